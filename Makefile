@@ -218,7 +218,7 @@ krew:
 	$(GO) run ./hack/krew --version $(VERSION) --checksums dist/checksums.txt --out krew/plugins
 
 bench:
-	$(GO) test -run '^$$' -bench . -benchmem ./pkg/... ./cmd/...
+	$(GO) test -run '^$$' -bench . -benchmem ./pkg/... ./internal/... ./cmd/...
 	$(GO) run ./test/cluster/cmd/bench
 
 # What is published of a VERSION, into dist/: docs/releasing.md.

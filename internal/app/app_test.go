@@ -1,6 +1,7 @@
 package app
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/demotest"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check/all"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -74,6 +76,32 @@ func TestQuestions(t *testing.T) {
 	}
 	if len(report.Subjects) < 5 || len(in.Extract) != 0 {
 		t.Errorf("%d subjects; the request left %d extractors behind", len(report.Subjects), len(in.Extract))
+	}
+}
+
+// TestSingleStackReport: the figures of one stack leave those of the page as they are.
+func TestSingleStackReport(t *testing.T) {
+	in := demoInput()
+	in.AllNamespaces = true
+	page := in.NewPage(&MetricsRequest{By: cost.ByStack, Options: cost.Options{Sharing: cost.ShareEven}, Brief: true, Book: cost.DefaultBook()}, nil)
+	if err := page.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := page.Observe(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	last := page.Last
+	unclaimed := slices.Clone(last.Reading.Unclaimed)
+	id, ok := last.Graph.Find(object.Ref{Group: "moodlecontroller.kubeplus", Kind: "Moodle", Namespace: "moodle", Name: "moodle-1"})
+	if !ok || len(unclaimed) == 0 {
+		t.Fatalf("the example has no moodle-1, or no unclaimed volume: %v, %v", ok, unclaimed)
+	}
+	stack := last.Graph.Stack([]graph.ID{id}, last.StackOptions())
+	if m := last.SingleStackReport(t.Context(), id, stack); m == nil {
+		t.Fatal("no report")
+	}
+	if !reflect.DeepEqual(last.Reading.Unclaimed, unclaimed) {
+		t.Errorf("unclaimed volumes of the page: %+v, want %+v", last.Reading.Unclaimed, unclaimed)
 	}
 }
 

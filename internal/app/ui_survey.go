@@ -336,6 +336,7 @@ func (l *PageState) SingleStackReport(ctx context.Context, id graph.ID, stack *g
 	}
 	m, r, q := *l.MetricsResult, *l.Reading, *l.Request
 	r.Pods, r.Claims, r.LoadBalancers, r.Notes = slices.Clone(r.Pods), slices.Clone(r.Claims), slices.Clone(r.LoadBalancers), nil
+	r.Unclaimed = slices.Clone(r.Unclaimed)
 	m.Reading, m.Request, m.asked, m.extra = &r, &q, true, nil
 	m.stacks = []metrics.Stack{{Ref: l.Graph.Ref(id), Roots: []graph.ID{id}}}
 	m.Attribution = metrics.NewPlacement(m.Graph, m.stacks, m.Reading, m.StackOptions())

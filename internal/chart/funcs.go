@@ -70,7 +70,7 @@ func random(n int, alphabet string) (string, error) {
 	if err := fits(n); err != nil {
 		return "", err
 	}
-	// Larger bytes would favour the first characters.
+	// Larger bytes would favor the first characters.
 	fair := 256 - 256%len(alphabet)
 	out := make([]byte, 0, n)
 	buf := make([]byte, 256)

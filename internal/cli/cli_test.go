@@ -105,7 +105,8 @@ func env(in io.Reader, out, talk io.Writer) cli.Env {
 func walk(cmd *cobra.Command, f func(*cobra.Command)) {
 	for _, c := range cmd.Commands() {
 		if c.IsAvailableCommand() && c.Name() != "help" {
-			if c.Runnable() && !c.HasSubCommands() {
+			// completion is cobra's own, and only holds others.
+			if c.Runnable() && c.Name() != "completion" && (!c.HasSubCommands() || c.ValidArgsFunction != nil) {
 				f(c)
 			}
 			walk(c, f)

@@ -162,7 +162,7 @@ func TestCompletesFromCluster(t *testing.T) {
 		{"clusters", line("graph", "--cluster", ""), []string{"one"}, 0},
 		{"users", line("graph", "--user", ""), []string{"me"}, 0},
 		{"a flag", line("graph", "--relat"), []string{"--relations\tfollow only these: owns, needs, serves"}, 0},
-		{"formats", line("stacks", "-o", ""), []string{"table", "wide", "json", "yaml", "svg", "html", "name"}, 0},
+		{"formats", line("stacks", "-o", ""), []string{"table", "wide", "json", "yaml", "csv", "svg", "html", "name"}, 0},
 		{"versions of the catalog", line("install", "cert-manager@1.21"), []string{"cert-manager@1.21.2"}, 0},
 		{"no kind", line("graph", "nonsense/"), nil, 0},
 		{"a snapshot on standard input", []string{"graph", "--from", "-", "pod/"}, nil, 0},

@@ -230,7 +230,7 @@ func (o *graphOptions) including(kinds *object.Kinds) error {
 		if !source.LeftOut(k) {
 			return hint.With(fmt.Errorf("--include %s: they are included by default", name), "left out by default are events, leases and endpoints")
 		}
-		o.common.Include = append(o.common.Include, k.GroupKind())
+		o.Include = append(o.Include, k.GroupKind())
 	}
 	return nil
 }

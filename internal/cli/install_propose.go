@@ -89,6 +89,9 @@ func (o *installOptions) propose(ctx context.Context) (*installPlan, error) {
 		return nil, err
 	}
 	p.place()
+	if err := o.named(p.of.Name); err != nil {
+		return nil, err
+	}
 	if err := p.loadJournal(ctx); err != nil {
 		return nil, err
 	}

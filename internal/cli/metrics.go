@@ -87,6 +87,7 @@ instant's cost is that of an hour, and of a month of 730 hours.`,
   kubectl sysop metrics -A -o csv --from demo
   kubectl sysop metrics -A -o openmetrics --from demo
   kubectl sysop metrics -A -o focus --from demo`,
+		Args:              cobra.ArbitraryArgs, // it has a subcommand besides
 		ValidArgsFunction: o.completeRoots,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.args, o.shareChosen = args, cmd.Flags().Changed("share")

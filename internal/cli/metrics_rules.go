@@ -20,11 +20,12 @@ a rules file. Prometheus then computes at each step of five minutes what metrics
 would otherwise compute for the whole window. They are used where they cover a window with
 steps of five minutes or more.`,
 		Example: `  # the rules, for the Prometheus operator
-  kubectl sysop metrics rules > sysop-rules.yaml
+  kubectl sysop metrics rules
 
   # the same for rule_files of prometheus.yml
-  kubectl sysop metrics rules --file > sysop-rules.yaml`,
-		Args: cobra.NoArgs,
+  kubectl sysop metrics rules --file`,
+		Args:              cobra.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {
 			return printRules(env, matchers, file)
 		},

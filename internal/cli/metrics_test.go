@@ -32,7 +32,11 @@ func (e *evaluated) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		e.last = max(e.last, at)
 		e.mu.Unlock()
 	}
-	fmt.Fprint(w, `{"status":"success","data":{"resultType":"matrix","result":[]}}`)
+	if strings.Contains(r.URL.Path, "/label/") {
+		fmt.Fprint(w, `{"status":"success","data":["kube_pod_info","container_cpu_usage_seconds_total"]}`)
+		return
+	}
+	fmt.Fprint(w, `{"status":"success","data":{"resultType":"vector","result":[]}}`)
 }
 
 // TestAWindowThatEndsNowMoves asks one question twice, an hour later, as --watch and

@@ -133,7 +133,7 @@ the binary, and --from FILE reads a snapshot.`,
 	root.SetOut(env.Out)
 	root.SetErr(env.ErrOut)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		if args := cmd.Flags().Args(); cmd.HasAvailableSubCommands() && len(args) > 0 {
+		if args := cmd.Flags().Args(); onlyHolds(cmd) && len(args) > 0 {
 			return unknownCommand(cmd, args[0]) // The flag would be one of its.
 		}
 		return hint.With(err, cmd.CommandPath()+" --help lists the flags")
@@ -172,6 +172,11 @@ func holds(cmd *cobra.Command) {
 		}
 		return unknownCommand(cmd, args[0])
 	}
+}
+
+// onlyHolds says that a command does nothing but hold others: the others complete their arguments.
+func onlyHolds(cmd *cobra.Command) bool {
+	return cmd.HasAvailableSubCommands() && cmd.ValidArgsFunction == nil
 }
 
 func unknownCommand(cmd *cobra.Command, name string) error {

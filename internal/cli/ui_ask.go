@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -104,7 +105,7 @@ func document(answer view.Output) (json.RawMessage, error) {
 // quiet reads the same as the page, in another namespace if one is named, and says nothing.
 func (a *uiAPI) quiet(namespace string) *common {
 	c := a.o.another()
-	c.env.ErrOut = io.Discard
+	c.env.ErrOut, c.silence.out, c.Stdin = io.Discard, io.Discard, strings.NewReader("")
 	if namespace != "" {
 		c.Config.Namespace, c.AllNamespaces = &namespace, false
 	}

@@ -30,11 +30,11 @@ func (m *planner) objectChanges() []ObjectChange {
 			out = append(out, ObjectChange{Part: s.Part, Object: object.Ref{Kind: namespaceKind.Kind, Name: cmp.Or(s.Namespace, s.Release)}, Change: ObjectAdded})
 		case ApplyDefinitions:
 			for _, ref := range s.Objects {
-				what := ObjectAdded
+				change := ObjectAdded
 				if m.state.Definitions[ref.Name] != nil {
-					what = ObjectChanged
+					change = ObjectChanged
 				}
-				out = append(out, ObjectChange{Part: s.Part, Object: ref, Change: what})
+				out = append(out, ObjectChange{Part: s.Part, Object: ref, Change: change})
 			}
 		case InstallRelease, UpgradeRelease, RollbackRelease:
 			out = append(out, m.releaseChanges(s)...)
@@ -48,7 +48,7 @@ func (m *planner) objectChanges() []ObjectChange {
 }
 
 // stepRecords are the objects that a release has before and after a step, and the hooks of after.
-func (m *planner) stepRecords(s *Step) (was, is, hooks []*unstructured.Unstructured) {
+func (m *planner) stepRecords(s *Step) (was, now, hooks []*unstructured.Unstructured) {
 	live := m.state.release(s.Namespace, s.Release)
 	if live != nil && live.Status != Uninstalled && s.Kind != InstallRelease {
 		if record := live.Current(); record != nil {
@@ -84,9 +84,9 @@ func (m *planner) releaseChanges(s *Step) []ObjectChange {
 		return nil
 	}
 	before, after, hooks := m.stepRecords(s)
-	was, is := m.contents(p, before), m.contents(p, after)
+	was, now := m.contents(p, before), m.contents(p, after)
 	var out []ObjectChange
-	for ref, text := range is {
+	for ref, text := range now {
 		switch old, had := was[ref]; {
 		case !had && m.state.Objects[ref] == nil:
 			out = append(out, ObjectChange{Part: s.Part, Object: ref, Change: ObjectAdded})
@@ -94,12 +94,12 @@ func (m *planner) releaseChanges(s *Step) []ObjectChange {
 			out = append(out, ObjectChange{Part: s.Part, Object: ref, Change: ObjectChanged})
 		}
 	}
-	kept := map[object.Ref]bool{}
+	keeps := map[object.Ref]bool{}
 	for _, u := range before {
-		kept[m.placed(u, p.Namespace)] = u.GetAnnotations()[resourcePolicy] == keepPolicy
+		keeps[m.placed(u, p.Namespace)] = u.GetAnnotations()[resourcePolicy] == keepPolicy
 	}
 	for ref := range was {
-		if _, stays := is[ref]; !stays && !kept[ref] {
+		if _, stays := now[ref]; !stays && !keeps[ref] {
 			out = append(out, ObjectChange{Part: s.Part, Object: ref, Change: ObjectRemoved})
 		}
 	}

@@ -122,8 +122,8 @@ func setAt(at any, steps []pathElement, value any) (any, error) {
 	}
 	s := steps[0]
 	if s.item {
-		list, is := at.([]any)
-		if !is && at != nil {
+		list, ok := at.([]any)
+		if !ok && at != nil {
 			return nil, fmt.Errorf("[%d] needs a list", s.index)
 		}
 		if s.index > len(list) {
@@ -143,8 +143,8 @@ func setAt(at any, steps []pathElement, value any) (any, error) {
 		list[s.index] = set
 		return list, nil
 	}
-	fields, is := at.(map[string]any)
-	if !is {
+	fields, ok := at.(map[string]any)
+	if !ok {
 		if at != nil {
 			return nil, fmt.Errorf("%s needs an object", s.name)
 		}
@@ -210,10 +210,10 @@ func Flow(c Connection, to *unstructured.Unstructured, value any, schema map[str
 
 // fitting is a value as a JSON type; any where that is empty.
 func fitting(value any, want string) (any, error) {
-	is := typeOfValue(value)
+	actual := typeOfValue(value)
 	text := field.Scalar(value)
 	switch {
-	case want == "" || want == is || want == "number" && is == "integer" || want == "int-or-string" && (is == "integer" || is == "string"):
+	case want == "" || want == actual || want == "number" && actual == "integer" || want == "int-or-string" && (actual == "integer" || actual == "string"):
 		return value, nil
 	case want == "string" && text != "":
 		return text, nil
@@ -228,7 +228,7 @@ func fitting(value any, want string) (any, error) {
 	case want == "boolean" && (text == "true" || text == "false"):
 		return text == "true", nil
 	}
-	return nil, fmt.Errorf("its type is %s, expected %s", is, want)
+	return nil, fmt.Errorf("its type is %s, expected %s", actual, want)
 }
 
 // typeOfValue is the type of a value in a schema's words.

@@ -29,7 +29,7 @@ func definedKind(d *unstructured.Unstructured) schema.GroupKind {
 func (x *run) prepareDefinitions(ctx context.Context, s *Step, state *StepState) error {
 	for _, d := range s.Definitions {
 		ref := refOf(d)
-		is, err := x.Objects.Get(ctx, ref)
+		current, err := x.Objects.Get(ctx, ref)
 		if apierrors.IsNotFound(err) {
 			state.Made = append(state.Made, ref)
 			continue
@@ -37,11 +37,11 @@ func (x *run) prepareDefinitions(ctx context.Context, s *Step, state *StepState)
 		if err != nil {
 			return fmt.Errorf("read %s: %w", ref, err)
 		}
-		before, err := x.Store.SaveBefore(ctx, x.j.Run.ID, is)
+		before, err := x.Store.SaveBefore(ctx, x.j.Run.ID, current)
 		if err != nil {
 			return err
 		}
-		if err := x.noteSum(ctx, s, before, is); err != nil {
+		if err := x.noteSum(ctx, s, before, current); err != nil {
 			return err
 		}
 		state.Changed = append(state.Changed, before)
@@ -60,7 +60,7 @@ func beforeMark(d *unstructured.Unstructured) (run, sum string) {
 
 // noteSum notes the sum of what a definition is before the step. Where something of the run was
 // kept before, that must be what the definition is now, or what it says of itself.
-func (x *run) noteSum(ctx context.Context, s *Step, b BeforeImage, is *unstructured.Unstructured) error {
+func (x *run) noteSum(ctx context.Context, s *Step, b BeforeImage, current *unstructured.Unstructured) error {
 	if x.sums == nil {
 		x.sums = map[object.Ref]string{}
 	}
@@ -72,8 +72,8 @@ func (x *run) noteSum(ctx context.Context, s *Step, b BeforeImage, is *unstructu
 		return err
 	}
 	sum := journal.Sum(was)
-	run, before := beforeMark(is)
-	if !sameContent(is, was) && (run != x.j.Run.ID || before != sum) {
+	run, before := beforeMark(current)
+	if !sameContent(current, was) && (run != x.j.Run.ID || before != sum) {
 		return x.tampered(s.ID, b.Object, "its before-image ("+b.StoredIn+") does not match")
 	}
 	x.sums[b.Object] = sum
@@ -82,12 +82,12 @@ func (x *run) noteSum(ctx context.Context, s *Step, b BeforeImage, is *unstructu
 
 // applyDefinitions applies definitions and waits until they are served.
 func (x *run) applyDefinitions(ctx context.Context, s *Step, state *StepState) error {
-	made := map[object.Ref]bool{}
+	created := map[object.Ref]bool{}
 	for _, ref := range state.Made {
-		made[ref] = true
+		created[ref] = true
 	}
 	for _, d := range s.Definitions {
-		if err := x.applyDefinition(ctx, d, x.part(s.Part), made[refOf(d)]); err != nil {
+		if err := x.applyDefinition(ctx, d, x.part(s.Part), created[refOf(d)]); err != nil {
 			return err
 		}
 	}
@@ -104,7 +104,7 @@ func (x *run) applyDefinitions(ctx context.Context, s *Step, state *StepState) e
 // maxStale is how often a definition may be changed by others while it is applied.
 const maxStale = 5
 
-func (x *run) applyDefinition(ctx context.Context, d *unstructured.Unstructured, p *Part, made bool) error {
+func (x *run) applyDefinition(ctx context.Context, d *unstructured.Unstructured, p *Part, created bool) error {
 	ref := refOf(d)
 	for try := 0; ; try++ {
 		want := d.DeepCopy()
@@ -117,22 +117,22 @@ func (x *run) applyDefinition(ctx context.Context, d *unstructured.Unstructured,
 			maps.Copy(labels, want.GetLabels())
 			want.SetLabels(labels)
 		}
-		is, err := x.Objects.Get(ctx, ref)
+		current, err := x.Objects.Get(ctx, ref)
 		switch {
-		case apierrors.IsNotFound(err) && made:
+		case apierrors.IsNotFound(err) && created:
 			marks[RunAnnotation] = x.j.Run.ID
 		case apierrors.IsNotFound(err):
 			return fmt.Errorf("%s was deleted meanwhile", ref)
 		case err != nil:
 			return fmt.Errorf("read %s: %w", ref, err)
 		default:
-			want.SetResourceVersion(is.GetResourceVersion())
+			want.SetResourceVersion(current.GetResourceVersion())
 			if sum := x.sums[ref]; sum != "" {
 				marks[BeforeAnnotation] = x.j.Run.ID + "/" + sum
 			}
-			if by := is.GetAnnotations()[RunAnnotation]; by != "" {
-				marks[RunAnnotation] = by // who made it stays
-			} else if made {
+			if creator := current.GetAnnotations()[RunAnnotation]; creator != "" {
+				marks[RunAnnotation] = creator // who made it stays
+			} else if created {
 				return fmt.Errorf("%s was created by someone else meanwhile", ref)
 			}
 		}
@@ -189,21 +189,21 @@ func (x *run) waitServed(ctx context.Context, d *unstructured.Unstructured, time
 	ref := refOf(d)
 	kind := definedKind(d)
 	err := x.pollUntil(ctx, timeout, func(ctx context.Context) (bool, error) {
-		is, err := x.Objects.Get(ctx, ref)
+		current, err := x.Objects.Get(ctx, ref)
 		if apierrors.IsNotFound(err) {
 			return true, fmt.Errorf("%s was deleted meanwhile", ref)
 		}
 		if err != nil {
 			return false, fmt.Errorf("read %s: %w", ref, err)
 		}
-		if why := conditionWhy(is, "NamesAccepted"); why != "" && hasCondition(is, "NamesAccepted") {
-			return true, fmt.Errorf("the names of %s are not accepted: %s", ref, why)
+		if reason := conditionWhy(current, "NamesAccepted"); reason != "" && hasCondition(current, "NamesAccepted") {
+			return true, fmt.Errorf("the names of %s are not accepted: %s", ref, reason)
 		}
-		if why := conditionWhy(is, "Established"); why != "" {
-			return false, fmt.Errorf("%s is not established: %s", ref, why)
+		if reason := conditionWhy(current, "Established"); reason != "" {
+			return false, fmt.Errorf("%s is not established: %s", ref, reason)
 		}
 		x.Discovery.Refresh()
-		for _, version := range servedVersions(is) {
+		for _, version := range servedVersions(current) {
 			gvk := kind.WithVersion(version)
 			ok, err := x.Discovery.Serves(ctx, gvk)
 			if err != nil || !ok {
@@ -256,41 +256,41 @@ func servedVersions(d *unstructured.Unstructured) (out []string) {
 
 // undoDefinitions deletes the definitions that the run made, and gives the others their
 // former content back. It returns what it could not do.
-func (x *run) undoDefinitions(ctx context.Context, s *StepState) (why []string) {
+func (x *run) undoDefinitions(ctx context.Context, s *StepState) (reasons []string) {
 	for _, b := range s.Changed {
 		if err := x.restoreDefinition(ctx, b); err != nil {
-			why = append(why, fmt.Sprintf("%s keeps its new content: %s", b.Object.Name, err))
+			reasons = append(reasons, fmt.Sprintf("%s keeps its new content: %s", b.Object.Name, err))
 		}
 	}
 	var gone []object.Ref
 	for _, ref := range s.Made {
-		is, err := x.Objects.Get(ctx, ref)
+		current, err := x.Objects.Get(ctx, ref)
 		if apierrors.IsNotFound(err) {
 			continue
 		}
-		left := ""
+		reason := ""
 		switch {
 		case err != nil:
-			left = err.Error()
-		case is.GetAnnotations()[RunAnnotation] != x.j.Run.ID:
-			left = "it is not the one that this run created"
+			reason = err.Error()
+		case current.GetAnnotations()[RunAnnotation] != x.j.Run.ID:
+			reason = "it is not the one that this run created"
 		default:
-			left, err = x.deleteUnused(ctx, is)
+			reason, err = x.deleteUnused(ctx, current)
 			if err != nil {
-				left = err.Error()
+				reason = err.Error()
 			}
 		}
-		if left != "" {
-			why = append(why, ref.Name+" stays: "+left)
+		if reason != "" {
+			reasons = append(reasons, ref.Name+" stays: "+reason)
 			continue
 		}
 		gone = append(gone, ref)
 	}
 	if err := x.waitGone(ctx, gone, x.o.statusTimeout(0)); err != nil {
-		why = append(why, err.Error())
+		reasons = append(reasons, err.Error())
 	}
 	x.Discovery.Refresh()
-	return why
+	return reasons
 }
 
 // restoreDefinition gives a definition back what it was, if nobody else changed it since and
@@ -301,36 +301,36 @@ func (x *run) restoreDefinition(ctx context.Context, b BeforeImage) error {
 		return err
 	}
 	for try := 0; ; try++ {
-		is, err := x.Objects.Get(ctx, b.Object)
+		current, err := x.Objects.Get(ctx, b.Object)
 		if apierrors.IsNotFound(err) {
 			return errors.New("it was deleted since")
 		}
 		if err != nil {
 			return err
 		}
-		if sameContent(is, was) {
+		if sameContent(current, was) {
 			return nil
 		}
 		switch {
-		case is.GetUID() != was.GetUID():
+		case current.GetUID() != was.GetUID():
 			return errors.New("it was recreated by someone else")
-		case is.GetGeneration() > was.GetGeneration()+1:
+		case current.GetGeneration() > was.GetGeneration()+1:
 			return errors.New("it was changed by someone else since")
 		}
-		if run, sum := beforeMark(is); run != x.j.Run.ID || sum != journal.Sum(was) {
+		if run, sum := beforeMark(current); run != x.j.Run.ID || sum != journal.Sum(was) {
 			return errNotApplied
 		}
-		if x.Restorable != nil && !equality.Semantic.DeepEqual(is.Object["spec"], was.Object["spec"]) {
-			if err := x.Restorable(is, was); err != nil {
+		if x.Restorable != nil && !equality.Semantic.DeepEqual(current.Object["spec"], was.Object["spec"]) {
+			if err := x.Restorable(current, was); err != nil {
 				return err
 			}
 		}
-		back := is.DeepCopy()
-		back.Object["spec"] = was.DeepCopy().Object["spec"]
-		back.SetLabels(was.GetLabels())
-		back.SetAnnotations(was.GetAnnotations())
-		back.SetManagedFields(was.GetManagedFields())
-		_, err = x.Objects.Replace(ctx, back)
+		restored := current.DeepCopy()
+		restored.Object["spec"] = was.DeepCopy().Object["spec"]
+		restored.SetLabels(was.GetLabels())
+		restored.SetAnnotations(was.GetAnnotations())
+		restored.SetManagedFields(was.GetManagedFields())
+		_, err = x.Objects.Replace(ctx, restored)
 		if apierrors.IsConflict(err) && try < maxStale {
 			continue
 		}

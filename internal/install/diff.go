@@ -117,7 +117,7 @@ const (
 
 // maskSecrets replaces what two states of a Secret hold. What was given as text (stringData)
 // is held against what is there.
-func maskSecrets(live, want *unstructured.Unstructured) (was, is *unstructured.Unstructured) {
+func maskSecrets(live, want *unstructured.Unstructured) (was, now *unstructured.Unstructured) {
 	had, has := secretData(live), secretData(want)
 	mask := func(u *unstructured.Unstructured, data, other map[string]string, changed string) {
 		if u == nil {
@@ -142,14 +142,14 @@ func maskSecrets(live, want *unstructured.Unstructured) (was, is *unstructured.U
 }
 
 // differences compares two values, field by field, in the order of paths.
-func differences(at string, was, is any) []FieldDifference {
+func differences(at string, was, now any) []FieldDifference {
 	if a, ok := was.(map[string]any); ok {
-		if b, ok := is.(map[string]any); ok {
+		if b, ok := now.(map[string]any); ok {
 			return mapDifferences(at, a, b)
 		}
 	}
 	if a, ok := was.([]any); ok {
-		if b, ok := is.([]any); ok && len(a) == len(b) {
+		if b, ok := now.([]any); ok && len(a) == len(b) {
 			var out []FieldDifference
 			for i := range a {
 				out = append(out, differences(field.Item(at, i), a[i], b[i])...)
@@ -157,7 +157,7 @@ func differences(at string, was, is any) []FieldDifference {
 			return out
 		}
 	}
-	x, y := written(was), written(is)
+	x, y := written(was), written(now)
 	if x == y {
 		return nil
 	}

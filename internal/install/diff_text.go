@@ -25,12 +25,12 @@ func secretData(u *unstructured.Unstructured) map[string]string {
 	if u == nil {
 		return out
 	}
-	if data, is := u.Object["data"].(map[string]any); is {
+	if data, ok := u.Object["data"].(map[string]any); ok {
 		for k, v := range data {
 			out[k] = fmt.Sprint(v)
 		}
 	}
-	if texts, is := u.Object["stringData"].(map[string]any); is {
+	if texts, ok := u.Object["stringData"].(map[string]any); ok {
 		for k, v := range texts {
 			out[k] = base64.StdEncoding.EncodeToString([]byte(fmt.Sprint(v)))
 		}
@@ -42,7 +42,7 @@ func secretData(u *unstructured.Unstructured) map[string]string {
 func WriteDiff(w io.Writer, all []Difference) error {
 	for i := range all {
 		d := &all[i]
-		was, is := lines(d.live), lines(d.want)
+		was, now := lines(d.live), lines(d.want)
 		from, to := "a/"+d.Object.String(), "b/"+d.Object.String()
 		switch d.What {
 		case ObjectAdded:
@@ -50,7 +50,7 @@ func WriteDiff(w io.Writer, all []Difference) error {
 		case ObjectRemoved:
 			to = "/dev/null"
 		}
-		if _, err := fmt.Fprintf(w, "--- %s\n+++ %s\n%s", from, to, unified(was, is)); err != nil {
+		if _, err := fmt.Fprintf(w, "--- %s\n+++ %s\n%s", from, to, unified(was, now)); err != nil {
 			return err
 		}
 	}
@@ -75,8 +75,8 @@ type edit struct {
 }
 
 // unified writes the hunks of a diff.
-func unified(was, is []string) string {
-	edits := editsOf(was, is)
+func unified(was, now []string) string {
+	edits := editsOf(was, now)
 	var b strings.Builder
 	old, fresh := 1, 1
 	for i := 0; i < len(edits); {
@@ -136,18 +136,18 @@ func hunkEnd(edits []edit, i int) int {
 
 // editsOf turns one text into another with the fewest lines changed, by Myers' algorithm
 // (An O(ND) Difference Algorithm and Its Variations, 1986).
-func editsOf(was, is []string) []edit {
+func editsOf(was, now []string) []edit {
 	head := 0
-	for head < len(was) && head < len(is) && was[head] == is[head] {
+	for head < len(was) && head < len(now) && was[head] == now[head] {
 		head++
 	}
 	tail := 0
-	for tail < len(was)-head && tail < len(is)-head && was[len(was)-1-tail] == is[len(is)-1-tail] {
+	for tail < len(was)-head && tail < len(now)-head && was[len(was)-1-tail] == now[len(now)-1-tail] {
 		tail++
 	}
 	var out []edit
 	out = appendAll(out, ' ', was[:head])
-	out = append(out, middle(was[head:len(was)-tail], is[head:len(is)-tail])...)
+	out = append(out, middle(was[head:len(was)-tail], now[head:len(now)-tail])...)
 	return appendAll(out, ' ', was[len(was)-tail:])
 }
 
@@ -192,7 +192,7 @@ func middle(a, b []string) []edit {
 
 func walkBack(a, b []string, trace [][]int, d int) []edit {
 	x, y := len(a), len(b)
-	var back []edit
+	var reversed []edit
 	for ; d > 0; d-- {
 		// What trace[d] has of the diagonals -d to d+1 is how far they got with d-1 changes.
 		at := func(k int) int { return trace[d][k+d] }
@@ -208,20 +208,20 @@ func walkBack(a, b []string, trace [][]int, d int) []edit {
 		for x > start {
 			x--
 			y--
-			back = append(back, edit{' ', a[x]})
+			reversed = append(reversed, edit{' ', a[x]})
 		}
 		if before < k {
 			x--
-			back = append(back, edit{'-', a[x]})
+			reversed = append(reversed, edit{'-', a[x]})
 		} else {
 			y--
-			back = append(back, edit{'+', b[y]})
+			reversed = append(reversed, edit{'+', b[y]})
 		}
 	}
 	for x > 0 {
 		x--
-		back = append(back, edit{' ', a[x]})
+		reversed = append(reversed, edit{' ', a[x]})
 	}
-	slices.Reverse(back)
-	return back
+	slices.Reverse(reversed)
+	return reversed
 }

@@ -51,34 +51,34 @@ func NewObjects(config *rest.Config) (*ClusterObjects, error) {
 
 // Get reads an object.
 func (c *ClusterObjects) Get(ctx context.Context, ref object.Ref) (*unstructured.Unstructured, error) {
-	of, err := c.resourceFor(ref.GroupKind(), "", ref.Namespace, ref.Name)
+	resource, err := c.resourceFor(ref.GroupKind(), "", ref.Namespace, ref.Name)
 	if err != nil {
 		return nil, err
 	}
-	return of.Get(ctx, ref.Name, metav1.GetOptions{})
+	return resource.Get(ctx, ref.Name, metav1.GetOptions{})
 }
 
 // List lists the objects of a kind.
 func (c *ClusterObjects) List(ctx context.Context, kind schema.GroupKind, namespace string) ([]unstructured.Unstructured, error) {
-	of, err := c.resourceFor(kind, "", namespace, "")
+	resource, err := c.resourceFor(kind, "", namespace, "")
 	if err != nil {
 		return nil, err
 	}
-	return listAll(ctx, of)
+	return listAll(ctx, resource)
 }
 
 // Create makes an object.
 func (c *ClusterObjects) Create(ctx context.Context, o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	of, err := c.ofObject(o)
+	resource, err := c.ofObject(o)
 	if err != nil {
 		return nil, err
 	}
-	return of.Create(ctx, o, metav1.CreateOptions{FieldManager: FieldManager})
+	return resource.Create(ctx, o, metav1.CreateOptions{FieldManager: FieldManager})
 }
 
 // Apply applies an object on the server's side.
 func (c *ClusterObjects) Apply(ctx context.Context, o *unstructured.Unstructured, force bool) (*unstructured.Unstructured, error) {
-	of, err := c.ofObject(o)
+	resource, err := c.ofObject(o)
 	if err != nil {
 		return nil, err
 	}
@@ -86,21 +86,21 @@ func (c *ClusterObjects) Apply(ctx context.Context, o *unstructured.Unstructured
 	if err != nil {
 		return nil, err
 	}
-	return of.Patch(ctx, o.GetName(), types.ApplyPatchType, body, metav1.PatchOptions{FieldManager: FieldManager, Force: &force})
+	return resource.Patch(ctx, o.GetName(), types.ApplyPatchType, body, metav1.PatchOptions{FieldManager: FieldManager, Force: &force})
 }
 
 // Replace writes an object whole.
 func (c *ClusterObjects) Replace(ctx context.Context, o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	of, err := c.ofObject(o)
+	resource, err := c.ofObject(o)
 	if err != nil {
 		return nil, err
 	}
-	return of.Update(ctx, o, metav1.UpdateOptions{FieldManager: FieldManager})
+	return resource.Update(ctx, o, metav1.UpdateOptions{FieldManager: FieldManager})
 }
 
 // Delete deletes an object in the foreground.
 func (c *ClusterObjects) Delete(ctx context.Context, ref object.Ref, p Precondition) error {
-	of, err := c.resourceFor(ref.GroupKind(), "", ref.Namespace, ref.Name)
+	resource, err := c.resourceFor(ref.GroupKind(), "", ref.Namespace, ref.Name)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (c *ClusterObjects) Delete(ctx context.Context, ref object.Ref, p Precondit
 	if p.ResourceVersion != "" {
 		o.Preconditions.ResourceVersion = &p.ResourceVersion
 	}
-	return of.Delete(ctx, ref.Name, o)
+	return resource.Delete(ctx, ref.Name, o)
 }
 
 // Refresh forgets what was served before.
@@ -161,8 +161,8 @@ func (c *ClusterObjects) Contents(ctx context.Context, namespace string) ([]unst
 			if r.Kind == "Event" || !slices.Contains(r.Verbs, "list") || !slices.Contains(r.Verbs, "delete") {
 				continue
 			}
-			of := c.client.Resource(gv.WithResource(r.Name)).Namespace(namespace)
-			items, err := listAll(ctx, of)
+			resource := c.client.Resource(gv.WithResource(r.Name)).Namespace(namespace)
+			items, err := listAll(ctx, resource)
 			if err != nil && !apierrors.IsNotFound(err) {
 				return nil, fmt.Errorf("list %s in %s: %w", r.Name, namespace, err)
 			}
@@ -172,11 +172,11 @@ func (c *ClusterObjects) Contents(ctx context.Context, namespace string) ([]unst
 	return out, nil
 }
 
-func listAll(ctx context.Context, of dynamic.ResourceInterface) ([]unstructured.Unstructured, error) {
+func listAll(ctx context.Context, resource dynamic.ResourceInterface) ([]unstructured.Unstructured, error) {
 	var out []unstructured.Unstructured
 	o := metav1.ListOptions{Limit: 500}
 	for {
-		page, err := of.List(ctx, o)
+		page, err := resource.List(ctx, o)
 		if err != nil {
 			return nil, err
 		}

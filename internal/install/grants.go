@@ -122,14 +122,14 @@ func (m *planner) grants() []Grant {
 		if p == nil || s.Kind != InstallRelease && s.Kind != UpgradeRelease && s.Kind != RollbackRelease {
 			continue
 		}
-		was, is, hooks := m.stepRecords(s)
+		was, now, hooks := m.stepRecords(s)
 		had := map[string]bool{}
 		for _, g := range m.grantsOf(p, was) {
 			for _, a := range g.atoms() {
 				had[a] = true
 			}
 		}
-		for _, g := range m.grantsOf(p, slices.Concat(is, hooks)) {
+		for _, g := range m.grantsOf(p, slices.Concat(now, hooks)) {
 			out = append(out, g.parted(had)...)
 		}
 	}
@@ -218,41 +218,41 @@ func (g Grant) atoms() []string {
 
 // String says it for people: who may do what, where, by which role.
 func (g Grant) String() string {
-	who := "no subject of this release"
+	subjects := "no subject of this release"
 	if len(g.Subjects) > 0 {
-		who = strings.Join(g.Subjects, ", ")
+		subjects = strings.Join(g.Subjects, ", ")
 	}
-	where := "in all namespaces"
+	scope := "in all namespaces"
 	if g.Namespace != "" {
-		where = "in " + g.Namespace
+		scope = "in " + g.Namespace
 	}
-	what := g.Rule.String()
+	rule := g.Rule.String()
 	switch {
 	case g.Aggregated:
-		what = "all that the aggregated roles allow"
+		rule = "all that the aggregated roles allow"
 	case !g.Known && g.Role.Name == "cluster-admin":
-		what = "everything"
+		rule = "everything"
 	case !g.Known:
-		what = "all that this role of the cluster allows"
+		rule = "all that this role of the cluster allows"
 	}
-	return fmt.Sprintf("%s: %s, %s (%s %s)", who, what, where, g.Role.Kind, g.Role.Name)
+	return fmt.Sprintf("%s: %s, %s (%s %s)", subjects, rule, scope, g.Role.Kind, g.Role.Name)
 }
 
 // String says a rule for people: get, list pods, deployments.apps.
 func (r Rule) String() string {
-	var what []string
+	var resources []string
 	for _, resource := range r.Resources {
 		for _, group := range r.APIGroups {
 			switch group {
 			case "":
-				what = append(what, resource)
+				resources = append(resources, resource)
 			default:
-				what = append(what, resource+"."+group)
+				resources = append(resources, resource+"."+group)
 			}
 		}
 	}
-	what = append(what, r.NonResourceURLs...)
-	text := strings.Join(r.Verbs, ", ") + " " + strings.Join(what, ", ")
+	resources = append(resources, r.NonResourceURLs...)
+	text := strings.Join(r.Verbs, ", ") + " " + strings.Join(resources, ", ")
 	if len(r.ResourceNames) > 0 {
 		text += " named " + strings.Join(r.ResourceNames, ", ")
 	}

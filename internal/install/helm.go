@@ -189,9 +189,9 @@ func (h *Helm) Uninstall(ctx context.Context, r ReleaseName, o RevertOptions) er
 	if _, err = u.Run(r.Name); err == nil || ctx.Err() != nil {
 		return because(ctx, err)
 	}
-	for _, why := range a.client.denied {
-		if !strings.Contains(err.Error(), why.Error()) {
-			err = fmt.Errorf("%w: %w", err, why)
+	for _, denied := range a.client.denied {
+		if !strings.Contains(err.Error(), denied.Error()) {
+			err = fmt.Errorf("%w: %w", err, denied)
 		}
 	}
 	return err

@@ -9,8 +9,8 @@ import (
 )
 
 // ReadHolder reads who holds the lock of an installation; false where nobody does.
-func ReadHolder(ctx context.Context, config *rest.Config, of Installation) (journal.LeaseStatus, bool, error) {
-	return journal.ReadLease(ctx, config, placeOf(of))
+func ReadHolder(ctx context.Context, config *rest.Config, target Installation) (journal.LeaseStatus, bool, error) {
+	return journal.ReadLease(ctx, config, placeOf(target))
 }
 
 // Liveness says whether the process of a run that is not ended is there.

@@ -17,8 +17,8 @@ import (
 // there are left, and so are claims that were there before the run. Of custom resources those count
 // that somebody has written to since Helm made them: of the others, no operator has made anything.
 // What cannot be read is an error.
-func (r *Runner) RecoveryLosses(ctx context.Context, of Installation, p RecoveryPlan, kinds *object.Kinds) ([]object.Ref, error) {
-	l := &recoveryLosses{run: &run{Runner: r, of: of, j: &Journal{Installation: of, Run: &p.Run}}, kinds: kindsWith(kinds, nil), found: map[object.Ref]bool{}}
+func (r *Runner) RecoveryLosses(ctx context.Context, target Installation, p RecoveryPlan, kinds *object.Kinds) ([]object.Ref, error) {
+	l := &recoveryLosses{run: &run{Runner: r, of: target, j: &Journal{Installation: target, Run: &p.Run}}, kinds: kindsWith(kinds, nil), found: map[object.Ref]bool{}}
 	for _, a := range p.Acts {
 		if err := l.act(ctx, a); err != nil {
 			return nil, err
@@ -111,7 +111,7 @@ func (l *recoveryLosses) object(ctx context.Context, ref object.Ref, s *StepStat
 	if !kind.Custom && ref.GroupKind() != claimKind && ref.GroupKind() != statefulSetKind {
 		return nil
 	}
-	is, err := l.Objects.Get(ctx, ref)
+	current, err := l.Objects.Get(ctx, ref)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
@@ -120,8 +120,8 @@ func (l *recoveryLosses) object(ctx context.Context, ref object.Ref, s *StepStat
 	}
 	switch {
 	case ref.GroupKind() == statefulSetKind:
-		return l.claimsOfSet(ctx, is, s)
-	case ref.GroupKind() == claimKind, takenUp(is):
+		return l.claimsOfSet(ctx, current, s)
+	case ref.GroupKind() == claimKind, takenUp(current):
 		l.found[ref] = true
 	}
 	return nil

@@ -48,8 +48,8 @@ func (x *run) makeNamespace(ctx context.Context, s *Step, state *StepState) erro
 	if !apierrors.IsAlreadyExists(err) {
 		return err
 	}
-	is, err := x.Objects.Get(ctx, namespaceRef(state.Namespace))
-	if err == nil && is.GetAnnotations()[RunAnnotation] != x.j.Run.ID {
+	current, err := x.Objects.Get(ctx, namespaceRef(state.Namespace))
+	if err == nil && current.GetAnnotations()[RunAnnotation] != x.j.Run.ID {
 		state.Made = nil // somebody was faster, and it is theirs
 	}
 	return err
@@ -60,7 +60,7 @@ func (x *run) makeNamespace(ctx context.Context, s *Step, state *StepState) erro
 // comes after one that was killed here.
 func (x *run) ownNamespace(ctx context.Context) error {
 	name := x.of.Namespace
-	is, err := x.Objects.Get(ctx, namespaceRef(name))
+	current, err := x.Objects.Get(ctx, namespaceRef(name))
 	if apierrors.IsNotFound(err) {
 		var step *Step
 		for i, s := range x.p.Steps {
@@ -70,22 +70,22 @@ func (x *run) ownNamespace(ctx context.Context) error {
 		}
 		o := newNamespace(name, x.id, step)
 		annotate(o, InstallLabel, x.of.Name)
-		is, err = x.Objects.Create(ctx, o)
+		current, err = x.Objects.Create(ctx, o)
 		if err == nil {
 			x.made, x.mark = true, x.id
 			return nil
 		}
 		if apierrors.IsAlreadyExists(err) {
-			is, err = x.Objects.Get(ctx, namespaceRef(name))
+			current, err = x.Objects.Get(ctx, namespaceRef(name))
 		}
 	}
 	switch {
 	case err != nil:
 		return fmt.Errorf("namespace %s: %w", name, err)
-	case is.GetDeletionTimestamp() != nil:
+	case current.GetDeletionTimestamp() != nil:
 		return fmt.Errorf("namespace %s is being deleted: wait until it is gone", name)
-	case is.GetAnnotations()[InstallLabel] == x.of.Name:
-		x.mark = is.GetAnnotations()[RunAnnotation]
+	case current.GetAnnotations()[InstallLabel] == x.of.Name:
+		x.mark = current.GetAnnotations()[RunAnnotation]
 	}
 	return nil
 }
@@ -111,12 +111,12 @@ func (x *run) adoptNamespace(ctx context.Context) error {
 	}
 	name := x.of.Namespace
 	if x.mark != x.j.Run.ID {
-		is, err := x.Objects.Get(ctx, namespaceRef(name))
+		current, err := x.Objects.Get(ctx, namespaceRef(name))
 		if err != nil {
 			return fmt.Errorf("namespace %s: %w", name, err)
 		}
-		annotate(is, RunAnnotation, x.j.Run.ID)
-		if _, err := x.Objects.Replace(ctx, is); err != nil {
+		annotate(current, RunAnnotation, x.j.Run.ID)
+		if _, err := x.Objects.Replace(ctx, current); err != nil {
 			return fmt.Errorf("namespace %s: %w", name, err)
 		}
 	}
@@ -127,9 +127,9 @@ func (x *run) adoptNamespace(ctx context.Context) error {
 // takeBackNamespace deletes the namespace of the installation where the run came no further.
 func (x *run) takeBackNamespace(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
-	why, err := x.deleteNamespace(ctx, x.of.Namespace, x.id)
-	if err == nil && why != "" {
-		err = errors.New(why)
+	reason, err := x.deleteNamespace(ctx, x.of.Namespace, x.id)
+	if err == nil && reason != "" {
+		err = errors.New(reason)
 	}
 	if err != nil {
 		return fmt.Errorf("namespace %s stays: %w", x.of.Namespace, err)
@@ -138,7 +138,7 @@ func (x *run) takeBackNamespace(ctx context.Context) error {
 }
 
 // undoNamespace deletes a namespace that the run made.
-func (x *run) undoNamespace(ctx context.Context, s *StepState) (why string, err error) {
+func (x *run) undoNamespace(ctx context.Context, s *StepState) (reason string, err error) {
 	if len(s.Made) == 0 {
 		return "", nil
 	}
@@ -150,19 +150,19 @@ func (x *run) undoNamespace(ctx context.Context, s *StepState) (why string, err 
 	return x.deleteNamespace(ctx, s.Namespace, x.j.Run.ID)
 }
 
-func (x *run) deleteNamespace(ctx context.Context, name, run string) (why string, err error) {
+func (x *run) deleteNamespace(ctx context.Context, name, run string) (reason string, err error) {
 	ref := namespaceRef(name)
-	is, err := x.Objects.Get(ctx, ref)
+	current, err := x.Objects.Get(ctx, ref)
 	if apierrors.IsNotFound(err) {
 		return "", nil
 	}
 	if err != nil {
 		return "", err
 	}
-	if is.GetAnnotations()[RunAnnotation] != run {
+	if current.GetAnnotations()[RunAnnotation] != run {
 		return "it is not the one that this run created", nil
 	}
-	if is.GetDeletionTimestamp() == nil {
+	if current.GetDeletionTimestamp() == nil {
 		list, err := x.Discovery.Contents(ctx, name)
 		if err != nil {
 			return "", err
@@ -170,7 +170,7 @@ func (x *run) deleteNamespace(ctx context.Context, name, run string) (why string
 		if other := x.foreign(list); len(other) > 0 {
 			return fmt.Sprintf("it has %d objects of others, such as %s", len(other), other[0]), nil
 		}
-		err = x.Objects.Delete(ctx, ref, Precondition{UID: string(is.GetUID())})
+		err = x.Objects.Delete(ctx, ref, Precondition{UID: string(current.GetUID())})
 		if err != nil && !apierrors.IsNotFound(err) {
 			return "", err
 		}

@@ -70,18 +70,18 @@ func (o *installOrder) brings(i int, gk schema.GroupKind) bool {
 	return slices.ContainsFunc(rendered(o.parts[i]).Definitions, func(u *unstructured.Unstructured) bool { return kindOf(u) == gk })
 }
 
-func (o *installOrder) add(from, to int, why string) {
+func (o *installOrder) add(from, to int, reason string) {
 	if from == to {
 		return
 	}
 	if _, have := o.needs[from][to]; !have {
-		o.needs[from][to] = why
+		o.needs[from][to] = reason
 	}
 }
 
 // sorted returns the parts, each after those that it needs, and otherwise in the order in
 // which they came; parts that need each other in a circle come last, as they came.
-func (o *installOrder) sorted() (order, left []int) {
+func (o *installOrder) sorted() (order, cyclic []int) {
 	done := make([]bool, len(o.parts))
 	for len(order) < len(o.parts) {
 		next := -1
@@ -99,10 +99,10 @@ func (o *installOrder) sorted() (order, left []int) {
 	}
 	for i := range o.parts {
 		if !done[i] {
-			left = append(left, i)
+			cyclic = append(cyclic, i)
 		}
 	}
-	return order, left
+	return order, cyclic
 }
 
 func (o *installOrder) ready(i int, done []bool) bool {
@@ -116,44 +116,44 @@ func (o *installOrder) ready(i int, done []bool) bool {
 
 // loop is a circle among parts of which each needs one that is left; the first part again at
 // its end.
-func (o *installOrder) loop(left []int) []int {
+func (o *installOrder) loop(cyclic []int) []int {
 	var way []int
-	at := left[0]
+	at := cyclic[0]
 	for {
 		if i := slices.Index(way, at); i >= 0 {
 			return append(way[i:], at)
 		}
 		way = append(way, at)
-		at = slices.Min(slices.DeleteFunc(slices.Collect(maps.Keys(o.needs[at])), func(n int) bool { return !slices.Contains(left, n) }))
+		at = slices.Min(slices.DeleteFunc(slices.Collect(maps.Keys(o.needs[at])), func(n int) bool { return !slices.Contains(cyclic, n) }))
 	}
 }
 
 // parts in the order of needs, and the refusal where there is none.
 func inOrder(parts []*Part) (sorted []*Part, o *installOrder, refused []Refusal) {
 	o = orderOf(parts)
-	order, left := o.sorted()
-	for _, i := range append(order, left...) {
+	order, cyclic := o.sorted()
+	for _, i := range append(order, cyclic...) {
 		sorted = append(sorted, parts[i])
 	}
-	if len(left) > 0 {
-		refused = append(refused, o.refuse(o.loop(left)))
+	if len(cyclic) > 0 {
+		refused = append(refused, o.refuse(o.loop(cyclic)))
 	}
 	return sorted, o, refused
 }
 
 func (o *installOrder) refuse(loop []int) Refusal {
-	var said []string
+	var texts []string
 	for i, at := range loop[:len(loop)-1] {
 		to := loop[i+1]
 		text := fmt.Sprintf("%s needs %s", o.parts[at].Name, o.parts[to].Name)
-		if why := o.needs[at][to]; why != "" {
-			text += " (" + why + ")"
+		if reason := o.needs[at][to]; reason != "" {
+			text += " (" + reason + ")"
 		}
-		said = append(said, text)
+		texts = append(texts, text)
 	}
 	return Refusal{
 		Topic: "dependants", Part: o.parts[loop[0]].Name,
-		Message: "circular dependency: " + strings.Join(said, ", "),
+		Message: "circular dependency: " + strings.Join(texts, ", "),
 		Hint:    "use the values of one to install it without the other, and upgrade it afterwards",
 	}
 }

@@ -111,19 +111,19 @@ func (x *run) moved(ctx context.Context, s *Step) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	is, _ := deployed(list)
+	current, _ := deployed(list)
 	if len(list) > 0 && list[len(list)-1].Status == Uninstalled {
-		is = Record{} // older records may still say that they are deployed
+		current = Record{} // older records may still say that they are deployed
 	}
 	was := "was not deployed"
 	if s.Was > 0 {
 		was = fmt.Sprintf("was deployed at revision %d", s.Was)
 	}
-	switch is.Revision {
+	switch current.Revision {
 	case s.Was:
 		return "", nil
 	case 0:
 		return fmt.Sprintf("release %s %s when it was planned, and is no longer deployed", s.name(), was), nil
 	}
-	return fmt.Sprintf("release %s %s when it was planned, and is at revision %d now", s.name(), was, is.Revision), nil
+	return fmt.Sprintf("release %s %s when it was planned, and is at revision %d now", s.name(), was, current.Revision), nil
 }

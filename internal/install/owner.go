@@ -68,8 +68,8 @@ func (k Manager) String() string {
 // ManagerOf says who keeps an object as it is, the one who would restore it first: Argo CD,
 // Flux, a controller, an ApplySet, a release, whoever applied it.
 func ManagerOf(u *unstructured.Unstructured) Manager {
-	for _, by := range []func(*unstructured.Unstructured) (Manager, bool){byArgoCD, byFlux, byController, byApplySet, byHelm, byPackage, byManager} {
-		if k, is := by(u); is {
+	for _, detect := range []func(*unstructured.Unstructured) (Manager, bool){byArgoCD, byFlux, byController, byApplySet, byHelm, byPackage, byManager} {
+		if k, ok := detect(u); ok {
 			return k
 		}
 	}
@@ -165,8 +165,8 @@ func (m *planner) ownObjects(p *Part) {
 	hooks := m.hooksBefore(p)
 	for _, u := range rendered(p).Objects {
 		ref := refOf(u)
-		live, there := m.state.Objects[ref]
-		if !there || ref.Name == "" {
+		live, found := m.state.Objects[ref]
+		if !found || ref.Name == "" {
 			continue
 		}
 		if k, foreign := m.foreignTo(p, live); foreign {
@@ -175,8 +175,8 @@ func (m *planner) ownObjects(p *Part) {
 	}
 	for _, h := range rendered(p).Hooks {
 		ref := refOf(h.Object)
-		live, there := m.state.Objects[ref]
-		if !there || ref.Name == "" {
+		live, found := m.state.Objects[ref]
+		if !found || ref.Name == "" {
 			continue
 		}
 		// Helm writes no release on hooks, and deletes what is in their way.

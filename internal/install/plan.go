@@ -138,21 +138,21 @@ func GapRefusals(gaps []object.Gap) []Refusal {
 		if slices.ContainsFunc(gaps[:i], same) {
 			continue
 		}
-		at, others := g.Resource, -1
+		at, more := g.Resource, -1
 		if g.Namespace != "" {
 			at += " in " + g.Namespace
 		}
 		for _, o := range gaps {
 			if same(o) {
-				others++
+				more++
 			}
 		}
-		why := g.Message
-		if others > 0 {
-			why = fmt.Sprintf("%s (and %d more)", why, others)
+		reason := g.Message
+		if more > 0 {
+			reason = fmt.Sprintf("%s (and %d more)", reason, more)
 		}
 		out = append(out, Refusal{
-			Topic: "rights", Message: fmt.Sprintf("you may not read %s, so the current state is unknown: %s", at, why),
+			Topic: "rights", Message: fmt.Sprintf("you may not read %s, so the current state is unknown: %s", at, reason),
 			Hint: "you need the permissions that --print-rbac prints",
 		})
 	}

@@ -21,9 +21,9 @@ func (m *planner) safe(p *Part, live, want *unstructured.Unstructured) {
 		return
 	}
 	for i, text := range v.Refused {
-		const few = 20
-		if i == few {
-			refuse("", fmt.Sprintf("%d more reasons for %s are not listed", len(v.Refused)-few, want.GetName()))
+		const maxShown = 20
+		if i == maxShown {
+			refuse("", fmt.Sprintf("%d more reasons for %s are not listed", len(v.Refused)-maxShown, want.GetName()))
 			break
 		}
 		refuse("choose a version closer to the installed one, or change the existing objects to fit, then retry; --force does not help, since existing objects break", text)
@@ -62,19 +62,19 @@ func (c CustomResources) whole() []*unstructured.Unstructured {
 
 // customOf are the custom resources of the definitions of a package that do not go with
 // releases of the same run.
-func (m *planner) customOf(name string, more []*unstructured.Unstructured, goes map[object.Ref]bool) []object.Ref {
+func (m *planner) customOf(name string, more []*unstructured.Unstructured, removed map[object.Ref]bool) []object.Ref {
 	var out []object.Ref
-	for _, u := range m.customObjects(name, more, goes) {
+	for _, u := range m.customObjects(name, more, removed) {
 		out = append(out, refOf(u))
 	}
 	return sortRefs(out)
 }
 
-func (m *planner) customObjects(name string, more []*unstructured.Unstructured, goes map[object.Ref]bool) []*unstructured.Unstructured {
+func (m *planner) customObjects(name string, more []*unstructured.Unstructured, removed map[object.Ref]bool) []*unstructured.Unstructured {
 	var out []*unstructured.Unstructured
 	for _, n := range m.definitionNames(name, more) {
 		for _, u := range m.state.Custom[n].Objects {
-			if !goes[refOf(u)] {
+			if !removed[refOf(u)] {
 				out = append(out, u)
 			}
 		}

@@ -25,9 +25,9 @@ func (p *Plan) Losses() []object.Ref {
 // data are the custom resources and claims among objects of a manifest that go, sorted, and
 // the claims that go with their StatefulSet. Whether a custom resource stands for data, only
 // its operator knows: all of them count.
-func (m *planner) data(goes []*unstructured.Unstructured, namespace string) []object.Ref {
+func (m *planner) data(removed []*unstructured.Unstructured, namespace string) []object.Ref {
 	var out []object.Ref
-	for _, u := range goes {
+	for _, u := range removed {
 		if u.GetAnnotations()[resourcePolicy] == keepPolicy {
 			continue
 		}
@@ -88,9 +88,9 @@ func (m *planner) claimsScaled(was, wanted *unstructured.Unstructured, ref objec
 }
 
 func sameNumber(a, b *unstructured.Unstructured, path ...string) bool {
-	is, set := number(a, path...)
+	value, set := number(a, path...)
 	other, _ := number(b, path...)
-	return set && is == other
+	return set && value == other
 }
 
 // claimsIn are the claims in the namespace of a StatefulSet that nobody deletes yet. Where they

@@ -17,7 +17,7 @@ func (m *planner) definitions(p *Part) {
 	step := Step{ID: "definitions/" + p.Name, Kind: ApplyDefinitions, Part: p.Name, Version: p.Version}
 	for _, want := range rendered(p).Definitions {
 		ref := refOf(want)
-		if other, made := m.made[ref]; made {
+		if other, found := m.made[ref]; found {
 			m.shared(p, other, want)
 			continue
 		}
@@ -96,9 +96,9 @@ func (m *planner) changes(p *Part, live, want *unstructured.Unstructured) bool {
 // a rollback, and an earlier one could lose fields.
 func newerThere(p *Part, live *unstructured.Unstructured) bool {
 	labels := live.GetLabels()
-	is, err := semver.NewVersion(strings.ReplaceAll(labels[VersionLabel], "_", "+"))
+	current, err := semver.NewVersion(strings.ReplaceAll(labels[VersionLabel], "_", "+"))
 	want, wrong := semver.NewVersion(p.Version)
-	return labels[PackageLabel] == p.Name && err == nil && wrong == nil && is.GreaterThan(want)
+	return labels[PackageLabel] == p.Name && err == nil && wrong == nil && current.GreaterThan(want)
 }
 
 // definitionManager says who else keeps a definition, and whether anybody does.
@@ -152,11 +152,11 @@ func (m *planner) annotations(want, live *unstructured.Unstructured) map[string]
 	}
 	// Without what we would have put there ourselves, does it carry any?
 	notes := nonNil(live.GetAnnotations())
-	others := live.DeepCopy()
+	bare := live.DeepCopy()
 	rest := maps.Clone(notes)
-	maps.DeleteFunc(rest, func(k, _ string) bool { _, is := add[k]; return is })
-	others.SetAnnotations(rest)
-	ours, foreign := live.GetLabels()[PackageLabel] != "", len(m.options.Annotate(others)) == 0
+	maps.DeleteFunc(rest, func(k, _ string) bool { _, ok := add[k]; return ok })
+	bare.SetAnnotations(rest)
+	ours, foreign := live.GetLabels()[PackageLabel] != "", len(m.options.Annotate(bare)) == 0
 	maps.DeleteFunc(add, func(k, v string) bool {
 		have, carries := notes[k]
 		return foreign && have != v || carries && have != v && !ours

@@ -23,16 +23,16 @@ func (m *planner) namespaces(p *Part) {
 	}
 	for _, n := range names {
 		ref := object.Ref{Kind: namespaceKind.Kind, Name: n}
-		phase, there := m.state.Namespaces[n]
-		_, made := m.made[ref]
+		phase, found := m.state.Namespaces[n]
+		_, created := m.made[ref]
 		switch {
-		case n == "" || made:
+		case n == "" || created:
 		case phase == "Terminating":
 			m.refuse(Refusal{
 				Topic: "namespace", Part: p.Name, Object: ref, Message: fmt.Sprintf("namespace %s is being deleted", n),
 				Hint: "wait until it is gone; its status says what blocks it",
 			})
-		case !there:
+		case !found:
 			m.made[ref] = p.Name
 			m.step(Step{ID: "namespace/" + n, Kind: MakeNamespace, Part: p.Name, Namespace: n, Objects: []object.Ref{ref}})
 		case slices.ContainsFunc(rendered(p).Namespaces, func(u *unstructured.Unstructured) bool { return u.GetName() == n && marked(u) }):
@@ -41,8 +41,8 @@ func (m *planner) namespaces(p *Part) {
 	}
 	for _, u := range madeBy(p) {
 		n := u.GetNamespace()
-		_, there := m.state.Namespaces[n]
-		if _, made := m.made[object.Ref{Kind: namespaceKind.Kind, Name: n}]; n != "" && !there && !made {
+		_, found := m.state.Namespaces[n]
+		if _, created := m.made[object.Ref{Kind: namespaceKind.Kind, Name: n}]; n != "" && !found && !created {
 			m.refuse(Refusal{
 				Topic: "namespace", Part: p.Name, Object: refOf(u), Message: fmt.Sprintf("%s needs namespace %s, which does not exist", refOf(u), n),
 				Hint: fmt.Sprintf("create it first: kubectl create namespace %s", n),

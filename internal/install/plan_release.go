@@ -146,8 +146,8 @@ func (m *planner) downgrade(p *Part, live *LiveRelease) {
 	if err != nil {
 		return
 	}
-	is, err := semver.NewVersion(chartVersionOf(p))
-	if err == nil && is.LessThan(was) && !p.App {
+	current, err := semver.NewVersion(chartVersionOf(p))
+	if err == nil && current.LessThan(was) && !p.App {
 		m.note("%s is downgraded from chart %s to %s: its project may not support that", p.Name, record.Version, chartVersionOf(p))
 	}
 }
@@ -171,7 +171,7 @@ func (m *planner) deletedData(p *Part, live *LiveRelease) (string, []object.Ref)
 			}
 		}
 	}
-	var goes []*unstructured.Unstructured
+	var removed []*unstructured.Unstructured
 	for _, u := range record.Objects {
 		ref := m.placed(u, p.Namespace)
 		switch {
@@ -185,10 +185,10 @@ func (m *planner) deletedData(p *Part, live *LiveRelease) (string, []object.Ref)
 				m.wouldDelete(p, ref, "namespace")
 			}
 		default:
-			goes = append(goes, u)
+			removed = append(removed, u)
 		}
 	}
-	data := sortRefs(append(m.data(goes, p.Namespace), m.scaledAway(p, record)...))
+	data := sortRefs(append(m.data(removed, p.Namespace), m.scaledAway(p, record)...))
 	if len(data) == 0 {
 		return "", nil
 	}
@@ -207,13 +207,13 @@ func (m *planner) wouldDelete(p *Part, ref object.Ref, kind string) {
 
 // listed writes references for people, the first few of many.
 func listed(refs []object.Ref) string {
-	const few = 10
+	const maxShown = 10
 	var names []string
-	for _, r := range refs[:min(few, len(refs))] {
+	for _, r := range refs[:min(maxShown, len(refs))] {
 		names = append(names, r.String())
 	}
 	text := strings.Join(names, ", ")
-	if more := len(refs) - few; more > 0 {
+	if more := len(refs) - maxShown; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text

@@ -15,20 +15,20 @@ func (m *planner) planRemovals() {
 	if !m.plan.Installation.System {
 		return
 	}
-	var left []*LiveRelease
+	var leftover []*LiveRelease
 	for i := range m.state.Releases {
 		r := &m.state.Releases[i]
 		wanted := slices.ContainsFunc(m.plan.Parts, func(p *Part) bool { return p.Release == r.Name && p.Namespace == r.Namespace })
 		if r.Labels[SystemLabel] == m.plan.Installation.Name && !wanted && r.Status != "uninstalled" {
-			left = append(left, r)
+			leftover = append(leftover, r)
 		}
 	}
-	m.lastFirst(left)
-	goes := map[object.Ref]bool{}
-	for _, r := range left {
-		m.willGo(r, goes)
+	m.lastFirst(leftover)
+	removed := map[object.Ref]bool{}
+	for _, r := range leftover {
+		m.willGo(r, removed)
 	}
-	for _, r := range left {
+	for _, r := range leftover {
 		name := r.Labels[PackageLabel]
 		if name == "" {
 			m.remove(r, m.nameOf(r))
@@ -37,8 +37,8 @@ func (m *planner) planRemovals() {
 		if m.needed(name, "is no longer in the System") {
 			continue
 		}
-		if others := m.customOf(name, nil, goes); len(others) > 0 {
-			m.note("%s is no longer in the System, and stays: it has custom resources: %s", name, listed(others))
+		if remaining := m.customOf(name, nil, removed); len(remaining) > 0 {
+			m.note("%s is no longer in the System, and stays: it has custom resources: %s", name, listed(remaining))
 			continue
 		}
 		m.remove(r, name)
@@ -46,20 +46,20 @@ func (m *planner) planRemovals() {
 }
 
 // needed notes that a package stays, since others need it, or may.
-func (m *planner) needed(name, why string) bool {
-	by := m.options.Needed[name]
-	if len(by) > 0 {
-		m.note("%s %s, and stays: it is needed by %s", name, why, strings.Join(by, ", "))
+func (m *planner) needed(name, reason string) bool {
+	dependants := m.options.Needed[name]
+	if len(dependants) > 0 {
+		m.note("%s %s, and stays: it is needed by %s", name, reason, strings.Join(dependants, ", "))
 	}
 	switch hidden := m.options.NeedsHidden; {
-	case len(by) > 0 || hidden == "":
+	case len(dependants) > 0 || hidden == "":
 	case m.options.IgnoreHidden:
-		m.note("%s %s: %s", name, why, hidden)
+		m.note("%s %s: %s", name, reason, hidden)
 	default:
-		m.note("%s %s, and stays: %s; --force removes it", name, why, hidden)
+		m.note("%s %s, and stays: %s; --force removes it", name, reason, hidden)
 		return true
 	}
-	return len(by) > 0
+	return len(dependants) > 0
 }
 
 // lastFirst sorts releases to be taken away: apps before packages, the last one made first.
@@ -89,14 +89,14 @@ func (m *planner) nameOf(r *LiveRelease) string {
 }
 
 // willGo adds the objects of a release to those that go with it.
-func (m *planner) willGo(r *LiveRelease, goes map[object.Ref]bool) {
+func (m *planner) willGo(r *LiveRelease, removed map[object.Ref]bool) {
 	record := r.Current()
 	if record == nil {
 		return
 	}
 	for _, u := range record.Objects {
 		if u.GetAnnotations()[resourcePolicy] != keepPolicy {
-			goes[m.placed(u, r.Namespace)] = true
+			removed[m.placed(u, r.Namespace)] = true
 		}
 	}
 }
@@ -104,12 +104,12 @@ func (m *planner) willGo(r *LiveRelease, goes map[object.Ref]bool) {
 // remove takes a release away, with its custom resources, for which it is waited.
 func (m *planner) remove(r *LiveRelease, part string) {
 	s := Step{ID: "remove/" + r.Namespace + "/" + r.Name, Kind: RemoveRelease, Part: part, Release: r.Name, Namespace: r.Namespace, Was: r.Deployed, From: m.versionOf(r)}
-	goes := map[object.Ref]bool{}
-	m.willGo(r, goes)
+	removed := map[object.Ref]bool{}
+	m.willGo(r, removed)
 	if record := r.Current(); record != nil {
 		s.Data = m.data(record.Objects, r.Namespace)
 	}
-	for ref := range goes {
+	for ref := range removed {
 		s.Objects = append(s.Objects, ref)
 		if gk := ref.GroupKind(); gk == definitionKind || gk == namespaceKind {
 			m.refuse(Refusal{

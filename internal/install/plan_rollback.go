@@ -40,17 +40,17 @@ func (m *planner) rollback() {
 		}
 	}
 	m.lastFirst(since)
-	goes := map[object.Ref]bool{}
+	gone := map[object.Ref]bool{}
 	for _, r := range since {
-		m.willGo(r, goes)
+		m.willGo(r, gone)
 	}
 	for _, r := range since {
 		if name := r.Labels[PackageLabel]; name != "" {
 			if m.needed(name, "was installed since") {
 				continue
 			}
-			if left := m.customOf(name, nil, goes); len(left) > 0 {
-				m.note("%s was installed since, and stays: it has custom resources: %s", name, listed(left))
+			if remaining := m.customOf(name, nil, gone); len(remaining) > 0 {
+				m.note("%s was installed since, and stays: it has custom resources: %s", name, listed(remaining))
 				continue
 			}
 		}
@@ -112,17 +112,17 @@ func (m *planner) planRollback(to ReleaseState) {
 
 // isAt says that a release is deployed at a revision, or at one with the same content.
 func (m *planner) isAt(p *Part, live *LiveRelease, revision int) bool {
-	is, was := live.Current(), live.Records[revision]
+	current, was := live.Current(), live.Records[revision]
 	switch {
 	case live.Status != "deployed":
 		return false
 	case live.Revision == revision:
 		return true
-	case is == nil || was == nil:
+	case current == nil || was == nil:
 		return false
 	}
-	return is.Chart == was.Chart && is.Version == was.Version && sameJSON(is.Values, was.Values) &&
-		sameTexts(m.contents(p, is.Objects), m.contents(p, was.Objects)) && sameTexts(m.contents(p, is.Hooks), m.contents(p, was.Hooks))
+	return current.Chart == was.Chart && current.Version == was.Version && sameJSON(current.Values, was.Values) &&
+		sameTexts(m.contents(p, current.Objects), m.contents(p, was.Objects)) && sameTexts(m.contents(p, current.Hooks), m.contents(p, was.Hooks))
 }
 
 // gate waits for what a record makes that has health.
@@ -152,16 +152,16 @@ func (m *planner) againHint(to ReleaseState) string {
 
 // emptied notes what is made again without the data that it had: it went when it was removed.
 func (m *planner) emptied(p *Part, live *LiveRelease, was *LiveRecord) {
-	there := map[object.Ref]bool{}
-	if is := live.Current(); is != nil && live.Status != Uninstalled {
-		for _, u := range is.Objects {
-			there[m.placed(u, p.Namespace)] = true
+	present := map[object.Ref]bool{}
+	if current := live.Current(); current != nil && live.Status != Uninstalled {
+		for _, u := range current.Objects {
+			present[m.placed(u, p.Namespace)] = true
 		}
 	}
 	var data []object.Ref
 	for _, u := range was.Objects {
 		ref := m.placed(u, p.Namespace)
-		if there[ref] || u.GetAnnotations()[resourcePolicy] == keepPolicy || m.state.Objects[ref] != nil {
+		if present[ref] || u.GetAnnotations()[resourcePolicy] == keepPolicy || m.state.Objects[ref] != nil {
 			continue
 		}
 		kind, _ := m.kinds.Kind(ref.GroupKind())

@@ -20,9 +20,9 @@ func (m *planner) unchanged(p *Part, live *LiveRelease) bool {
 	if v := live.Labels[VersionLabel]; !p.App && v != "" && v != strings.ReplaceAll(p.Version, "+", "_") {
 		return false // the record would say an older version for ever
 	}
-	was, is := m.contents(p, record.Objects), m.contents(p, rendered(p).Objects)
+	was, now := m.contents(p, record.Objects), m.contents(p, rendered(p).Objects)
 	hooksWere, hooksAre := m.contents(p, record.Hooks), m.contents(p, hookObjects(rendered(p).Hooks))
-	return sameTexts(was, is) && sameTexts(hooksWere, hooksAre) && m.sameConnections(p, record)
+	return sameTexts(was, now) && sameTexts(hooksWere, hooksAre) && m.sameConnections(p, record)
 }
 
 // contents is the JSON of each object, without the namespace, which a manifest may leave
@@ -96,7 +96,7 @@ func sameTexts(a, b map[object.Ref]string) bool {
 // sameJSON compares values as they would be written: 1 is 1.0, and nothing is {}.
 func sameJSON(a, b any) bool {
 	text := func(v any) string {
-		if m, is := v.(map[string]any); v == nil || is && len(m) == 0 {
+		if m, ok := v.(map[string]any); v == nil || ok && len(m) == 0 {
 			return "{}"
 		}
 		t, err := json.Marshal(v)

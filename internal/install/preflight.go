@@ -11,16 +11,16 @@ import (
 // CheckKubernetes holds a range of versions that a part runs on against the version of the
 // cluster. What a cluster's builder adds to the version (v1.33.2-gke.100) is left out. An
 // empty range, or version, is fine; a range that is none is refused.
-func CheckKubernetes(part, within, version string) (Refusal, bool) {
-	if strings.TrimSpace(within) == "" || version == "" {
+func CheckKubernetes(part, constraint, version string) (Refusal, bool) {
+	if strings.TrimSpace(constraint) == "" || version == "" {
 		return Refusal{}, false
 	}
 	refuse := func(hint, format string, args ...any) (Refusal, bool) {
 		return Refusal{Topic: "kubernetes", Part: part, Message: fmt.Sprintf(format, args...), Hint: hint}, true
 	}
-	c, err := semver.NewConstraint(within)
+	c, err := semver.NewConstraint(constraint)
 	if err != nil {
-		return refuse("report it to the publisher", "%s requires Kubernetes %q, which is not a range of versions", part, within)
+		return refuse("report it to the publisher", "%s requires Kubernetes %q, which is not a range of versions", part, constraint)
 	}
 	v, err := semver.NewVersion(version)
 	if err != nil {
@@ -30,7 +30,7 @@ func CheckKubernetes(part, within, version string) (Refusal, bool) {
 	if c.Check(bare) {
 		return Refusal{}, false
 	}
-	return refuse("choose another version of it, or another cluster", "%s requires Kubernetes %s, and the cluster has %s", part, within, version)
+	return refuse("choose another version of it, or another cluster", "%s requires Kubernetes %s, and the cluster has %s", part, constraint, version)
 }
 
 // CheckImages holds the platforms of images (by reference) against those of the nodes
@@ -45,24 +45,24 @@ func CheckImages(parts []*Part, platforms map[string][]string, nodes []string) (
 			if len(has) == 0 || len(nodes) == 0 {
 				continue
 			}
-			var without []string
+			var unsupported []string
 			for _, n := range nodes {
 				if !slices.ContainsFunc(has, func(h string) bool { return h == n || strings.HasPrefix(h, n+"/") }) {
-					without = append(without, n)
+					unsupported = append(unsupported, n)
 				}
 			}
-			slices.Sort(without)
-			without = slices.Compact(without)
+			slices.Sort(unsupported)
+			unsupported = slices.Compact(unsupported)
 			switch {
-			case len(without) == 0:
-			case len(without) == len(distinct(nodes)):
+			case len(unsupported) == 0:
+			case len(unsupported) == len(distinct(nodes)):
 				refused = append(refused, Refusal{
 					Topic: "images", Part: p.Name,
-					Message: fmt.Sprintf("image %s is for %s, and the nodes are %s", image, strings.Join(has, ", "), strings.Join(without, ", ")),
+					Message: fmt.Sprintf("image %s is for %s, and the nodes are %s", image, strings.Join(has, ", "), strings.Join(unsupported, ", ")),
 					Hint:    "choose an image for these platforms by the values of " + p.Name,
 				})
 			default:
-				notes = append(notes, fmt.Sprintf("image %s of %s is for %s: its pods cannot run on nodes that are %s", image, p.Name, strings.Join(has, ", "), strings.Join(without, ", ")))
+				notes = append(notes, fmt.Sprintf("image %s of %s is for %s: its pods cannot run on nodes that are %s", image, p.Name, strings.Join(has, ", "), strings.Join(unsupported, ", ")))
 			}
 		}
 	}

@@ -62,16 +62,16 @@ type TamperedError struct {
 }
 
 func (e *TamperedError) Error() string {
-	what := "its run"
+	subject := "its run"
 	if e.Object != (object.Ref{}) {
-		what = e.Object.String()
+		subject = e.Object.String()
 	}
 	if e.Step != "" {
-		what += " (step " + e.Step + ")"
+		subject += " (step " + e.Step + ")"
 	}
 	name, ns := JournalName(e.Installation.Name), e.Installation.Namespace
 	return fmt.Sprintf("configmap %s/%s: the journal cannot be trusted about %s: %s; nothing was written: read it (kubectl get configmap/%s -n %s -o yaml), fix by hand what is true of it, then delete it",
-		ns, name, what, e.Why, name, ns)
+		ns, name, subject, e.Why, name, ns)
 }
 
 // errOtherRun says that a journal was changed after it was looked at.
@@ -79,18 +79,18 @@ var errOtherRun = errors.New("its run is not the one that was shown: its journal
 
 // newRunID makes the id of a run of an installation. Its end is a sum of the installation, so
 // that a journal somewhere else cannot take the id, and with it what carries it, for its own.
-func newRunID(of Installation) string {
-	return strings.ToLower(rand.Text()[:12]) + "-" + installationSum(of)
+func newRunID(target Installation) string {
+	return strings.ToLower(rand.Text()[:12]) + "-" + installationSum(target)
 }
 
-func installationSum(of Installation) string {
-	sum := sha256.Sum256([]byte(of.Namespace + "/" + of.Name))
+func installationSum(target Installation) string {
+	sum := sha256.Sum256([]byte(target.Namespace + "/" + target.Name))
 	return strings.ToLower(base32.StdEncoding.EncodeToString(sum[:])[:12])
 }
 
 // ownRun says that the id of a run is one of the installation.
-func ownRun(id string, of Installation) bool {
-	return strings.HasSuffix(id, "-"+installationSum(of))
+func ownRun(id string, target Installation) bool {
+	return strings.HasSuffix(id, "-"+installationSum(target))
 }
 
 // seen identifies a run as it is.
@@ -105,8 +105,8 @@ func (r *Run) seen() string {
 
 // PlanRecovery says what Recover will write, and refuses what the cluster does not bear out
 // (*TamperedError). It writes nothing and needs no lock.
-func (r *Runner) PlanRecovery(ctx context.Context, of Installation, fingerprint string, o Options) (RecoveryPlan, error) {
-	x := &run{Runner: r, o: o, of: of}
+func (r *Runner) PlanRecovery(ctx context.Context, target Installation, fingerprint string, o Options) (RecoveryPlan, error) {
+	x := &run{Runner: r, o: o, of: target}
 	var err error
 	if x.j, err = r.Store.Load(ctx); err != nil {
 		return RecoveryPlan{}, err
@@ -162,6 +162,6 @@ func (x *run) recovers(fingerprint string) Recovery {
 	return RecoveredUndone
 }
 
-func (x *run) tampered(step string, ref object.Ref, why string) error {
-	return &TamperedError{Installation: x.of, Step: step, Object: ref, Why: why}
+func (x *run) tampered(step string, ref object.Ref, reason string) error {
+	return &TamperedError{Installation: x.of, Step: step, Object: ref, Why: reason}
 }

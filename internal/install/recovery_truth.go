@@ -35,7 +35,7 @@ func (x *run) heldNamespace(ctx context.Context, s *StepState) ([]RecoveryAct, e
 		if ref != namespaceRef(s.Namespace) {
 			return nil, x.tampered(s.ID, ref, "the step creates the namespace "+s.Namespace)
 		}
-		is, err := x.Objects.Get(ctx, ref)
+		current, err := x.Objects.Get(ctx, ref)
 		if apierrors.IsNotFound(err) {
 			continue
 		}
@@ -43,7 +43,7 @@ func (x *run) heldNamespace(ctx context.Context, s *StepState) ([]RecoveryAct, e
 			return nil, err
 		}
 		act := RecoveryAct{Verb: RecoverDelete, Object: ref, Note: "unless it has objects of others"}
-		if is.GetAnnotations()[RunAnnotation] != x.j.Run.ID {
+		if current.GetAnnotations()[RunAnnotation] != x.j.Run.ID {
 			act = RecoveryAct{Verb: RecoverLeave, Object: ref, Note: "it is not the one that this run created"}
 		}
 		out = append(out, act)
@@ -68,7 +68,7 @@ func (x *run) heldDefinitions(ctx context.Context, s *StepState) ([]RecoveryAct,
 		if ref.GroupKind() != definitionKind {
 			return nil, x.tampered(s.ID, ref, "it is not a CRD")
 		}
-		is, err := x.Objects.Get(ctx, ref)
+		current, err := x.Objects.Get(ctx, ref)
 		if apierrors.IsNotFound(err) {
 			continue
 		}
@@ -76,7 +76,7 @@ func (x *run) heldDefinitions(ctx context.Context, s *StepState) ([]RecoveryAct,
 			return nil, err
 		}
 		act := RecoveryAct{Verb: RecoverDelete, Object: ref, Note: "unless it has custom resources"}
-		if is.GetAnnotations()[RunAnnotation] != x.j.Run.ID {
+		if current.GetAnnotations()[RunAnnotation] != x.j.Run.ID {
 			act = RecoveryAct{Verb: RecoverLeave, Object: ref, Note: "it is not the one that this run created"}
 		}
 		out = append(out, act)
@@ -88,7 +88,7 @@ func (x *run) heldDefinition(ctx context.Context, s *StepState, b BeforeImage) (
 	if b.Object.GroupKind() != definitionKind {
 		return RecoveryAct{}, x.tampered(s.ID, b.Object, "it is not a CRD")
 	}
-	is, err := x.Objects.Get(ctx, b.Object)
+	current, err := x.Objects.Get(ctx, b.Object)
 	if apierrors.IsNotFound(err) {
 		return RecoveryAct{Verb: RecoverLeave, Object: b.Object, Note: "it was deleted since"}, nil
 	}
@@ -101,10 +101,10 @@ func (x *run) heldDefinition(ctx context.Context, s *StepState, b BeforeImage) (
 		return RecoveryAct{Verb: RecoverLeave, Object: b.Object, Note: "its before-image no longer exists"}, nil
 	case err != nil:
 		return RecoveryAct{}, err
-	case sameContent(is, was):
+	case sameContent(current, was):
 		return RecoveryAct{}, nil
 	}
-	switch run, sum := beforeMark(is); {
+	switch run, sum := beforeMark(current); {
 	case run != x.j.Run.ID:
 		return RecoveryAct{Verb: RecoverLeave, Object: b.Object, Note: errNotApplied.Error()}, nil
 	case sum != journal.Sum(was):
@@ -190,8 +190,8 @@ func (x *run) heldRelease(ctx context.Context, s *StepState) ([]RecoveryAct, err
 	name := ReleaseName{s.Release, s.Namespace}
 	if len(v.list) > 0 {
 		last := v.list[len(v.list)-1]
-		what, why := x.recoveryActionOf(ctx, v.list, s)
-		switch what {
+		action, reason := x.recoveryActionOf(ctx, v.list, s)
+		switch action {
 		case recoverUninstall:
 			out = append(out, RecoveryAct{Verb: RecoverUninstall, Release: name, Objects: last.Objects})
 		case recoverRollback, recoverReturned:
@@ -200,7 +200,7 @@ func (x *run) heldRelease(ctx context.Context, s *StepState) ([]RecoveryAct, err
 			}
 			out = append(out, RecoveryAct{Verb: RecoverRollback, Release: name, Revision: s.Was, Objects: objectsAt(v.list, s.Was)})
 		case recoverLeave:
-			return append(out, RecoveryAct{Verb: RecoverLeave, Release: name, Note: why}), nil
+			return append(out, RecoveryAct{Verb: RecoverLeave, Release: name, Note: reason}), nil
 		}
 	}
 	for _, b := range s.Changed {
@@ -212,8 +212,8 @@ func (x *run) heldRelease(ctx context.Context, s *StepState) ([]RecoveryAct, err
 			out = append(out, act)
 		}
 	}
-	made, err := x.heldMade(ctx, s, v)
-	return append(out, made...), err
+	created, err := x.heldMade(ctx, s, v)
+	return append(out, created...), err
 }
 
 func objectsAt(list []Record, revision int) []object.Ref {
@@ -247,7 +247,7 @@ func (x *run) heldMade(ctx context.Context, s *StepState, v records) ([]Recovery
 // what it was is known of what this process kept; else it is written only where whoever may
 // write it there could as well write the object.
 func (x *run) heldBefore(ctx context.Context, s *StepState, v records, b BeforeImage) (RecoveryAct, error) {
-	is, err := x.Objects.Get(ctx, b.Object)
+	current, err := x.Objects.Get(ctx, b.Object)
 	gone := apierrors.IsNotFound(err)
 	if err != nil && !gone {
 		return RecoveryAct{}, fmt.Errorf("read %s: %w", b.Object, err)
@@ -256,19 +256,19 @@ func (x *run) heldBefore(ctx context.Context, s *StepState, v records, b BeforeI
 	if err != nil && !apierrors.IsNotFound(err) {
 		return RecoveryAct{}, err
 	}
-	lost := err != nil
+	unreadable := err != nil
 	switch {
-	case !v.mine[b.Object] && (v.first > 0 || gone || lost || !sameContent(is, was)):
+	case !v.mine[b.Object] && (v.first > 0 || gone || unreadable || !sameContent(current, was)):
 		return RecoveryAct{}, x.tampered(s.ID, b.Object, fmt.Sprintf("no record of release %s/%s says that this run changed it", s.Namespace, s.Release))
-	case !v.mine[b.Object], !lost && !gone && sameContent(is, was):
+	case !v.mine[b.Object], !unreadable && !gone && sameContent(current, was):
 		return RecoveryAct{}, nil
-	case lost:
+	case unreadable:
 		x.left[b.Object] = "its before-image no longer exists"
 		return RecoveryAct{Verb: RecoverLeave, Object: b.Object, Note: x.left[b.Object]}, nil
 	}
-	if why := x.unproven(s, b.Object); why != "" {
-		what, at := b.Resource()
-		x.left[b.Object] = fmt.Sprintf("%s, and its before-image cannot be verified: read %s %s in %s (%s), and restore it by hand", why, what, at, x.of.Namespace, journal.ImageKey)
+	if reason := x.unproven(s, b.Object); reason != "" {
+		resource, at := b.Resource()
+		x.left[b.Object] = fmt.Sprintf("%s, and its before-image cannot be verified: read %s %s in %s (%s), and restore it by hand", reason, resource, at, x.of.Namespace, journal.ImageKey)
 		return RecoveryAct{Verb: RecoverLeave, Object: b.Object, Note: x.left[b.Object]}, nil
 	}
 	return RecoveryAct{Verb: RecoverRestore, Object: b.Object}, nil

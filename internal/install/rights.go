@@ -66,7 +66,7 @@ func (r *rightsOfRun) add(right regulate.Permission, verbs ...string) {
 // name that is made when it is.
 func (r *rightsOfRun) keeping() {
 	in := r.plan.Installation
-	if _, there := r.state.Namespaces[in.Namespace]; !there {
+	if _, found := r.state.Namespaces[in.Namespace]; !found {
 		r.step(&Step{Kind: MakeNamespace, Namespace: in.Namespace})
 	}
 	r.add(regulate.Permission{Resource: "configmaps", Namespace: in.Namespace}, "create", "delete", "get", "list", "update")
@@ -95,7 +95,7 @@ func (r *rightsOfRun) looking() {
 		in = append(in, p.Namespace)
 	}
 	for _, name := range in {
-		if _, there := r.state.Namespaces[name]; there {
+		if _, found := r.state.Namespaces[name]; found {
 			r.add(regulate.Permission{Resource: "namespaces", Name: name}, "get")
 		}
 	}
@@ -114,7 +114,7 @@ func (r *rightsOfRun) looking() {
 func (r *rightsOfRun) changesSecrets() bool {
 	for i := range r.plan.Steps {
 		for _, ref := range r.plan.Steps[i].Objects {
-			if _, there := r.state.Objects[ref]; there && ref.GroupKind() == secretKind {
+			if _, found := r.state.Objects[ref]; found && ref.GroupKind() == secretKind {
 				return true
 			}
 		}

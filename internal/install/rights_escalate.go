@@ -113,7 +113,7 @@ func textsOf(fields map[string]any, name string) []string {
 	list, _ := fields[name].([]any)
 	var out []string
 	for _, v := range list {
-		if s, is := v.(string); is {
+		if s, ok := v.(string); ok {
 			out = append(out, s)
 		}
 	}
@@ -135,22 +135,22 @@ func CheckEscalations(all []Escalation, missing []regulate.Permission) ([]Refusa
 		if !lacks[e.Either] {
 			continue
 		}
-		var not []string
+		var missing []string
 		for _, r := range e.Or {
 			if lacks[r] {
-				not = append(not, r.String())
+				missing = append(missing, r.String())
 			}
 		}
-		if len(not) == 0 {
+		if len(missing) == 0 {
 			if e.Unknown {
 				notes = append(notes, fmt.Sprintf("%s grants permissions that are unknown here: the API server admits it only if you have them, or may %s", e.Object, e.Either))
 			}
 			continue
 		}
-		const few = 5
-		text := strings.Join(not[:min(few, len(not))], ", ")
-		if len(not) > few {
-			text += fmt.Sprintf(" and %d more", len(not)-few)
+		const maxShown = 5
+		text := strings.Join(missing[:min(maxShown, len(missing))], ", ")
+		if len(missing) > maxShown {
+			text += fmt.Sprintf(" and %d more", len(missing)-maxShown)
 		}
 		refused = append(refused, Refusal{
 			Topic: "rights", Part: e.Part, Object: e.Object,

@@ -42,9 +42,9 @@ func (r *rightsOfRun) pods(set *appsv1.StatefulSet) []string {
 		start = set.Spec.Ordinals.Start
 	}
 	ref := object.Ref{Group: statefulSetKind.Group, Kind: statefulSetKind.Kind, Namespace: set.Namespace, Name: set.Name}
-	if there, ok := r.state.Objects[ref]; ok {
-		if is, ok := restored.Ordered(there); ok && is.Spec.Replicas != nil {
-			replicas = max(replicas, *is.Spec.Replicas)
+	if live, ok := r.state.Objects[ref]; ok {
+		if set, ok := restored.Ordered(live); ok && set.Spec.Replicas != nil {
+			replicas = max(replicas, *set.Spec.Replicas)
 		}
 	}
 	if replicas > maxNamed {

@@ -12,11 +12,11 @@ import (
 // RecoveryRights is what recovering a run takes: the journal and the lock, the records of
 // releases, and every object that is deleted, brought back or given back. They are sorted,
 // each once.
-func RecoveryRights(of Installation, p RecoveryPlan, kinds *object.Kinds) []regulate.Permission {
+func RecoveryRights(target Installation, p RecoveryPlan, kinds *object.Kinds) []regulate.Permission {
 	if p.What == RecoveredNothing {
 		return nil
 	}
-	r := &rightsOfRun{plan: &Plan{Installation: of}, state: &State{Namespaces: map[string]string{of.Namespace: "Active"}}, kinds: kindsWith(kinds, nil), set: map[regulate.Permission]bool{}}
+	r := &rightsOfRun{plan: &Plan{Installation: target}, state: &State{Namespaces: map[string]string{target.Namespace: "Active"}}, kinds: kindsWith(kinds, nil), set: map[regulate.Permission]bool{}}
 	r.keeping()
 	for _, a := range p.Acts {
 		switch {

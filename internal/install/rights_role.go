@@ -15,23 +15,23 @@ import (
 // the whole cluster, and a Role in each namespace. Namespaces that are missing come before,
 // since a Role is in one. The same rights give the same roles.
 func Role(name string, rights []regulate.Permission, missing ...string) []*unstructured.Unstructured {
-	by := map[string][]regulate.Permission{}
+	byNamespace := map[string][]regulate.Permission{}
 	for _, r := range rights {
-		by[r.Namespace] = append(by[r.Namespace], r)
+		byNamespace[r.Namespace] = append(byNamespace[r.Namespace], r)
 	}
 	var out []*unstructured.Unstructured
 	for _, ns := range distinct(missing) {
-		if len(by[ns]) > 0 {
+		if len(byNamespace[ns]) > 0 {
 			out = append(out, &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": ns}}})
 		}
 	}
-	for _, ns := range slices.Sorted(maps.Keys(by)) {
+	for _, ns := range slices.Sorted(maps.Keys(byNamespace)) {
 		kind, meta := "ClusterRole", map[string]any{"name": name}
 		if ns != "" {
 			kind, meta["namespace"] = "Role", ns
 		}
 		out = append(out, &unstructured.Unstructured{Object: map[string]any{
-			"apiVersion": rolesGroup + "/v1", "kind": kind, "metadata": meta, "rules": rulesFor(by[ns]),
+			"apiVersion": rolesGroup + "/v1", "kind": kind, "metadata": meta, "rules": rulesFor(byNamespace[ns]),
 		}})
 	}
 	return out

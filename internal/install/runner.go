@@ -29,7 +29,7 @@ type Store interface {
 	// LoadBefore returns what was kept.
 	LoadBefore(ctx context.Context, b BeforeImage) (*unstructured.Unstructured, error)
 	// Drop forgets what a run kept, also what its journal does not say.
-	Drop(ctx context.Context, run string, kept []BeforeImage) error
+	Drop(ctx context.Context, run string, images []BeforeImage) error
 }
 
 // Runner does what was planned, or undoes it.
@@ -49,7 +49,7 @@ type Runner struct {
 	Hold func(ctx context.Context, p *Part) (letGo func(context.Context) error, err error)
 	// Restorable says why a definition cannot get its former content back; nil that it can.
 	// Where it is nil, the API server alone decides.
-	Restorable func(is, was *unstructured.Unstructured) error
+	Restorable func(current, was *unstructured.Unstructured) error
 	// Progress receives what happens; it may be nil.
 	Progress func(Progress)
 	By       string

@@ -57,30 +57,30 @@ func (h StuckObject) String() string {
 
 // waitGone waits until none of the objects is there.
 func (x *run) waitGone(ctx context.Context, refs []object.Ref, timeout time.Duration) error {
-	left := slices.Clone(refs)
+	remaining := slices.Clone(refs)
 	var hanging []StuckObject
-	told := false
+	reported := false
 	err := x.pollUntil(ctx, timeout, func(ctx context.Context) (bool, error) {
 		hanging = nil
-		for _, ref := range left {
-			is, err := x.Objects.Get(ctx, ref)
+		for _, ref := range remaining {
+			current, err := x.Objects.Get(ctx, ref)
 			switch {
 			case apierrors.IsNotFound(err):
 			case err != nil:
 				hanging = append(hanging, StuckObject{Object: ref, Why: err.Error()})
 			default:
-				hanging = append(hanging, StuckObject{Object: ref, Deleting: is.GetDeletionTimestamp() != nil, Finalizers: waitsFor(is)})
+				hanging = append(hanging, StuckObject{Object: ref, Deleting: current.GetDeletionTimestamp() != nil, Finalizers: waitsFor(current)})
 			}
 		}
-		left = nil
+		remaining = nil
 		for _, h := range hanging {
-			left = append(left, h.Object)
+			remaining = append(remaining, h.Object)
 		}
-		if len(left) > 0 && !told {
-			told = true
-			x.notify(Progress{Kind: Waiting, Message: fmt.Sprintf("until they are gone: %s", listed(left))})
+		if len(remaining) > 0 && !reported {
+			reported = true
+			x.notify(Progress{Kind: Waiting, Message: fmt.Sprintf("until they are gone: %s", listed(remaining))})
 		}
-		return len(left) == 0, nil
+		return len(remaining) == 0, nil
 	})
 	if err != nil && ctx.Err() == nil && len(hanging) > 0 {
 		return &StuckError{Objects: hanging, After: timeout}
@@ -106,19 +106,19 @@ func (x *run) deleteObjects(ctx context.Context, refs []object.Ref, timeout time
 // deleteDefinitions deletes definitions of which no object is left in any namespace.
 func (x *run) deleteDefinitions(ctx context.Context, refs []object.Ref, timeout time.Duration) error {
 	for _, ref := range refs {
-		is, err := x.Objects.Get(ctx, ref)
+		current, err := x.Objects.Get(ctx, ref)
 		if apierrors.IsNotFound(err) {
 			continue
 		}
 		if err != nil {
 			return fmt.Errorf("read %s: %w", ref, err)
 		}
-		why, err := x.deleteUnused(ctx, is)
+		reason, err := x.deleteUnused(ctx, current)
 		if err != nil {
 			return err
 		}
-		if why != "" {
-			return fmt.Errorf("%s is not deleted: %s", ref, why)
+		if reason != "" {
+			return fmt.Errorf("%s is not deleted: %s", ref, reason)
 		}
 	}
 	err := x.waitGone(ctx, refs, timeout)
@@ -127,7 +127,7 @@ func (x *run) deleteDefinitions(ctx context.Context, refs []object.Ref, timeout 
 }
 
 // deleteUnused deletes a definition, or says which objects of it are there.
-func (x *run) deleteUnused(ctx context.Context, d *unstructured.Unstructured) (why string, err error) {
+func (x *run) deleteUnused(ctx context.Context, d *unstructured.Unstructured) (reason string, err error) {
 	kind := definedKind(d)
 	list, err := x.Objects.List(ctx, kind, "")
 	if err != nil && !apierrors.IsNotFound(err) {
@@ -149,26 +149,43 @@ func (x *run) deleteUnused(ctx context.Context, d *unstructured.Unstructured) (w
 	return "", nil
 }
 
+// deleteDropped deletes them. One that was deleted and created again meanwhile is another object.
+func (x *run) deleteDropped(ctx context.Context, left []*unstructured.Unstructured, timeout time.Duration) error {
+	refs := make([]object.Ref, 0, len(left))
+	for _, o := range left {
+		ref := refOf(o)
+		err := x.Objects.Delete(ctx, ref, Precondition{UID: string(o.GetUID())})
+		switch {
+		case apierrors.IsNotFound(err), apierrors.IsConflict(err):
+			continue
+		case err != nil:
+			return fmt.Errorf("delete %s: %w", ref, err)
+		}
+		refs = append(refs, ref)
+	}
+	return x.waitGone(ctx, refs, timeout)
+}
+
 // droppedObjects are the objects that a revision of a release had, that the last one does not have
 // any more, and that are still there. Helm skips an object that it cannot read, and says nothing.
-func (x *run) droppedObjects(ctx context.Context, list []Record, was int, last Record) ([]object.Ref, error) {
+func (x *run) droppedObjects(ctx context.Context, list []Record, was int, last Record) ([]*unstructured.Unstructured, error) {
 	i := slices.IndexFunc(list, func(v Record) bool { return v.Revision == was })
 	if i < 0 {
 		return nil, nil
 	}
-	var left []object.Ref
+	var remaining []*unstructured.Unstructured
 	for _, ref := range list[i].Objects {
 		if slices.Contains(last.Objects, ref) || slices.Contains(last.Kept, ref) {
 			continue
 		}
-		is, err := x.Objects.Get(ctx, ref)
+		current, err := x.Objects.Get(ctx, ref)
 		switch {
 		case apierrors.IsNotFound(err):
 		case err != nil:
 			return nil, fmt.Errorf("%s is no longer part of release %s, and whether it was deleted is unknown: %w", ref, last.Release, err)
-		case ownedBy(is, last.Release) && is.GetDeletionTimestamp() == nil && !strings.EqualFold(is.GetAnnotations()[policyAnnotation], "keep"):
-			left = append(left, ref)
+		case ownedBy(current, last.Release) && current.GetDeletionTimestamp() == nil && !strings.EqualFold(strings.TrimSpace(current.GetAnnotations()[policyAnnotation]), "keep"):
+			remaining = append(remaining, current)
 		}
 	}
-	return left, nil
+	return remaining, nil
 }

@@ -205,22 +205,22 @@ func (x *run) step(ctx context.Context, s *Step) error {
 		return err
 	}
 	x.j.Run.Steps = append(x.j.Run.Steps, state)
-	is := &x.j.Run.Steps[len(x.j.Run.Steps)-1]
+	current := &x.j.Run.Steps[len(x.j.Run.Steps)-1]
 	if err := x.save(ctx); err != nil {
 		return err
 	}
-	x.tellStep(StepStarted, *is, "")
-	if err := x.perform(ctx, s, is); err != nil {
+	x.tellStep(StepStarted, *current, "")
+	if err := x.perform(ctx, s, current); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	is.Phase = Done
+	current.Phase = Done
 	if err := x.save(ctx); err != nil {
 		return err
 	}
-	x.tellStep(StepDone, *is, "")
+	x.tellStep(StepDone, *current, "")
 	return nil
 }
 
@@ -257,7 +257,7 @@ func (x *run) afterLoss(ctx context.Context, failed error) error {
 		return failed
 	}
 	id := x.j.Run.ID
-	why := x.j.Run.Why
+	reason := x.j.Run.Why
 	err := x.locked(context.WithoutCancel(ctx), func(_, undoing context.Context) error {
 		j, err := x.Store.Load(undoing)
 		if err != nil {
@@ -273,7 +273,7 @@ func (x *run) afterLoss(ctx context.Context, failed error) error {
 		} else if _, err := x.planRecovery(undoing, ""); err != nil {
 			return err
 		}
-		j.Run.Why = why
+		j.Run.Why = reason
 		if j.Run.Committed {
 			return x.end(undoing, ResultDone)
 		}

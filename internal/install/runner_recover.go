@@ -29,24 +29,24 @@ const (
 // the fingerprint is that of the run, and the run was not being undone, what was started is
 // undone (a removal is finished), and what was done stays: Do continues the run, and undoes all of it
 // where that fails. Else all of it is undone; an empty fingerprint is no run's.
-func (r *Runner) Recover(ctx context.Context, of Installation, fingerprint string, o Options) (Recovery, Report, error) {
-	x := &run{Runner: r, o: o, of: of}
-	is, err := r.Objects.Get(ctx, namespaceRef(of.Namespace))
+func (r *Runner) Recover(ctx context.Context, target Installation, fingerprint string, o Options) (Recovery, Report, error) {
+	x := &run{Runner: r, o: o, of: target}
+	current, err := r.Objects.Get(ctx, namespaceRef(target.Namespace))
 	if apierrors.IsNotFound(err) {
 		return RecoveredNothing, x.report, nil
 	}
 	if err != nil {
 		return "", x.report, err
 	}
-	if is.GetAnnotations()[InstallLabel] == of.Name {
-		x.mark = is.GetAnnotations()[RunAnnotation]
+	if current.GetAnnotations()[InstallLabel] == target.Name {
+		x.mark = current.GetAnnotations()[RunAnnotation]
 	}
-	var what Recovery
+	var result Recovery
 	err = x.locked(ctx, func(ctx, undoing context.Context) (err error) {
-		what, err = x.recover(ctx, undoing, fingerprint)
+		result, err = x.recover(ctx, undoing, fingerprint)
 		return err
 	})
-	return what, x.report, x.afterLoss(ctx, err)
+	return result, x.report, x.afterLoss(ctx, err)
 }
 
 func (x *run) recover(ctx, undoing context.Context, fingerprint string) (Recovery, error) {

@@ -116,7 +116,7 @@ func (x *run) prepareRelease(ctx context.Context, s *Step, state *StepState) err
 		if had[ref] {
 			continue
 		}
-		is, err := x.Objects.Get(ctx, ref)
+		current, err := x.Objects.Get(ctx, ref)
 		switch {
 		case apierrors.IsNotFound(err):
 			if slices.Contains(stay, ref) {
@@ -124,8 +124,8 @@ func (x *run) prepareRelease(ctx context.Context, s *Step, state *StepState) err
 			}
 		case err != nil:
 			return fmt.Errorf("read %s: %w", ref, err)
-		case x.o.TakeOwnership || ownedBy(is, s.name()):
-			before, err := x.Store.SaveBefore(ctx, x.j.Run.ID, is)
+		case x.o.TakeOwnership || ownedBy(current, s.name()):
+			before, err := x.Store.SaveBefore(ctx, x.j.Run.ID, current)
 			if err != nil {
 				return err
 			}
@@ -268,11 +268,11 @@ func (x *run) noteRevision(ctx context.Context, s *Step, state *StepState) error
 	}
 	last := list[len(list)-1]
 	state.Revision = last.Revision
-	left, err := x.droppedObjects(ctx, list, s.Was, last)
+	dropped, err := x.droppedObjects(ctx, list, s.Was, last)
 	if err != nil {
 		return err
 	}
-	return x.deleteObjects(ctx, left, x.o.statusTimeout(s.Timeout))
+	return x.deleteDropped(ctx, dropped, x.o.statusTimeout(s.Timeout))
 }
 
 // removeRelease uninstalls, and keeps the records until the run is done: so long it can be
@@ -298,14 +298,14 @@ func (x *run) removeRelease(ctx context.Context, s *Step) error {
 // ownedOf are the objects of a record that are still its release's: Helm leaves others.
 func (x *run) ownedOf(ctx context.Context, v Record) (out []object.Ref, err error) {
 	for _, ref := range v.Objects {
-		is, err := x.Objects.Get(ctx, ref)
+		current, err := x.Objects.Get(ctx, ref)
 		if apierrors.IsNotFound(err) {
 			continue
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", ref, err)
 		}
-		if ownedBy(is, v.Release) {
+		if ownedBy(current, v.Release) {
 			out = append(out, ref)
 		}
 	}

@@ -95,13 +95,13 @@ func (o ordinals) has(n int64) bool { return n >= o.from && n < o.to }
 // ordinalsOf are those that a StatefulSet wants, and of a live one those that it still has.
 func ordinalsOf(set *unstructured.Unstructured) ordinals {
 	replicas, from := int64(1), int64(0)
-	if n, is := number(set, "spec", "replicas"); is {
+	if n, ok := number(set, "spec", "replicas"); ok {
 		replicas = n
 	}
-	if n, is := number(set, "status", "replicas"); is {
+	if n, ok := number(set, "status", "replicas"); ok {
 		replicas = max(replicas, n)
 	}
-	if n, is := number(set, "spec", "ordinals", "start"); is {
+	if n, ok := number(set, "spec", "ordinals", "start"); ok {
 		from = n
 	}
 	return ordinals{from, from + replicas}

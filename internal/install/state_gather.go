@@ -206,8 +206,8 @@ func (g *stateReader) objects() error {
 	seen := map[object.Ref]bool{}
 	add := func(ref object.Ref, version string) {
 		r, served := g.kind(ref.GroupKind())
-		_, there := g.state.Namespaces[ref.Namespace]
-		if !served || ref.Name == "" || seen[ref] || ref.Namespace != "" && !there {
+		_, found := g.state.Namespaces[ref.Namespace]
+		if !served || ref.Name == "" || seen[ref] || ref.Namespace != "" && !found {
 			return
 		}
 		seen[ref] = true

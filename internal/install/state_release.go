@@ -38,7 +38,7 @@ func (g *stateReader) releases() error {
 		namespaces = append(namespaces, b.Namespace)
 	}
 	for _, ns := range distinct(namespaces) {
-		if _, there := g.state.Namespaces[ns]; !there {
+		if _, found := g.state.Namespaces[ns]; !found {
 			continue
 		}
 		list, err := g.reader.ListMetadata(g.ctx, r, ns, "owner=helm")
@@ -163,7 +163,7 @@ func decodeRecord(u *unstructured.Unstructured) (*LiveRecord, error) {
 	case len(data) > maxRecordBytes:
 		return nil, fmt.Errorf("the release in it unpacks to more than %d MiB", maxRecordBytes>>20)
 	}
-	var kept struct {
+	var stored struct {
 		Chart struct {
 			Metadata struct{ Name, Version string } `json:"metadata"`
 		} `json:"chart"`
@@ -174,14 +174,14 @@ func decodeRecord(u *unstructured.Unstructured) (*LiveRecord, error) {
 			Events   []string `json:"events"`
 		} `json:"hooks"`
 	}
-	if err := json.Unmarshal(data, &kept); err != nil {
+	if err := json.Unmarshal(data, &stored); err != nil {
 		return nil, fmt.Errorf("the release in it cannot be read: %w", err)
 	}
-	out := &LiveRecord{Chart: kept.Chart.Metadata.Name, Version: kept.Chart.Metadata.Version, Values: kept.Config}
-	if out.Objects, err = objectsIn(kept.Manifest); err != nil {
+	out := &LiveRecord{Chart: stored.Chart.Metadata.Name, Version: stored.Chart.Metadata.Version, Values: stored.Config}
+	if out.Objects, err = objectsIn(stored.Manifest); err != nil {
 		return nil, fmt.Errorf("the manifest in it: %w", err)
 	}
-	for _, h := range kept.Hooks {
+	for _, h := range stored.Hooks {
 		if len(h.Events) > 0 && !slices.ContainsFunc(h.Events, func(e string) bool { return e != "test" }) {
 			continue // tests are no part of a release's life (chart.Rendered.Tests)
 		}

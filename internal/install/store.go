@@ -33,27 +33,27 @@ type ClusterStore struct {
 }
 
 // NewStore returns the store of an installation.
-func NewStore(config *rest.Config, of Installation) (*ClusterStore, error) {
-	client, err := journal.Connect(config, "the journal of "+of.Name)
+func NewStore(config *rest.Config, target Installation) (*ClusterStore, error) {
+	client, err := journal.Connect(config, "the journal of "+target.Name)
 	if err != nil {
 		return nil, err
 	}
-	return newStore(client, of), nil
+	return newStore(client, target), nil
 }
 
-func newStore(client dynamic.Interface, of Installation) *ClusterStore {
-	return &ClusterStore{Store: journal.NewStore(client, placeOf(of), formatOf(of)), Images: journal.NewImages(client, placeOf(of))}
+func newStore(client dynamic.Interface, target Installation) *ClusterStore {
+	return &ClusterStore{Store: journal.NewStore(client, placeOf(target), formatOf(target)), Images: journal.NewImages(client, placeOf(target))}
 }
 
-func placeOf(of Installation) journal.Place {
-	labels := map[string]string{managedLabel: managedBy, InstallLabel: of.Name}
-	return journal.Place{Namespace: of.Namespace, Name: JournalName(of.Name), Labels: labels, FieldManager: FieldManager}
+func placeOf(target Installation) journal.Place {
+	labels := map[string]string{managedLabel: managedBy, InstallLabel: target.Name}
+	return journal.Place{Namespace: target.Namespace, Name: JournalName(target.Name), Labels: labels, FieldManager: FieldManager}
 }
 
 // NewLock returns what gives a Runner the lock of an installation: the Lease of the name of
 // the journal. It is not left lying about.
-func NewLock(config *rest.Config, of Installation) func(waiting func(string, time.Time)) (journal.Lock, error) {
+func NewLock(config *rest.Config, target Installation) func(waiting func(string, time.Time)) (journal.Lock, error) {
 	return func(waiting func(string, time.Time)) (journal.Lock, error) {
-		return journal.NewLease(config, placeOf(of), journal.LeaseOptions{Waiting: waiting, Limit: journal.DefaultLimit, Ephemeral: true})
+		return journal.NewLease(config, placeOf(target), journal.LeaseOptions{Waiting: waiting, Limit: journal.DefaultLimit, Ephemeral: true})
 	}
 }

@@ -22,14 +22,14 @@ type document struct {
 	*Journal       `json:",inline"`
 }
 
-func formatOf(of Installation) journal.Format[Journal] {
+func formatOf(target Installation) journal.Format[Journal] {
 	return journal.Format[Journal]{
 		Header:   journal.Header{APIVersion: journalVersion, Kind: JournalKind},
-		New:      func() *Journal { return &Journal{Installation: of} },
+		New:      func() *Journal { return &Journal{Installation: target} },
 		Revision: func(j *Journal) *journal.Revision { return &j.Revision },
 		Inline:   func(h journal.Header, j *Journal) any { return &document{h, j} },
 		Valid: func(j *Journal) error {
-			if j.Installation.Name != of.Name || j.Installation.Namespace != of.Namespace {
+			if j.Installation.Name != target.Name || j.Installation.Namespace != target.Namespace {
 				return fmt.Errorf("it belongs to %s in namespace %s", j.Installation.Name, j.Installation.Namespace)
 			}
 			return j.valid()

@@ -63,16 +63,16 @@ func (x *run) undoOne(ctx context.Context, s *StepState) error {
 				return err
 			}
 		}
-		why, err := x.takeBack(ctx, s)
+		reason, err := x.takeBack(ctx, s)
 		if ctx.Err() != nil && !x.gone {
 			return errors.Join(context.Cause(ctx), fmt.Errorf("%s is not undone yet", s.ID))
 		}
 		if err != nil {
-			why = field.HostsOnly(err.Error())
+			reason = field.HostsOnly(err.Error())
 		}
 		s.Phase, s.Note = Undone, ""
-		if why != "" {
-			s.Phase, s.Note = NotUndone, why
+		if reason != "" {
+			s.Phase, s.Note = NotUndone, reason
 		}
 	}
 	if s.Phase == NotUndone {
@@ -87,7 +87,7 @@ func (x *run) undoOne(ctx context.Context, s *StepState) error {
 }
 
 // takeBack undoes a step. Why says what could not be.
-func (x *run) takeBack(ctx context.Context, s *StepState) (why string, err error) {
+func (x *run) takeBack(ctx context.Context, s *StepState) (reason string, err error) {
 	switch s.Kind {
 	case MakeNamespace:
 		return x.undoNamespace(ctx, s)
@@ -116,16 +116,16 @@ func (x *run) isOurs(last Record, s *StepState) bool {
 
 // undoInstall uninstalls what the run installed, with what Helm would leave. The records stay
 // until the run ends: they say what it made.
-func (x *run) undoInstall(ctx context.Context, s *StepState) (why string, err error) {
+func (x *run) undoInstall(ctx context.Context, s *StepState) (reason string, err error) {
 	name := ReleaseName{s.Release, s.Namespace}
 	list, err := x.Engine.History(ctx, name)
 	if err != nil {
 		return "", err
 	}
 	if len(list) > 0 {
-		what, why := x.recoveryActionOf(ctx, list, s)
-		if what == recoverLeave {
-			return why, nil
+		action, reason := x.recoveryActionOf(ctx, list, s)
+		if action == recoverLeave {
+			return reason, nil
 		}
 		if err := x.uninstallInstalled(ctx, list[len(list)-1], s); err != nil {
 			return "", err
@@ -195,17 +195,17 @@ const (
 )
 
 // recoveryActionOf says what becomes of a release of which there are records.
-func (x *run) recoveryActionOf(ctx context.Context, list []Record, s *StepState) (what recoveryAction, why string) {
+func (x *run) recoveryActionOf(ctx context.Context, list []Record, s *StepState) (action recoveryAction, reason string) {
 	name := ReleaseName{s.Release, s.Namespace}
 	last := list[len(list)-1]
-	others := fmt.Sprintf("release %s is at revision %d (%s), which is not of this run", name, last.Revision, last.Status)
+	foreign := fmt.Sprintf("release %s is at revision %d (%s), which is not of this run", name, last.Revision, last.Status)
 	mine := last.Marks.Run == x.j.Run.ID
 	if s.Kind == InstallRelease || s.Removed && s.Kind == RollbackRelease {
 		switch {
 		case last.Status == Uninstalled:
 			return recoverTidy, ""
 		case !x.isOurs(last, s):
-			return recoverLeave, others
+			return recoverLeave, foreign
 		}
 		return recoverUninstall, ""
 	}
@@ -219,19 +219,19 @@ func (x *run) recoveryActionOf(ctx context.Context, list []Record, s *StepState)
 		return recoverLeave, fmt.Sprintf("release %s had no deployed revision to roll back to", name)
 	case last.Revision == s.Was && (removed || last.Status == Deployed):
 	case !x.isOurs(last, s):
-		return recoverLeave, others
+		return recoverLeave, foreign
 	}
 	if s.Kind == RemoveRelease && last.Status == Deployed && last.Revision == s.Was && (x.loaded && !mine || x.whole(ctx, last)) {
 		return recoverNothing, "" // nothing was taken away
 	}
 	if x.loaded && !mine {
-		return recoverLeave, others
+		return recoverLeave, foreign
 	}
 	return recoverRollback, ""
 }
 
 // undoChange brings a release back to the revision there was.
-func (x *run) undoChange(ctx context.Context, s *StepState) (why string, err error) {
+func (x *run) undoChange(ctx context.Context, s *StepState) (reason string, err error) {
 	name := ReleaseName{s.Release, s.Namespace}
 	list, err := x.Engine.History(ctx, name)
 	if err != nil {
@@ -240,9 +240,9 @@ func (x *run) undoChange(ctx context.Context, s *StepState) (why string, err err
 	if len(list) == 0 {
 		return fmt.Sprintf("the records of release %s are gone", name), nil
 	}
-	switch what, why := x.recoveryActionOf(ctx, list, s); what {
+	switch action, reason := x.recoveryActionOf(ctx, list, s); action {
 	case recoverLeave:
-		return why, nil
+		return reason, nil
 	case recoverNothing:
 		return "", nil
 	case recoverTidy:
@@ -327,7 +327,7 @@ func (x *run) broughtBy(ctx context.Context, list []Record, s *StepState) ([]obj
 // whole says that all objects of a record are there.
 func (x *run) whole(ctx context.Context, v Record) bool {
 	for _, ref := range v.Objects {
-		if is, err := x.Objects.Get(ctx, ref); err != nil || is.GetDeletionTimestamp() != nil {
+		if current, err := x.Objects.Get(ctx, ref); err != nil || current.GetDeletionTimestamp() != nil {
 			return false
 		}
 	}
@@ -352,32 +352,32 @@ func (x *run) rollback(ctx context.Context, name ReleaseName, to int) error {
 
 // disown takes the marks of the release from objects that were there before it: Helm leaves
 // them then.
-func (x *run) disown(ctx context.Context, kept []BeforeImage) error {
-	return x.eachKept(ctx, kept, func(a map[string]string) { delete(a, releaseNameAnnotation) })
+func (x *run) disown(ctx context.Context, images []BeforeImage) error {
+	return x.eachKept(ctx, images, func(a map[string]string) { delete(a, releaseNameAnnotation) })
 }
 
 // holdOn has Helm leave objects that were there before the release took them.
-func (x *run) holdOn(ctx context.Context, kept []BeforeImage) error {
-	return x.eachKept(ctx, kept, func(a map[string]string) { a[policyAnnotation] = "keep" })
+func (x *run) holdOn(ctx context.Context, images []BeforeImage) error {
+	return x.eachKept(ctx, images, func(a map[string]string) { a[policyAnnotation] = "keep" })
 }
 
-func (x *run) eachKept(ctx context.Context, kept []BeforeImage, change func(map[string]string)) error {
-	for _, b := range kept {
+func (x *run) eachKept(ctx context.Context, images []BeforeImage, change func(map[string]string)) error {
+	for _, b := range images {
 		for try := 0; ; try++ {
-			is, err := x.Objects.Get(ctx, b.Object)
+			current, err := x.Objects.Get(ctx, b.Object)
 			if apierrors.IsNotFound(err) {
 				break
 			}
 			if err != nil {
 				return err
 			}
-			a := is.GetAnnotations()
+			a := current.GetAnnotations()
 			if a == nil {
 				a = map[string]string{}
 			}
 			change(a)
-			is.SetAnnotations(a)
-			_, err = x.Objects.Replace(ctx, is)
+			current.SetAnnotations(a)
+			_, err = x.Objects.Replace(ctx, current)
 			if err == nil {
 				break
 			}
@@ -390,9 +390,9 @@ func (x *run) eachKept(ctx context.Context, kept []BeforeImage, change func(map[
 }
 
 // restoreAll gives objects back what they were before the release took them.
-func (x *run) restoreAll(ctx context.Context, kept []BeforeImage) error {
+func (x *run) restoreAll(ctx context.Context, images []BeforeImage) error {
 	var failed []error
-	for _, b := range kept {
+	for _, b := range images {
 		if err := x.restore(ctx, b); err != nil {
 			failed = append(failed, fmt.Errorf("%s was not restored: %w", b.Object, err))
 		}
@@ -401,8 +401,8 @@ func (x *run) restoreAll(ctx context.Context, kept []BeforeImage) error {
 }
 
 func (x *run) restore(ctx context.Context, b BeforeImage) error {
-	if why := x.left[b.Object]; why != "" && b.Sum == "" {
-		return errors.New(why)
+	if reason := x.left[b.Object]; reason != "" && b.Sum == "" {
+		return errors.New(reason)
 	}
 	was, err := x.Store.LoadBefore(ctx, b)
 	if err != nil {
@@ -412,25 +412,25 @@ func (x *run) restore(ctx context.Context, b BeforeImage) error {
 		return fmt.Errorf("its before-image (%s) was changed", b.StoredIn)
 	}
 	for try := 0; ; try++ {
-		is, err := x.Objects.Get(ctx, b.Object)
-		back := was.DeepCopy()
-		delete(back.Object, "status")
+		current, err := x.Objects.Get(ctx, b.Object)
+		restored := was.DeepCopy()
+		delete(restored.Object, "status")
 		switch {
 		case apierrors.IsNotFound(err):
-			back.SetUID("")
-			back.SetResourceVersion("")
-			back.SetManagedFields(nil)
-			_, err = x.Objects.Create(ctx, back)
+			restored.SetUID("")
+			restored.SetResourceVersion("")
+			restored.SetManagedFields(nil)
+			_, err = x.Objects.Create(ctx, restored)
 			return err
 		case err != nil:
 			return err
-		case is.GetUID() != was.GetUID():
+		case current.GetUID() != was.GetUID():
 			return errors.New("it was recreated by someone else")
-		case sameContent(is, was):
+		case sameContent(current, was):
 			return nil
 		}
-		back.SetResourceVersion(is.GetResourceVersion())
-		if _, err = x.Objects.Replace(ctx, back); err == nil || !apierrors.IsConflict(err) || try == maxStale {
+		restored.SetResourceVersion(current.GetResourceVersion())
+		if _, err = x.Objects.Replace(ctx, restored); err == nil || !apierrors.IsConflict(err) || try == maxStale {
 			return err
 		}
 	}

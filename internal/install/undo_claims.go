@@ -54,8 +54,8 @@ func (s *StepState) existed(claim, set *unstructured.Unstructured) bool {
 	if s == nil {
 		return false
 	}
-	made, since := claim.GetCreationTimestamp(), set.GetCreationTimestamp()
-	return slices.Contains(s.Claims, string(claim.GetUID())) || !made.IsZero() && made.Before(&since)
+	created, since := claim.GetCreationTimestamp(), set.GetCreationTimestamp()
+	return slices.Contains(s.Claims, string(claim.GetUID())) || !created.IsZero() && created.Before(&since)
 }
 
 // keepClaims has the claims that were there before the run stay when StatefulSets are deleted in
@@ -138,11 +138,11 @@ func (x *run) released(ctx context.Context, ref object.Ref, claims []object.Ref)
 		return false, errors.New("its controller has not observed yet that its claims stay")
 	}
 	for _, claim := range claims {
-		if err := x.rewrite(ctx, claim, func(is *unstructured.Unstructured) (bool, error) {
-			owners := is.GetOwnerReferences()
-			others := slices.DeleteFunc(slices.Clone(owners), func(o metav1.OwnerReference) bool { return ownsClaim(o, ref.Name) })
-			is.SetOwnerReferences(others)
-			return len(others) < len(owners), nil
+		if err := x.rewrite(ctx, claim, func(current *unstructured.Unstructured) (bool, error) {
+			owners := current.GetOwnerReferences()
+			remaining := slices.DeleteFunc(slices.Clone(owners), func(o metav1.OwnerReference) bool { return ownsClaim(o, ref.Name) })
+			current.SetOwnerReferences(remaining)
+			return len(remaining) < len(owners), nil
 		}); err != nil {
 			return false, fmt.Errorf("remove the owner reference of %s: %w", claim, err)
 		}
@@ -153,18 +153,18 @@ func (x *run) released(ctx context.Context, ref object.Ref, claims []object.Ref)
 // rewrite changes an object as it is now, if there is something to change; one that is gone is not.
 func (x *run) rewrite(ctx context.Context, ref object.Ref, change func(*unstructured.Unstructured) (bool, error)) error {
 	for try := 0; ; try++ {
-		is, err := x.Objects.Get(ctx, ref)
+		current, err := x.Objects.Get(ctx, ref)
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		changed, err := change(is)
+		changed, err := change(current)
 		if err != nil || !changed {
 			return err
 		}
-		if _, err = x.Objects.Replace(ctx, is); err == nil || !apierrors.IsConflict(err) || try == maxStale {
+		if _, err = x.Objects.Replace(ctx, current); err == nil || !apierrors.IsConflict(err) || try == maxStale {
 			return err
 		}
 	}
@@ -176,7 +176,7 @@ func (x *run) claims(ctx context.Context, result string) []string {
 	if result != ResultUndone && result != ResultPartlyUndone {
 		return nil
 	}
-	var stay, goes []string
+	var stay, deleted []string
 	for i := range x.j.Run.Steps {
 		s := &x.j.Run.Steps[i]
 		switch {
@@ -193,15 +193,15 @@ func (x *run) claims(ctx context.Context, result string) []string {
 		for _, r := range list {
 			if r.Marks.Run == x.j.Run.ID {
 				a, b := x.claimsAfter(ctx, r)
-				stay, goes = append(stay, a...), append(goes, b...)
+				stay, deleted = append(stay, a...), append(deleted, b...)
 			}
 		}
 	}
-	for _, all := range []*[]string{&stay, &goes} {
+	for _, all := range []*[]string{&stay, &deleted} {
 		slices.Sort(*all)
 		*all = slices.Compact(*all)
 	}
-	for _, text := range goes {
+	for _, text := range deleted {
 		x.notify(Progress{Kind: Noted, Message: text + " is deleted with the StatefulSet that this run created (persistentVolumeClaimRetentionPolicy)"})
 	}
 	for _, text := range stay {
@@ -212,7 +212,7 @@ func (x *run) claims(ctx context.Context, result string) []string {
 
 // claimsAfter are the claims of the StatefulSets of a record that are gone, and what becomes of
 // the claims.
-func (x *run) claimsAfter(ctx context.Context, r Record) (stay, goes []string) {
+func (x *run) claimsAfter(ctx context.Context, r Record) (stay, deleted []string) {
 	objects, err := objectsIn(r.Manifest)
 	if err != nil {
 		return nil, nil
@@ -222,7 +222,7 @@ func (x *run) claimsAfter(ctx context.Context, r Record) (stay, goes []string) {
 			continue
 		}
 		set.SetNamespace(cmp.Or(set.GetNamespace(), r.Release.Namespace))
-		if is, err := x.Objects.Get(ctx, refOf(set)); err == nil && is.GetDeletionTimestamp() == nil {
+		if current, err := x.Objects.Get(ctx, refOf(set)); err == nil && current.GetDeletionTimestamp() == nil {
 			continue // it was there before, and is again: so are its claims
 		}
 		all, err := x.Objects.List(ctx, claimKind, set.GetNamespace())
@@ -240,11 +240,11 @@ func (x *run) claimsAfter(ctx context.Context, r Record) (stay, goes []string) {
 			switch {
 			case !named && !owned:
 			case owned || claim.GetDeletionTimestamp() != nil:
-				goes = append(goes, refOf(claim).String())
+				deleted = append(deleted, refOf(claim).String())
 			default:
 				stay = append(stay, refOf(claim).String())
 			}
 		}
 	}
-	return stay, goes
+	return stay, deleted
 }

@@ -15,7 +15,7 @@ import (
 // scaledBack are the claims that are deleted when a release goes back to the revision that a step
 // found: those of pods that its StatefulSets have no more then, where their policy is so
 // (whenScaled: Delete). They are parted in those that were there before the step, and the others.
-func (x *run) scaledBack(ctx context.Context, list []Record, s *StepState) (before, others []object.Ref, err error) {
+func (x *run) scaledBack(ctx context.Context, list []Record, s *StepState) (before, after []object.Ref, err error) {
 	i := slices.IndexFunc(list, func(r Record) bool { return r.Revision == s.Was })
 	if i < 0 {
 		return nil, nil, nil
@@ -48,11 +48,11 @@ func (x *run) scaledBack(ctx context.Context, list []Record, s *StepState) (befo
 			case s.existed(claim, live):
 				before = append(before, refOf(claim))
 			default:
-				others = append(others, refOf(claim))
+				after = append(after, refOf(claim))
 			}
 		}
 	}
-	return sortRefs(before), sortRefs(others), nil
+	return sortRefs(before), sortRefs(after), nil
 }
 
 // isScaledAway says that a claim is of a pod that a live StatefulSet has, and is to have no more.

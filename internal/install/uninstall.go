@@ -13,10 +13,10 @@ import (
 // uninstall takes the parts away, each before those that it needs: apps first, then for each
 // package its custom resources, the operator, its definitions, as far as that is allowed.
 func (m *planner) uninstall() {
-	goes := map[object.Ref]bool{}
+	removed := map[object.Ref]bool{}
 	for _, p := range m.plan.Parts {
 		if r := m.state.release(p.Namespace, p.Release); r != nil {
-			m.willGo(r, goes)
+			m.willGo(r, removed)
 		}
 	}
 	parts := slices.Clone(m.plan.Parts)
@@ -30,14 +30,14 @@ func (m *planner) uninstall() {
 			m.strangerGoes(p, r)
 		}
 		if !p.App {
-			m.customData(p, goes)
+			m.customData(p, removed)
 		}
 		if r != nil && r.Status != "uninstalled" {
 			m.settled(p, r)
 			m.remove(r, p.Name)
 		}
 		if !p.App {
-			m.deleteDefinitions(p, goes)
+			m.deleteDefinitions(p, removed)
 		}
 	}
 }
@@ -60,27 +60,27 @@ func (m *planner) strangerGoes(p *Part, r *LiveRelease) {
 
 // customData is what becomes of the custom resources of a package: they are deleted (DeleteData),
 // or they are why its definitions must stay.
-func (m *planner) customData(p *Part, goes map[object.Ref]bool) {
-	left := m.customObjects(p.Name, rendered(p).Definitions, goes)
-	if len(left) == 0 {
+func (m *planner) customData(p *Part, removed map[object.Ref]bool) {
+	remaining := m.customObjects(p.Name, rendered(p).Definitions, removed)
+	if len(remaining) == 0 {
 		return
 	}
 	switch {
 	case m.options.DeleteData:
-		m.deleteObjects(p, left)
+		m.deleteObjects(p, remaining)
 	case m.options.DeleteDefinitions:
 		m.refuse(Refusal{
-			Topic: "data", Part: p.Name, Message: fmt.Sprintf("there are still %s of %s, which would be deleted with its CRDs: %s", customResources(len(left)), p.Name, listed(refsOf(left))),
+			Topic: "data", Part: p.Name, Message: fmt.Sprintf("there are still %s of %s, which would be deleted with its CRDs: %s", customResources(len(remaining)), p.Name, listed(refsOf(remaining))),
 			Hint: "delete them first, or delete them as well with --delete-data",
 		})
 	case !m.options.Orphan:
 		m.refuse(Refusal{
-			Topic: "dependants", Part: p.Name, Message: fmt.Sprintf("custom resources of %s would be left without an operator: %s", p.Name, listed(refsOf(left))),
+			Topic: "dependants", Part: p.Name, Message: fmt.Sprintf("custom resources of %s would be left without an operator: %s", p.Name, listed(refsOf(remaining))),
 			Hint: "delete them first; --orphan leaves them without their operator, --delete-data deletes them with their data",
 		})
 	default:
-		m.note("%s of %s stay, and so do its CRDs: %s", customResources(len(left)), p.Name, listed(refsOf(left)))
-		if held := slices.DeleteFunc(slices.Clone(left), func(u *unstructured.Unstructured) bool { return len(u.GetFinalizers()) == 0 }); len(held) > 0 {
+		m.note("%s of %s stay, and so do its CRDs: %s", customResources(len(remaining)), p.Name, listed(refsOf(remaining)))
+		if held := slices.DeleteFunc(slices.Clone(remaining), func(u *unstructured.Unstructured) bool { return len(u.GetFinalizers()) == 0 }); len(held) > 0 {
 			m.note("%d of them have finalizers that nothing removes once %s is gone: deleting them hangs until it is installed again: %s", len(held), p.Name, listed(refsOf(held)))
 		}
 	}
@@ -88,13 +88,13 @@ func (m *planner) customData(p *Part, goes map[object.Ref]bool) {
 
 // deleteObjects deletes custom resources, but not those of others. What a custom resource
 // owns is deleted with it.
-func (m *planner) deleteObjects(p *Part, left []*unstructured.Unstructured) {
+func (m *planner) deleteObjects(p *Part, remaining []*unstructured.Unstructured) {
 	mine := map[string]bool{}
-	for _, u := range left {
+	for _, u := range remaining {
 		mine[string(u.GetUID())] = true
 	}
 	var refs, foreign []object.Ref
-	for _, u := range left {
+	for _, u := range remaining {
 		owned := slices.ContainsFunc(u.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.UID != "" && mine[string(o.UID)] })
 		switch k := ManagerOf(u); {
 		case owned:
@@ -113,16 +113,16 @@ func (m *planner) deleteObjects(p *Part, left []*unstructured.Unstructured) {
 		m.note("custom resources of %s that other tools manage: %s", p.Name, listed(sortRefs(foreign)))
 	}
 	m.step(Step{
-		ID: "objects/" + p.Name, Kind: DeleteObjects, Part: p.Name, Release: p.Release, Namespace: p.Namespace, Objects: sortRefs(refs), Data: refsOf(left),
-		Irreversible: customResources(len(left)) + " deleted, with all data",
+		ID: "objects/" + p.Name, Kind: DeleteObjects, Part: p.Name, Release: p.Release, Namespace: p.Namespace, Objects: sortRefs(refs), Data: refsOf(remaining),
+		Irreversible: customResources(len(remaining)) + " deleted, with all data",
 	})
 }
 
 // deleteDefinitions deletes those of a package of which no custom resource is left.
-func (m *planner) deleteDefinitions(p *Part, goes map[object.Ref]bool) {
+func (m *planner) deleteDefinitions(p *Part, removed map[object.Ref]bool) {
 	names := m.definitionNames(p.Name, rendered(p).Definitions)
 	if !m.options.DeleteDefinitions || len(names) == 0 {
-		if len(names) > 0 && len(m.customObjects(p.Name, rendered(p).Definitions, goes)) == 0 {
+		if len(names) > 0 && len(m.customObjects(p.Name, rendered(p).Definitions, removed)) == 0 {
 			m.note("%d CRDs of %s stay; --delete-crds deletes those without objects", len(names), p.Name)
 		}
 		return

@@ -39,7 +39,7 @@ func (c completer) complete(v reflect.Value) {
 	case t.Kind() == reflect.Struct:
 		for i := range t.NumField() {
 			// An empty list is no zero value: omitzero would write it.
-			if f := t.Field(i); isWritten(f) && !(v.Field(i).IsZero() && strings.Contains(f.Tag.Get("json"), ",omitzero")) {
+			if f := t.Field(i); isWritten(f) && (!v.Field(i).IsZero() || !strings.Contains(f.Tag.Get("json"), ",omitzero")) {
 				c.complete(v.Field(i))
 			}
 		}

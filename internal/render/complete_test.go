@@ -22,7 +22,6 @@ func TestComplete(t *testing.T) {
 		None  *row           `json:"none"`
 		By    map[string]row `json:"by"`
 		Left  []string       `json:"left,omitzero"`
-		any   []string
 		Out   []string `json:"-"`
 		Patch any      `json:"patch"`
 	}

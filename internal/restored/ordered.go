@@ -25,19 +25,18 @@ var (
 	statefulSetKind = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}
 )
 
-// unstick deletes the pods that keep StatefulSets from going back, until all of the sets have
-// gone back or the time is over. It returns those that it could not delete.
+// unstick deletes the pods that block the rollback of StatefulSets, until all sets have rolled
+// back or the time is over. It returns the pods that it could not delete.
 //
-// A StatefulSet whose pods are made in order (OrderedReady) waits for a pod that is not Ready
-// before it replaces any: a pod that crashes with the revision that was undone is never replaced
-// by one of the revision that was brought back (kubernetes/kubernetes#67250). Kubernetes documents
-// the cure: delete that pod.
+// An OrderedReady StatefulSet waits for a pod that is not Ready before it replaces any pod. So a
+// pod that crashes with the undone revision is never replaced by one of the restored revision
+// (kubernetes/kubernetes#67250). Kubernetes documents the workaround: delete that pod.
 func (i *Inspector) unstick(ctx context.Context, refs []object.Ref, r *Report, timeout time.Duration) (stuck []object.Ref) {
 	began, denied := time.Now(), map[types.UID]bool{}
 	for {
 		now, settled := i.unstickOnce(ctx, refs, r, denied)
 		if ctx.Err() == nil || len(now) > 0 {
-			stuck = now // else it was not seen
+			stuck = now // the list was not read
 		}
 		if settled && ctx.Err() == nil || time.Since(began) > timeout {
 			return stuck
@@ -50,8 +49,8 @@ func (i *Inspector) unstick(ctx context.Context, refs []object.Ref, r *Report, t
 	}
 }
 
-// unstickOnce deletes what is stuck now, but for pods that it is denied, which are asked for
-// once. Settled says that none of the sets continues.
+// unstickOnce deletes the pods that are stuck now. A pod whose deletion is denied is tried once.
+// settled reports that no set is still rolling back.
 func (i *Inspector) unstickOnce(ctx context.Context, refs []object.Ref, r *Report, denied map[types.UID]bool) (stuck []object.Ref, settled bool) {
 	pods, settled := i.waitedFor(ctx, refs)
 	for n := range pods {
@@ -73,8 +72,8 @@ func (i *Inspector) unstickOnce(ctx context.Context, refs []object.Ref, r *Repor
 	return stuck, settled
 }
 
-// Stuck are the pods that StatefulSets among objects, or that one of these controls, wait for now
-// (see [Inspector.Inspect]). None is deleted.
+// Stuck returns the pods that block StatefulSets now: sets among the objects, and sets that one
+// of the objects controls (see [Inspector.Inspect]). It deletes nothing.
 func (i *Inspector) Stuck(ctx context.Context, refs []object.Ref) []object.Ref {
 	pods, _ := i.waitedFor(ctx, refs)
 	var out []object.Ref
@@ -84,7 +83,7 @@ func (i *Inspector) Stuck(ctx context.Context, refs []object.Ref) []object.Ref {
 	return out
 }
 
-// waitedFor looks at all sets once. Settled says that none of them continues.
+// waitedFor reads all sets once. settled reports that none is still rolling back.
 func (i *Inspector) waitedFor(ctx context.Context, refs []object.Ref) (pods []corev1.Pod, settled bool) {
 	settled = true
 	for _, set := range i.orderedSets(ctx, refs) {
@@ -93,19 +92,19 @@ func (i *Inspector) waitedFor(ctx context.Context, refs []object.Ref) (pods []co
 		}
 		settled = false
 		if set.Status.ObservedGeneration < set.Generation {
-			continue // what it is about to do is not known yet
+			continue // its controller has not observed the new spec yet
 		}
 		stuck, err := i.stuckPods(ctx, set)
 		if err != nil {
-			continue // the health says what is not
+			continue // the health report lists it
 		}
 		pods = append(pods, stuck...)
 	}
 	return pods, settled
 }
 
-// orderedSets are the StatefulSets among objects, and those that one of the objects controls, such
-// as a custom resource, whose pods come in order.
+// orderedSets returns the OrderedReady StatefulSets among objects, and those that an object,
+// such as a custom resource, controls.
 func (i *Inspector) orderedSets(ctx context.Context, refs []object.Ref) []*appsv1.StatefulSet {
 	var out []*appsv1.StatefulSet
 	add := func(u *unstructured.Unstructured) {
@@ -124,7 +123,7 @@ func (i *Inspector) orderedSets(ctx context.Context, refs []object.Ref) []*appsv
 	return out
 }
 
-// statefulSets are those of a namespace; for who may not list them, those of the refs that may be got.
+// statefulSets lists those of a namespace; where list is denied, it gets those of the refs.
 func (i *Inspector) statefulSets(ctx context.Context, namespace string, refs []object.Ref) []unstructured.Unstructured {
 	list, err := i.Objects.List(ctx, statefulSetKind, namespace)
 	if err == nil {
@@ -140,7 +139,7 @@ func (i *Inspector) statefulSets(ctx context.Context, namespace string, refs []o
 	return list
 }
 
-// namespacesOf are the namespaces of objects, each once.
+// namespacesOf returns the namespaces of objects, each once.
 func namespacesOf(refs []object.Ref) (out []string) {
 	for _, ref := range refs {
 		if ref.Namespace != "" && !slices.Contains(out, ref.Namespace) {
@@ -152,18 +151,18 @@ func namespacesOf(refs []object.Ref) (out []string) {
 
 // controls finds the controller of an object.
 func controls(o *unstructured.Unstructured) func(object.Ref) bool {
-	by := metav1.GetControllerOf(o)
+	owner := metav1.GetControllerOf(o)
 	return func(ref object.Ref) bool {
-		if by == nil || by.Name != ref.Name || by.Kind != ref.Kind || ref.Namespace != "" && ref.Namespace != o.GetNamespace() {
+		if owner == nil || owner.Name != ref.Name || owner.Kind != ref.Kind || ref.Namespace != "" && ref.Namespace != o.GetNamespace() {
 			return false
 		}
-		gv, err := schema.ParseGroupVersion(by.APIVersion)
+		gv, err := schema.ParseGroupVersion(owner.APIVersion)
 		return err == nil && gv.Group == ref.Group
 	}
 }
 
-// Ordered returns an object as a StatefulSet that waits for each pod before it continues the
-// next one; false says that it is none.
+// Ordered returns an object as a StatefulSet with the policy OrderedReady; false for any other
+// object.
 func Ordered(u *unstructured.Unstructured) (*appsv1.StatefulSet, bool) {
 	set := &appsv1.StatefulSet{}
 	if u.GroupVersionKind().GroupKind() != statefulSetKind || runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, set) != nil {
@@ -172,7 +171,7 @@ func Ordered(u *unstructured.Unstructured) (*appsv1.StatefulSet, bool) {
 	return set, set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement && set.Spec.UpdateStrategy.Type != appsv1.OnDeleteStatefulSetStrategyType
 }
 
-// hasSettled says that all pods of a set are there, Ready and of its newest revision.
+// hasSettled reports that all pods of a set exist, are Ready and of its newest revision.
 func hasSettled(set *appsv1.StatefulSet) bool {
 	want := int32(1)
 	if set.Spec.Replicas != nil {
@@ -182,7 +181,7 @@ func hasSettled(set *appsv1.StatefulSet) bool {
 	return s.ObservedGeneration >= set.Generation && s.ReadyReplicas >= want && s.Replicas == want && (s.CurrentRevision == s.UpdateRevision || s.UpdatedReplicas >= want-partition(set))
 }
 
-// partition is the ordinal below which pods stay of the revision that they are of.
+// partition is the ordinal below which pods keep their revision.
 func partition(set *appsv1.StatefulSet) int32 {
 	if u := set.Spec.UpdateStrategy.RollingUpdate; u != nil && u.Partition != nil {
 		return *u.Partition
@@ -190,8 +189,7 @@ func partition(set *appsv1.StatefulSet) int32 {
 	return 0
 }
 
-// stuckPods are the pods of a set that are not Ready and of another revision than the one that it
-// wants by now.
+// stuckPods returns the pods of a set that are not Ready and not of its wanted revision.
 func (i *Inspector) stuckPods(ctx context.Context, set *appsv1.StatefulSet) ([]corev1.Pod, error) {
 	list, err := i.Objects.List(ctx, podKind, set.Namespace)
 	if err != nil {
@@ -203,8 +201,8 @@ func (i *Inspector) stuckPods(ctx context.Context, set *appsv1.StatefulSet) ([]c
 	}
 	var out []corev1.Pod
 	for n := range list {
-		by := metav1.GetControllerOf(&list[n])
-		if by == nil || by.UID != set.UID || list[n].GetDeletionTimestamp() != nil {
+		owner := metav1.GetControllerOf(&list[n])
+		if owner == nil || owner.UID != set.UID || list[n].GetDeletionTimestamp() != nil {
 			continue
 		}
 		var pod corev1.Pod
@@ -214,7 +212,7 @@ func (i *Inspector) stuckPods(ctx context.Context, set *appsv1.StatefulSet) ([]c
 		revision := pod.Labels[appsv1.ControllerRevisionHashLabelKey]
 		switch {
 		case revision == set.Status.UpdateRevision && !isReady(&pod):
-			return nil, nil // The set continues: it waits for this one, which is on its way.
+			return nil, nil // The rollout continues: it waits for this pod, which is still starting.
 		case revision != "" && revision != set.Status.UpdateRevision && ordinal(&pod)-first >= partition(set) && !isReady(&pod) && lasts(&pod):
 			out = append(out, pod)
 		}
@@ -222,10 +220,10 @@ func (i *Inspector) stuckPods(ctx context.Context, set *appsv1.StatefulSet) ([]c
 	return out, nil
 }
 
-// briefly is how long a pod may be not Ready without being stuck.
+// briefly is how long a pod may be not Ready before it counts as stuck.
 const briefly = 3 * time.Second
 
-// lasts says that a pod is not Ready for longer than a moment.
+// lasts reports that a pod has not been Ready for longer than that.
 func lasts(pod *corev1.Pod) bool {
 	i := slices.IndexFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady })
 	return i < 0 || time.Since(pod.Status.Conditions[i].LastTransitionTime.Time) > briefly

@@ -1,9 +1,9 @@
-// Package restored looks after objects that were brought back by undoing a change: whether they
-// are Healthy, and what keeps them from it. Undoing an upgrade and letting go what was held are
-// two that bring back.
+// Package restored inspects objects that were restored by undoing a change: whether they are
+// Healthy, and if not, why. Both the undo of an upgrade and the recovery of a hold restore
+// objects.
 //
-// Of what it finds in the way it removes one thing: a pod of the undone revision that its
-// StatefulSet waits for ([Inspector.Inspect]).
+// It removes one obstacle itself: a pod of the undone revision that its StatefulSet waits for
+// ([Inspector.Inspect]).
 package restored
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Objects are those of a cluster. Errors are those of k8s.io/apimachinery/pkg/api/errors.
+// Objects accesses a cluster. Errors are those of k8s.io/apimachinery/pkg/api/errors.
 type Objects interface {
 	Get(ctx context.Context, ref object.Ref) (*unstructured.Unstructured, error)
 	List(ctx context.Context, kind schema.GroupKind, namespace string) ([]unstructured.Unstructured, error)
@@ -28,33 +28,33 @@ type Objects interface {
 	Delete(ctx context.Context, ref object.Ref, uid types.UID) error
 }
 
-// Report says how what was brought back is.
+// Report is the health of the restored objects.
 type Report struct {
 	Healthy bool `json:"healthy"`
-	// Message says what is not Healthy, and Help the commands that tell more or put it right.
+	// Message names what is not Healthy, and Help has commands that show more or fix it.
 	Message string   `json:"message,omitempty"`
 	Help    []string `json:"help,omitempty"`
-	// Deleted are pods that were deleted since their StatefulSet waited for them.
+	// Deleted are the pods that were deleted because their StatefulSet waited for them.
 	Deleted []object.Ref `json:"deleted,omitempty"`
 }
 
-// Inspector inspects what was brought back.
+// Inspector inspects restored objects.
 type Inspector struct {
 	Objects Objects
-	// Gate waits until objects are Healthy, or says why they are not.
+	// Gate waits until objects are Healthy, or returns why they are not.
 	Gate func(ctx context.Context, objects []object.Ref, timeout time.Duration) error
-	// Note is given pods that are deleted, with the reason.
+	// Note is called for each deleted pod, with the reason.
 	Note func(text string)
-	// Poll is how often StatefulSets are read meanwhile; 0 for half a second.
+	// Poll is the interval of reading StatefulSets; 0 for half a second.
 	Poll time.Duration
 }
 
-// leastGate is how long the health of what was restored is looked at in any case.
+// leastGate is the minimum time to wait for the health of restored objects.
 const leastGate = 5 * time.Second
 
-// Inspect waits until objects are Healthy, for timeout at most, and reports so, or what is not
-// and which command helps. Pods that keep a StatefulSet among them, or one that they control,
-// from going back are deleted. An error is that of ctx: then it is not known.
+// Inspect waits until objects are Healthy, for at most timeout, and reports that, or what is not
+// and which command helps. It deletes the pods that block the rollback of a StatefulSet which is
+// among the objects or controlled by one. An error is that of ctx: the health is then unknown.
 func (i *Inspector) Inspect(ctx context.Context, refs []object.Ref, timeout time.Duration) (Report, error) {
 	r := Report{}
 	began := time.Now()
@@ -77,12 +77,12 @@ func (i *Inspector) Inspect(ctx context.Context, refs []object.Ref, timeout time
 	return r, nil
 }
 
-// Text says in one line that it is Healthy, or what is not and what helps.
-func (r Report) Text(what string) string {
+// Text is one line: it is Healthy, or what is not and which command helps.
+func (r Report) Text(subject string) string {
 	if r.Healthy {
-		return what + " is Healthy"
+		return subject + " is Healthy"
 	}
-	text := what + " is not Healthy: " + r.Message
+	text := subject + " is not Healthy: " + r.Message
 	if len(r.Help) > 0 {
 		text += " (" + strings.Join(r.Help, "; ") + ")"
 	}

@@ -1,5 +1,5 @@
 // Package startup delays the first garbage collection of the process. It does so when it is
-// initialised, which is before most libraries are: these make 10 MB of heap that stay, and two
+// initialized, which is before most libraries are: these make 10 MB of heap that stay, and two
 // collections of them would take a quarter of what a short command takes.
 package startup
 

@@ -29,10 +29,10 @@ const (
 type columns[T any] []column[T]
 
 // table has the columns that fit on a terminal.
-func (c columns[T]) table(rows []T) *Table { return c.without(wideOnly, csvOnly).rows(rows) }
+func (c columns[T]) table(rows []T) *Table { return c.exclude(wideOnly, csvOnly).rows(rows) }
 
 // wideTable has all columns. A format cuts nothing of it, so that the layout does not matter.
-func (c columns[T]) wideTable(rows []T) *Table { return c.without(tableOnly, csvOnly).rows(rows) }
+func (c columns[T]) wideTable(rows []T) *Table { return c.exclude(tableOnly, csvOnly).rows(rows) }
 
 // tree is the table as lines of a tree, where a column may move to a line of its own
 // (Column.OwnLine): its text is then whole.
@@ -52,7 +52,7 @@ func (c columns[T]) tree(rows []T) *Tree {
 
 // csv has a column for each of the wide table, and those for CSV alone.
 func (c columns[T]) csv(rows []T) *CSVTable {
-	c = c.without(tableOnly)
+	c = c.exclude(tableOnly)
 	out := &CSVTable{}
 	for i := range c {
 		kind := TextCell
@@ -82,7 +82,7 @@ func (c *column[T]) csvName() string {
 	return strings.ToLower(strings.ReplaceAll(c.Name, " ", "_"))
 }
 
-func (c columns[T]) without(places ...where) columns[T] {
+func (c columns[T]) exclude(places ...where) columns[T] {
 	return slices.DeleteFunc(slices.Clone(c), func(col column[T]) bool { return slices.Contains(places, col.in) })
 }
 

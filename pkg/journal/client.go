@@ -7,19 +7,19 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Quiet is the config of what must not wait in a queue of this process behind other
-// requests, and whose warnings are no user's business.
+// Quiet returns a copy of a config whose requests are not throttled by this process and whose
+// warnings are not shown to the user.
 func Quiet(config *rest.Config) *rest.Config {
 	c := rest.CopyConfig(config)
 	c.QPS, c.WarningHandler = -1, rest.NoWarnings{}
 	return c
 }
 
-// Unstructured is a typed object of k8s.io/api as the dynamic client takes it.
+// Unstructured converts a typed object of k8s.io/api for the dynamic client.
 func Unstructured(o any) *unstructured.Unstructured {
 	text, err := json.Marshal(o)
 	if err != nil {
-		panic(err) // a type of k8s.io/api always does
+		panic(err) // every type of k8s.io/api converts
 	}
 	u := new(unstructured.Unstructured)
 	if err := u.UnmarshalJSON(text); err != nil {

@@ -9,21 +9,22 @@ import (
 )
 
 const (
-	// compressAbove is the size from which a document is compressed. Below it people can read
-	// it where it is.
+	// compressAbove is the size from which a document is compressed. A smaller one stays
+	// readable in the ConfigMap.
 	compressAbove = 256 << 10
-	// maxBytes is what an API server takes for the data of a ConfigMap, less what goes around it.
+	// maxBytes is the size limit of the data of a ConfigMap, less some overhead.
 	maxBytes = 1000 << 10
-	// maxDecompressed bounds what is unpacked: what somebody else put there may be anything.
+	// maxDecompressed limits the decompressed size: anyone with write access can change the
+	// ConfigMap.
 	maxDecompressed = 64 << 20
 )
 
-// compress returns the same bytes for the same text.
+// compress is deterministic: equal texts give equal bytes.
 func compress(text []byte) ([]byte, error) {
 	var out bytes.Buffer
-	w := gzip.NewWriter(&out) // no name, no time
+	w := gzip.NewWriter(&out) // without name and time
 	_, err := w.Write(text)
-	err = errors.Join(err, w.Close()) // which writes the rest
+	err = errors.Join(err, w.Close()) // Close flushes
 	return out.Bytes(), err
 }
 

@@ -17,32 +17,33 @@ const (
 	compressedKey = "journal.json.gz"
 )
 
-// Header says what a stored document is.
+// Header has the apiVersion and kind of a stored document.
 type Header struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 }
 
-// Format is how documents of a type are stored.
+// Format defines how documents of a type are stored.
 type Format[T any] struct {
 	Header
-	// New makes the document that is loaded where none is stored.
+	// New makes the document that Load returns where none is stored.
 	New func() *T
-	// Revision is what the document embeds.
+	// Revision returns the Revision that the document embeds.
 	Revision func(*T) *Revision
 	// Inline returns a pointer to a struct that has the fields of both.
 	Inline func(Header, *T) any
-	// Valid says what of a stored document cannot be acted on; somebody may have edited it.
+	// Valid returns an error for a stored document that cannot be acted on: it may have been
+	// edited.
 	Valid func(*T) error
-	// Open is what a document says that somebody has to put right where it cannot be read:
-	// was started.
+	// Open returns what was started, for the error message when the rest of the document cannot
+	// be read: the user has to fix it by hand.
 	Open string
-	// Pending says that a document has something to act on; nil where each use of it is listed
-	// and asked for anyhow.
+	// Pending reports whether a document has something to act on. It is nil where the caller
+	// lists each use of the document and prompts for it.
 	Pending func(*T) bool
-	// Summary is what is stored beside the document for people, by keys; it may be nil.
+	// Summary returns text for people, by keys, stored next to the document; it may be nil.
 	Summary func(*T) map[string]string
-	// TooLarge says of a document that does not fit what can be done about it; it may be nil.
+	// TooLarge returns advice for a document that does not fit; it may be nil.
 	TooLarge func(*T) string
 }
 
@@ -52,19 +53,19 @@ func (f Format[T]) Encode(d *T) (*corev1.ConfigMap, error) {
 	return o, err
 }
 
-// encode returns the text of the document as well.
+// encode is Encode, and also returns the text of the document.
 func (f Format[T]) encode(d *T) (*corev1.ConfigMap, []byte, error) {
 	text, err := json.Marshal(f.Inline(f.Header, d))
 	if err != nil {
 		return nil, nil, err
 	}
 	o := &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, Data: map[string]string{}}
-	beside := 0
+	extra := 0
 	if f.Summary != nil {
 		maps.Copy(o.Data, f.Summary(d))
 	}
 	for k, v := range o.Data {
-		beside += len(k) + len(v)
+		extra += len(k) + len(v)
 	}
 	stored := text
 	if len(text) > compressAbove {
@@ -75,7 +76,7 @@ func (f Format[T]) encode(d *T) (*corev1.ConfigMap, []byte, error) {
 	} else {
 		o.Data[documentKey] = string(text)
 	}
-	if len(stored)+beside > maxBytes {
+	if len(stored)+extra > maxBytes {
 		err := fmt.Errorf("it has %d bytes, %d compressed, and a ConfigMap holds %d", len(text), len(stored), maxBytes)
 		if f.TooLarge != nil {
 			err = fmt.Errorf("%w: %s", err, f.TooLarge(d))
@@ -85,8 +86,8 @@ func (f Format[T]) encode(d *T) (*corev1.ConfigMap, []byte, error) {
 	return o, text, nil
 }
 
-// Decode reads a document. A field that is not known is an error as well: it is of a newer
-// version, and would be lost with the next write.
+// Decode reads a document. An unknown field is an error: a newer version wrote it, and the next
+// write would lose it.
 func (f Format[T]) Decode(o *corev1.ConfigMap) (*T, error) {
 	text, err := textOf(o)
 	if err != nil {
@@ -104,7 +105,7 @@ func (f Format[T]) parse(text []byte) (*T, error) {
 		return nil, fmt.Errorf("it is a %q of %q, not %s of %s: it is of another version of kubectl sysop", head.Kind, head.APIVersion, f.Kind, f.APIVersion)
 	}
 	d := new(T)
-	wrong, err := sigsjson.UnmarshalStrict(text, f.Inline(Header{}, d)) // whole numbers stay whole, as they are in objects
+	wrong, err := sigsjson.UnmarshalStrict(text, f.Inline(Header{}, d)) // strict, and integers stay int64 as in objects
 	switch {
 	case err != nil:
 		return nil, err
@@ -114,7 +115,7 @@ func (f Format[T]) parse(text []byte) (*T, error) {
 	return d, f.Valid(d)
 }
 
-// textOf is the document as it was written.
+// textOf returns the text of the document as it was written.
 func textOf(o *corev1.ConfigMap) ([]byte, error) {
 	plain := o.Data[documentKey]
 	zip, ok := o.BinaryData[compressedKey]
@@ -133,8 +134,8 @@ func textOf(o *corev1.ConfigMap) ([]byte, error) {
 	return []byte(plain), nil
 }
 
-// isShell says that nothing was ever written into it: older versions made a journal empty
-// first, and one that was killed then went no further.
+// isShell reports a journal into which nothing was ever written: older versions created it empty
+// first, and could be killed before the first write.
 func isShell(o *corev1.ConfigMap) bool { return len(o.Data) == 0 && len(o.BinaryData) == 0 }
 
 func sameDocument(a, b *corev1.ConfigMap) bool {

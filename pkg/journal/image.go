@@ -25,24 +25,26 @@ import (
 )
 
 const (
-	// ImageKey is the key of what is kept, in its ConfigMap or Secret.
+	// ImageKey is the key of a before-image in its ConfigMap or Secret.
 	ImageKey = "object.json.gz"
-	// inSecret begins what says where a Secret is kept: only in another Secret.
+	// inSecret is the prefix of StoredIn for a before-image of a Secret, which only a Secret may
+	// hold.
 	inSecret = "secret/"
-	// runLabel has the id of the run that an object is kept for.
+	// runLabel has the ID of the run that the before-image belongs to.
 	runLabel = "sysop.dev/kept-for"
 )
 
-// BeforeImage says where an object that a run changes is kept as it was.
+// BeforeImage refers to the stored before-image of an object that a run changes.
 type BeforeImage struct {
 	Object object.Ref `json:"object"`
-	// StoredIn is the name of a ConfigMap beside the journal, or secret/NAME.
+	// StoredIn is the name of a ConfigMap in the namespace of the journal, or secret/NAME.
 	StoredIn string `json:"kept"`
-	// Sum is that of what this process kept itself (Sum); empty for what a journal says was kept.
+	// Sum is the checksum (Sum) where this process stored the image; empty where a journal lists
+	// it.
 	Sum string `json:"-"`
 }
 
-// Resource is the kind and the name of the object that keeps it.
+// Resource returns the kind and name of the object that stores it.
 func (b BeforeImage) Resource() (kind, name string) {
 	if name, ok := strings.CutPrefix(b.StoredIn, inSecret); ok {
 		return "secret", name
@@ -50,20 +52,20 @@ func (b BeforeImage) Resource() (kind, name string) {
 	return "configmap", b.StoredIn
 }
 
-// Images keeps objects as they were beside a journal, each in an object of its own.
+// Images stores before-images next to a journal, each in its own object.
 type Images struct {
-	place  Place // of the journal
+	place  Place // place of the journal
 	client dynamic.Interface
 	Limit  time.Duration
 }
 
-// NewImages returns what keeps objects beside the journal in a place.
+// NewImages returns the before-images of the journal in a place.
 func NewImages(client dynamic.Interface, place Place) *Images {
 	return &Images{place: place, client: client, Limit: DefaultLimit}
 }
 
-// ImageName says where an object is kept for a run of the journal: the name of a ConfigMap,
-// or secret/NAME.
+// ImageName returns where the before-image of an object is stored for a run of the journal: the
+// name of a ConfigMap, or secret/NAME.
 func ImageName(journal, run string, ref object.Ref) string {
 	sum := sha256.Sum256([]byte(run + " " + ref.String()))
 	name := journal + "-was-" + hex.EncodeToString(sum[:6])
@@ -73,18 +75,18 @@ func ImageName(journal, run string, ref object.Ref) string {
 	return name
 }
 
-// Sum is what an object that was kept is known by.
+// Sum returns the checksum of a before-image.
 func Sum(o *unstructured.Unstructured) string {
 	text, err := json.Marshal(o.Object)
 	if err != nil {
-		return "" // what came from JSON goes into it
+		return "" // an object that came from JSON encodes
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
 
-// SaveBefore keeps an object as it is now. What is kept already stays: it is older, and only the
-// oldest is what there was before the run.
+// SaveBefore stores the before-image of an object. An existing image stays: only the
+// oldest one is the state before the run.
 func (s *Images) SaveBefore(ctx context.Context, run string, o *unstructured.Unstructured) (BeforeImage, error) {
 	gvk := o.GroupVersionKind()
 	ref := object.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}
@@ -112,7 +114,7 @@ func (s *Images) SaveBefore(ctx context.Context, run string, o *unstructured.Uns
 		return err
 	})
 	if apierrors.IsAlreadyExists(err) {
-		return b, nil // Whether it is what was there before, somebody else has to say.
+		return b, nil // Only the caller can tell whether it is the state before the run.
 	}
 	if err != nil {
 		return BeforeImage{}, fmt.Errorf("store the before-image of %s: %w", ref, err)
@@ -127,7 +129,7 @@ func (s *Images) labels(run string) map[string]string {
 	return out
 }
 
-// at is where an image is kept, and its name.
+// at returns the object that stores an image.
 func (s *Images) at(b BeforeImage) (dynamic.ResourceInterface, string) {
 	kind, name := b.Resource()
 	if kind == "secret" {
@@ -181,7 +183,7 @@ func (s *Images) load(ctx context.Context, b BeforeImage) (*unstructured.Unstruc
 	return o, nil
 }
 
-// Drop deletes what a run kept, also what was kept and then never written into the journal.
+// Drop deletes all before-images of a run, including those that never got into the journal.
 func (s *Images) Drop(ctx context.Context, run string, images []BeforeImage) error {
 	for _, b := range s.list(ctx, run) {
 		if !slices.ContainsFunc(images, func(k BeforeImage) bool { return k.StoredIn == b.StoredIn }) {
@@ -198,7 +200,7 @@ func (s *Images) Drop(ctx context.Context, run string, images []BeforeImage) err
 	return errors.Join(failed...)
 }
 
-// list lists what was kept for a run, as far as it may be listed.
+// list lists the before-images of a run, as far as permissions allow.
 func (s *Images) list(ctx context.Context, run string) (out []BeforeImage) {
 	o := metav1.ListOptions{LabelSelector: labels.SelectorFromSet(s.labels(run)).String()}
 	for prefix, r := range map[string]schema.GroupVersionResource{"": configMaps, inSecret: secrets} {

@@ -1,30 +1,30 @@
-// Package journal is what a program that writes to a cluster in several steps keeps there, so
-// that a run which is interrupted can continue, or be undone: a document that says what was started
-// ([Store]), objects as they were before ([Images]), and the lock of the run that acts ([Lease]).
+// Package journal keeps the records of a program that changes a cluster in several steps, so
+// that an interrupted run can continue or be undone: a document that lists what was started
+// ([Store]), before-images of objects ([Images]), and the lock of the run that acts ([Lease]).
 //
-// What is in the document is its user's business: internal/install and pkg/regulate are two. The
-// package promises of a write that it arrived or that an error says so, whatever becomes of
-// the connection, and that nobody overwrites what somebody else wrote since it was read. Who
-// wrote a journal it says by [Trust]; its users hold what it says against the cluster.
+// The content of the document is defined by its users: internal/install and pkg/regulate. The
+// package guarantees that a write either arrives or returns an error, even if the connection
+// breaks, and that it never overwrites a change made since the document was read. [Trust] tells
+// who wrote a journal; users of the package also verify its content against the cluster.
 package journal
 
 import "context"
 
-// Place is where something is kept in a cluster.
+// Place is the location of a journal or lease in a cluster.
 type Place struct {
 	Namespace, Name string
 	Labels          map[string]string
-	// FieldManager is who writes it.
+	// FieldManager writes the objects.
 	FieldManager string
 }
 
-// Lock lets one run act at a time.
+// Lock lets one run at a time act.
 type Lock interface {
-	// Do waits for its turn and runs act. The context of act ends when the turn is lost.
+	// Do acquires the lock and calls act. The context of act ends when the lock is lost.
 	Do(ctx context.Context, act func(context.Context) error) error
 }
 
-// ConflictError says that somebody else wrote the journal since it was loaded.
+// ConflictError reports that the journal was changed by someone else since it was loaded.
 type ConflictError struct {
 	Object string // configmap shop/sysop-shop-journal
 }

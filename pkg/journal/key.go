@@ -15,21 +15,21 @@ import (
 const (
 	secretKey  = "key"
 	adoptedKey = "adopted"
-	// keyBytes is how long a key is.
+	// keyBytes is the length of a key.
 	keyBytes = 32
 )
 
-// key is what signs a journal.
+// key signs a journal.
 type key struct {
 	secret []byte
-	// adopted is the digest of the unsigned document that was there when the key was made.
+	// adopted is the digest of the unsigned document that existed when the key was created.
 	adopted string
-	// refused is why it may not be read.
+	// refused is the error of reading the key.
 	refused error
 }
 
-// KeyError says that the key of a journal may not be read: whether the journal is its own is
-// not known, so nothing is done by it.
+// KeyError reports that the key of a journal cannot be read. The signature cannot be verified,
+// so the run does not act on the journal.
 type KeyError struct {
 	Place Place
 	Why   error
@@ -41,10 +41,10 @@ func (e *KeyError) Error() string {
 
 func (e *KeyError) Unwrap() error { return e.Why }
 
-// errNoKey is that what stands in the place of a key is none.
+// errNoKey reports that the Secret holds no valid key.
 var errNoKey = errors.New("it has no key")
 
-// readKey returns the key, nil where there is none. That it may not be read is noted in it.
+// readKey returns the key, or nil where there is none. A denied read sets refused.
 func (s *Store[T]) readKey(ctx context.Context) (*key, error) {
 	u, err := s.keys.Get(ctx, KeyName(s.place.Name), metav1.GetOptions{})
 	switch {
@@ -65,8 +65,8 @@ func (s *Store[T]) readKey(ctx context.Context) (*key, error) {
 	return &key{secret: o.Data[secretKey], adopted: string(o.Data[adoptedKey])}, nil
 }
 
-// signingKey returns the key that a document is signed with, and makes it where there is none.
-// It is nil for who may not make one.
+// signingKey returns the key that signs a document, and creates it where it is missing. It is
+// nil for a user who may not create Secrets.
 func (s *Store[T]) signingKey(ctx context.Context, r *Revision) (*key, error) {
 	k, err := s.readKey(ctx)
 	if err != nil || k != nil {
@@ -95,7 +95,7 @@ func (s *Store[T]) signingKey(ctx context.Context, r *Revision) (*key, error) {
 	return nil, err
 }
 
-// sign returns the signature of a document; empty where there is no key, and none can be made.
+// sign returns the signature of a document; empty without a key.
 func (s *Store[T]) sign(ctx context.Context, r *Revision, text []byte) (string, error) {
 	if r.key == nil && !r.keyless {
 		err := Retry(ctx, s.Limit, func(ctx context.Context) (err error) {

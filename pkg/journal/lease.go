@@ -20,10 +20,10 @@ import (
 
 var leaseResource = schema.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}
 
-// DefaultLease is how long a lock outlives a holder that was killed.
+// DefaultLease is how long the lock of a killed holder stays valid.
 const DefaultLease = 15 * time.Second
 
-// LostError says that a turn was lost while it was used.
+// LostError reports that the lock was lost while the run acted.
 type LostError struct {
 	Lease string
 	Why   error
@@ -37,35 +37,35 @@ func (e *LostError) Unwrap() error { return e.Why }
 
 // Lease is a Lock over a coordination.k8s.io Lease.
 //
-// A lease is taken over when its holder has not renewed it for as long as it said it would,
-// counted by who waits on a clock that does not jump, from when it saw it renewed last: what
-// clocks say in the object is for people. A holder counts from before it sent its last
-// renewal, and stops acting after two thirds of the time: so it has stopped when another one
-// begins. What a holder sent before and a network still carries is kept out by the journal,
-// which nobody writes who has not read it.
+// A lease is taken over when its holder has not renewed it for its duration. The waiting process
+// measures that on its monotonic clock, from when it first saw the latest renewal; the times in
+// the object are for people. A holder counts from before it sent its last renewal, and stops
+// after two thirds of the duration, so it has stopped before another one starts. The journal
+// rejects its delayed writes, because each write requires the version that was read last.
 //
-// client-go's leaderelection would do it too, but it asks for ever where it may not, and
-// brings every typed client along.
+// client-go's leaderelection is no alternative: it retries for ever when access is denied, and
+// it imports all typed clients.
 type Lease struct {
 	api  leaseAPI
 	name string // lease shop/sysop-shop
 	LeaseOptions
 }
 
-// LeaseOptions are those of a lease.
+// LeaseOptions are the options of a lease.
 type LeaseOptions struct {
-	// Holder says who it is that takes it: alice@host (pid 123); empty for this process. Each
-	// turn adds a mark of its own, so that a predecessor of the same name is another one.
+	// Holder identifies the holder: alice@host (pid 123); empty for this process. Each Do
+	// appends a unique mark, so that another run with the same name is another holder.
 	Holder string
-	// Duration is how long a killed holder keeps others waiting: whole seconds, at least 1;
+	// Duration is how long the lease of a killed holder blocks others: whole seconds, at least
+	// 1;
 	// 0 for DefaultLease.
 	Duration time.Duration
-	// Waiting is called with who holds it, and since when (by that one's clock), when it was waited
-	// for a second, and then of each other holder. It may be nil.
+	// Waiting is called with the holder and its acquire time (by the holder's clock) after one
+	// second of waiting, and again for each other holder. It may be nil.
 	Waiting func(holder string, since time.Time)
-	// Limit is how long it asks a server that does not answer; 0 is for ever.
+	// Limit is how long to retry while the server does not answer; 0 is for ever.
 	Limit time.Duration
-	// Ephemeral leases are deleted after a turn that nobody follows.
+	// Ephemeral leases are deleted after use when no one waits for them.
 	Ephemeral bool
 }
 
@@ -85,15 +85,15 @@ func (o LeaseOptions) complete() LeaseOptions {
 	return o
 }
 
-// Do waits for its turn and runs act. The context of act ends when the turn is lost, and Do
-// returns a *LostError then. When act has returned, for whatever reason, the lease is released.
+// Do acquires the lock and calls act. When the lock is lost, the context of act ends and Do
+// returns a *LostError. The lease is always released when act returns.
 func (l *Lease) Do(ctx context.Context, act func(context.Context) error) error {
 	t := &leaseHolder{lock: l, id: l.Holder + markedBy + rand.Text()[:8]}
 	if err := t.take(ctx); err != nil {
 		return err
 	}
 	acting, end := context.WithCancelCause(ctx)
-	renewing, stop := context.WithCancel(context.WithoutCancel(ctx)) // also while act ends
+	renewing, stop := context.WithCancel(context.WithoutCancel(ctx)) // renewal continues until act returns
 	renewed := make(chan struct{})
 	go func() {
 		defer close(renewed)
@@ -111,29 +111,29 @@ func (l *Lease) Do(ctx context.Context, act func(context.Context) error) error {
 		end(nil)
 	}()
 	err := act(acting)
-	if lost := new(LostError); errors.As(context.Cause(acting), &lost) {
-		return errors.Join(lost, withoutCancel(err))
+	if lostErr := new(LostError); errors.As(context.Cause(acting), &lostErr) {
+		return errors.Join(lostErr, withoutCancel(err))
 	}
 	return err
 }
 
-// markedBy stands between who holds a lease and the mark of the turn.
+// markedBy separates the name of the holder from its mark.
 const markedBy = " #"
 
-// Holder says who this process is: alice@host (pid 123). In a container host is the pod.
+// Holder identifies this process: alice@host (pid 123). In a container the host is the Pod.
 func Holder() string {
-	who := fmt.Sprintf("uid %d", os.Getuid())
+	name := fmt.Sprintf("uid %d", os.Getuid())
 	if u, err := user.Current(); err == nil && u.Username != "" {
-		who = u.Username
+		name = u.Username
 	}
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown host"
 	}
-	return fmt.Sprintf("%s@%s (pid %d)", who, host, os.Getpid())
+	return fmt.Sprintf("%s@%s (pid %d)", name, host, os.Getpid())
 }
 
-// withoutCancel leaves out what only says that the context ended, whose cause is told.
+// withoutCancel removes context errors: the cause of the cancellation is reported instead.
 func withoutCancel(err error) error {
 	if errors.Is(err, context.Canceled) || errors.As(err, new(*LostError)) {
 		return nil
@@ -141,13 +141,13 @@ func withoutCancel(err error) error {
 	return err
 }
 
-// leaseAPI is a Lease of an API server. Errors are those of apimachinery/pkg/api/errors.
+// leaseAPI accesses a Lease of an API server. Errors are those of apimachinery/pkg/api/errors.
 type leaseAPI interface {
 	get(ctx context.Context) (*coordinationv1.Lease, error)
 	create(ctx context.Context, spec coordinationv1.LeaseSpec) (*coordinationv1.Lease, error)
-	// update writes it, if nobody has since it was read.
+	// update writes the lease unless it changed since it was read.
 	update(ctx context.Context, l *coordinationv1.Lease) (*coordinationv1.Lease, error)
-	// remove deletes it, if nobody has written it since it was read.
+	// remove deletes the lease unless it changed since it was read.
 	remove(ctx context.Context, l *coordinationv1.Lease) error
 }
 

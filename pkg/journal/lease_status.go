@@ -9,22 +9,22 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// LeaseStatus is who holds a lease, as the object says.
+// LeaseStatus is the holder of a lease and its times, as the object lists them.
 type LeaseStatus struct {
 	Holder string
-	// Acquired is when the holder took it and Renewed when it renewed it last, both by its own clock.
+	// Acquired and Renewed (the latest renewal) are times of the holder's clock.
 	Acquired, Renewed time.Time
-	// Duration is how long the lease outlives a holder that died.
+	// Duration is how long the lease is valid after a renewal.
 	Duration time.Duration
 	// Version changes with each renewal.
 	Version string
 }
 
-// ValidAt says whether the lease is still valid at a time. The holder may have another clock: what
-// must be sure watches whether Version changes.
+// ValidAt reports whether the lease is valid at a time. The clock of the holder may differ: to
+// be certain, watch whether Version changes.
 func (s LeaseStatus) ValidAt(now time.Time) bool { return now.Sub(s.Renewed) < s.Duration }
 
-// ReadLease reads who holds the lease of a place; false where nobody does.
+// ReadLease reads the status of the lease in a place; false without a holder.
 func ReadLease(ctx context.Context, config *rest.Config, place Place) (LeaseStatus, bool, error) {
 	client, err := Connect(config, "the lock of "+place.Name)
 	if err != nil {

@@ -12,21 +12,21 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// leaseHolder is one use of a lock. Its times are of the monotonic clock.
+// leaseHolder is one acquisition of a lock. Its times are of the monotonic clock.
 type leaseHolder struct {
 	lock *Lease
 	id   string
-	// lease is as it was last seen, or written; seen is when it was first seen like that.
+	// lease is the latest version read or written, and seen is when it was first observed.
 	lease *coordinationv1.Lease
 	seen  time.Time
-	// sent is when the last renewal that worked was sent.
+	// sent is when the last successful renewal was sent.
 	sent time.Time
 }
 
-// take waits until the lease is ours.
+// take waits until this process holds the lease.
 func (t *leaseHolder) take(ctx context.Context) error {
 	began := time.Now()
-	answered, told := began, ""
+	answered, reported := began, ""
 	for {
 		got, err := t.try(ctx)
 		switch {
@@ -41,9 +41,9 @@ func (t *leaseHolder) take(ctx context.Context) error {
 		case t.lock.Limit > 0 && time.Since(answered) > t.lock.Limit:
 			return fmt.Errorf("take the lock (%s): no answer for %s: %w", t.lock.name, t.lock.Limit, err)
 		}
-		if by := holderOf(t.lease); by != "" && by != told && time.Since(began) >= time.Second && t.lock.Waiting != nil {
-			told = by
-			t.lock.Waiting(unmarked(by), acquiredAt(t.lease))
+		if holder := holderOf(t.lease); holder != "" && holder != reported && time.Since(began) >= time.Second && t.lock.Waiting != nil {
+			reported = holder
+			t.lock.Waiting(unmarked(holder), acquiredAt(t.lease))
 		}
 		if err := nap(ctx, t.pause()); err != nil {
 			return err
@@ -51,13 +51,12 @@ func (t *leaseHolder) take(ctx context.Context) error {
 	}
 }
 
-// pause is how long to wait before looking again: often enough that a lease that was released
-// is soon seen.
+// pause is the delay before the next read: short, so that a released lease is noticed soon.
 func (t *leaseHolder) pause() time.Duration {
 	return min(max(t.lock.Duration/15, 50*time.Millisecond), time.Second)
 }
 
-// try takes the lease if nobody has it.
+// try acquires the lease if it has no valid holder.
 func (t *leaseHolder) try(ctx context.Context) (bool, error) {
 	sent := time.Now()
 	now := metav1.NewMicroTime(sent)
@@ -65,47 +64,47 @@ func (t *leaseHolder) try(ctx context.Context) (bool, error) {
 	spec := coordinationv1.LeaseSpec{HolderIdentity: &t.id, LeaseDurationSeconds: &seconds, AcquireTime: &now, RenewTime: &now}
 	ctx, cancel := context.WithTimeout(ctx, t.lock.Duration/2)
 	defer cancel()
-	is, err := t.lock.api.get(ctx)
+	current, err := t.lock.api.get(ctx)
 	if apierrors.IsNotFound(err) {
-		is, err = t.lock.api.create(ctx, spec)
-		return t.written(is, err, sent)
+		current, err = t.lock.api.create(ctx, spec)
+		return t.written(current, err, sent)
 	}
 	if err != nil {
 		return false, err
 	}
-	t.observe(is)
-	// Its own name is in it where a write worked whose answer was lost.
-	if by := holderOf(is); by != "" && by != t.id && time.Since(t.seen) <= leaseDuration(is) {
+	t.observe(current)
+	// Our own name is in it where a write arrived and its response did not.
+	if holder := holderOf(current); holder != "" && holder != t.id && time.Since(t.seen) <= leaseDuration(current) {
 		return false, nil
 	}
-	is = is.DeepCopy()
+	current = current.DeepCopy()
 	times := int32(1)
-	if is.Spec.LeaseTransitions != nil {
-		times += *is.Spec.LeaseTransitions
+	if current.Spec.LeaseTransitions != nil {
+		times += *current.Spec.LeaseTransitions
 	}
-	is.Spec = spec
-	is.Spec.LeaseTransitions = &times
-	is, err = t.lock.api.update(ctx, is)
-	return t.written(is, err, sent)
+	current.Spec = spec
+	current.Spec.LeaseTransitions = &times
+	current, err = t.lock.api.update(ctx, current)
+	return t.written(current, err, sent)
 }
 
-func (t *leaseHolder) written(is *coordinationv1.Lease, err error, sent time.Time) (bool, error) {
+func (t *leaseHolder) written(result *coordinationv1.Lease, err error, sent time.Time) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	t.lease, t.sent = is, sent
+	t.lease, t.sent = result, sent
 	return true, nil
 }
 
-// observe remembers when a lease was first seen as it is.
-func (t *leaseHolder) observe(is *coordinationv1.Lease) {
-	if t.lease == nil || t.lease.ResourceVersion != is.ResourceVersion || t.lease.UID != is.UID {
+// observe records when a version of the lease was first seen.
+func (t *leaseHolder) observe(current *coordinationv1.Lease) {
+	if t.lease == nil || t.lease.ResourceVersion != current.ResourceVersion || t.lease.UID != current.UID {
 		t.seen = time.Now()
 	}
-	t.lease = is
+	t.lease = current
 }
 
-// keep renews the lease until the context ends, and returns why it was lost.
+// keep renews the lease until the context ends. It returns why the lease was lost.
 func (t *leaseHolder) keep(ctx context.Context) error {
 	every := t.lock.Duration / 5
 	for {
@@ -129,12 +128,12 @@ func (t *leaseHolder) keep(ctx context.Context) error {
 	}
 }
 
-// unmarked is who holds a lease, without the mark of the turn.
-func unmarked(by string) string {
-	if i := strings.LastIndex(by, markedBy); i > 0 {
-		return by[:i]
+// unmarked returns the name of the holder without the mark.
+func unmarked(holder string) string {
+	if i := strings.LastIndex(holder, markedBy); i > 0 {
+		return holder[:i]
 	}
-	return by
+	return holder
 }
 
 type takenError struct{ by string }
@@ -146,8 +145,8 @@ func (e *takenError) Error() string {
 	return unmarked(e.by) + " took it"
 }
 
-// renew writes the lease again. Somebody else's write of it is borne (an annotation), unless
-// it made it theirs.
+// renew renews the lease. A concurrent change (an annotation) is tolerated unless it changed the
+// holder.
 func (t *leaseHolder) renew(ctx context.Context, end time.Time) error {
 	sent := time.Now()
 	ctx, cancel := context.WithDeadline(ctx, end)
@@ -155,32 +154,32 @@ func (t *leaseHolder) renew(ctx context.Context, end time.Time) error {
 	now := metav1.NewMicroTime(sent)
 	mine := t.lease.DeepCopy()
 	mine.Spec.RenewTime = &now
-	is, err := t.lock.api.update(ctx, mine)
+	current, err := t.lock.api.update(ctx, mine)
 	if err == nil {
-		t.lease, t.sent = is, sent
+		t.lease, t.sent = current, sent
 		return nil
 	}
 	if apierrors.IsNotFound(err) {
-		return &takenError{} // it was deleted, and anybody may have made it again
+		return &takenError{} // deleted, and possibly created again by another holder
 	}
 	if !MayHaveWritten(err) {
 		return err
 	}
-	is, gone := t.lock.api.get(ctx)
+	current, gone := t.lock.api.get(ctx)
 	switch {
 	case apierrors.IsNotFound(gone):
 		return &takenError{}
 	case gone != nil:
 		return err
-	case holderOf(is) != t.id || is.UID != t.lease.UID:
-		return &takenError{by: holderOf(is)}
+	case holderOf(current) != t.id || current.UID != t.lease.UID:
+		return &takenError{by: holderOf(current)}
 	}
-	t.lease = is
+	t.lease = current
 	return err
 }
 
-// release lets the lease go, also when the context has ended. Where that fails, others wait
-// until it runs out; it is not worth an error.
+// release gives up the lease, also after the context has ended. An error is ignored: the lease
+// then expires.
 func (t *leaseHolder) release(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(t.lock.Duration, 5*time.Second))
 	defer cancel()
@@ -191,24 +190,24 @@ func (t *leaseHolder) release(ctx context.Context) {
 		if err == nil || !MayHaveWritten(err) {
 			return err
 		}
-		is, gone := t.lock.api.get(ctx)
+		current, gone := t.lock.api.get(ctx)
 		if gone != nil {
 			return gone
 		}
-		if holderOf(is) != t.id || is.UID != t.lease.UID {
-			return nil // it was released, or is another one's
+		if holderOf(current) != t.id || current.UID != t.lease.UID {
+			return nil // released already, or held by another one
 		}
-		t.lease = is
+		t.lease = current
 		return Retryable(err)
 	})
 }
 
-// forget deletes the lease if nobody holds it; that it stays is of no consequence.
+// forget deletes a lease without a holder. An error is ignored.
 func (t *leaseHolder) forget(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	if is, err := t.lock.api.get(ctx); err == nil && holderOf(is) == "" {
-		_ = t.lock.api.remove(ctx, is)
+	if current, err := t.lock.api.get(ctx); err == nil && holderOf(current) == "" {
+		_ = t.lock.api.remove(ctx, current)
 	}
 }
 
@@ -228,7 +227,7 @@ func acquiredAt(l *coordinationv1.Lease) time.Time {
 	return l.Spec.AcquireTime.Time
 }
 
-// leaseDuration is how long a lease is its holder's after it was renewed.
+// leaseDuration is how long a lease is valid after a renewal.
 func leaseDuration(l *coordinationv1.Lease) time.Duration {
 	if l.Spec.LeaseDurationSeconds == nil || *l.Spec.LeaseDurationSeconds < 1 {
 		return time.Second

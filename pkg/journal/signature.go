@@ -13,21 +13,21 @@ import (
 // macKey is the key of the signature in the ConfigMap.
 const macKey = "mac"
 
-// Trust is how far a document that was read is its own: written by somebody who may read the
-// key, which is kept in a Secret beside it.
+// Trust tells whether the document that was read carries a valid signature. The key is in a
+// Secret next to it, so only a user who may read that Secret can sign.
 //
-// What is signed may still be older than the last one that was: whoever may write ConfigMaps
-// may put a former one back. So a journal is held against the cluster whatever its Trust.
+// A signed document may still be an old one: a user who may write ConfigMaps can restore a
+// former version. So a journal is verified against the cluster whatever its Trust.
 type Trust int
 
 const (
 	// Verified documents carry the signature of the key, or there is none yet.
 	Verified Trust = iota
-	// Unsigned documents have no key: an older version wrote them, or somebody who may not
-	// write Secrets.
+	// Unsigned documents have no key: an older version wrote them, or a user who may not write
+	// Secrets.
 	Unsigned
-	// Unverified documents have a key that may not be read, or might have one. They can be
-	// shown; they are not saved.
+	// Unverified documents have, or might have, a key that cannot be read. They can be shown,
+	// and cannot be saved.
 	Unverified
 )
 
@@ -39,19 +39,19 @@ type ForgedError struct {
 }
 
 func (e *ForgedError) Error() string {
-	what := "its signature does not match its key"
+	problem := "its signature does not match its key"
 	if e.Missing {
-		what = "it has no signature, although there is a key"
+		problem = "it has no signature, although there is a key"
 	}
 	name, ns := e.Place.Name, e.Place.Namespace
 	return fmt.Sprintf("configmap %s/%s: the journal cannot be trusted: %s (secret %s): it was written without the key, or by an older version; nothing was done: read it (kubectl get configmap/%s -n %s -o yaml), fix by hand what is true of it, then delete it",
-		ns, name, what, KeyName(name), name, ns)
+		ns, name, problem, KeyName(name), name, ns)
 }
 
-// KeyName is what the Secret with the key of a journal is called.
+// KeyName returns the name of the Secret with the key of a journal.
 func KeyName(journal string) string { return journal + "-key" }
 
-// mac signs a document: what it is, where it is, and its text.
+// mac signs the kind, the place and the text of a document.
 func mac(key []byte, head Header, p Place, text []byte) string {
 	h := hmac.New(sha256.New, key)
 	for _, part := range []string{"kubectl sysop journal", head.APIVersion, head.Kind, p.Namespace, p.Name, string(text)} {
@@ -66,7 +66,7 @@ func digest(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// verify says how far a document is its own.
+// verify checks the signature of a document.
 func (s *Store[T]) verify(o *corev1.ConfigMap, text []byte, k *key) (Trust, error) {
 	switch signature := o.Data[macKey]; {
 	case k == nil:
@@ -76,7 +76,7 @@ func (s *Store[T]) verify(o *corev1.ConfigMap, text []byte, k *key) (Trust, erro
 	case hmac.Equal([]byte(signature), []byte(mac(k.secret, s.format.Header, s.place, text))):
 		return Verified, nil
 	case signature == "" && k.adopted == digest(text):
-		// Its key was made, and whoever made it was killed before it was signed.
+		// The process was killed after it created the key and before it signed the document.
 		return Unsigned, nil
 	default:
 		return 0, &ForgedError{Place: s.place, Missing: signature == ""}

@@ -23,44 +23,44 @@ var (
 	secrets    = schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
 )
 
-// Revision is embedded in a document: what a Store knows of the object that it was read from.
-// It is no part of what is stored.
+// Revision is embedded in a document: the state of the object that it was read from. It is not
+// part of the stored text.
 type Revision struct {
 	version string
-	// labels and annotations are those of somebody else, which stay.
+	// labels and annotations set by others are preserved.
 	labels, annotations map[string]string
-	// digest is that of the text that was read.
+	// digest is the digest of the text that was read.
 	digest string
 	trust  Trust
-	// pending says that there was something to act on, accepted that somebody has seen it.
+	// pending: the document has something to act on. accepted: the user has seen it.
 	pending, accepted bool
-	// key is the one that it is signed with; keyless says that there is none, and none can be made.
+	// key signs the document; keyless: there is none, and none can be created.
 	key     *key
 	keyless bool
 }
 
-// Trust is how far the document that was read is its own.
+// Trust tells whether the signature of the document is valid.
 func (r *Revision) Trust() Trust { return r.trust }
 
-// NeedsConsent says that what the document says was started is not signed, so that nothing is
-// done by it before somebody has seen it and agreed (Accept).
+// NeedsConsent reports that the document is unsigned and lists something that was started. No
+// run acts on it before the user has seen it and agreed (Accept).
 func (r *Revision) NeedsConsent() bool { return r.trust == Unsigned && r.pending && !r.accepted }
 
-// Version is the resourceVersion that the document was read or written with; empty for one
-// that is not there yet.
+// Version is the resourceVersion of the document when it was last read or written; empty for one
+// that does not exist yet.
 func (r *Revision) Version() string { return r.version }
 
-// SetVersion and SetTrust are for a store that keeps documents elsewhere than in a cluster.
+// SetVersion and SetTrust are for a store that keeps documents outside of a cluster.
 func (r *Revision) SetVersion(version string) { r.version = version }
 
-// SetTrust says how far a document is its own.
+// SetTrust sets the Trust.
 func (r *Revision) SetTrust(t Trust) { r.trust = t }
 
 func (r *Revision) set(o *corev1.ConfigMap) {
 	r.version, r.labels, r.annotations = o.ResourceVersion, o.Labels, o.Annotations
 }
 
-// UnsignedError says that nobody agreed to what an unsigned document says.
+// UnsignedError reports an unsigned document that the user has not accepted.
 type UnsignedError struct{ Place Place }
 
 func (e *UnsignedError) Error() string {
@@ -70,39 +70,39 @@ func (e *UnsignedError) Error() string {
 
 // Store keeps a document in a ConfigMap.
 //
-// It is created, or updated on condition that nobody wrote it since it was loaded. A write of
-// which nobody knows whether it arrived (the connection broke, the server went away) is looked
-// for and, if need be, done again: Save may be trusted when it returns nil.
+// A write creates it, or updates it on condition that it did not change since it was loaded. A
+// write without a response (the connection broke, the server went away) is verified and repeated
+// if needed: when Save returns nil, the document is stored.
 type Store[T any] struct {
 	place  Place
 	format Format[T]
 	client dynamic.ResourceInterface
 	keys   dynamic.ResourceInterface
-	// own is the version that this process wrote last, or that was agreed to.
+	// own is the version that this process wrote last, or that the user accepted.
 	own atomic.Pointer[string]
-	// Limit is how long Save and Load continue asking a server that does not answer.
+	// Limit is how long Save and Load retry while the server does not answer.
 	Limit time.Duration
 }
 
-// Connect returns a client that waits in no queue of this process.
-func Connect(config *rest.Config, what string) (dynamic.Interface, error) {
+// Connect returns a client whose requests are not throttled by this process.
+func Connect(config *rest.Config, subject string) (dynamic.Interface, error) {
 	client, err := dynamic.NewForConfig(Quiet(config))
 	if err != nil {
-		return nil, fmt.Errorf("reach %s: %w", what, err)
+		return nil, fmt.Errorf("reach %s: %w", subject, err)
 	}
 	return client, nil
 }
 
-// NewStore returns the store of documents of a format in a place.
+// NewStore returns the store of a document in a place.
 func NewStore[T any](client dynamic.Interface, place Place, format Format[T]) *Store[T] {
 	return &Store[T]{place: place, format: format, client: client.Resource(configMaps).Namespace(place.Namespace), keys: client.Resource(secrets).Namespace(place.Namespace), Limit: DefaultLimit}
 }
 
 func (s *Store[T]) object() string { return "configmap " + s.place.Namespace + "/" + s.place.Name }
 
-// Load returns the document, a new one where there is none. One that cannot be read is an
-// error: it says what was started, so it is never taken for an empty one. So is one that does
-// not carry the signature of its key (*ForgedError).
+// Load returns the document, or a new one where there is none. An unreadable document is an
+// error and never taken for an empty one, because it lists what was started. So is one whose
+// signature is wrong (*ForgedError).
 func (s *Store[T]) Load(ctx context.Context) (*T, error) {
 	var o *corev1.ConfigMap
 	var k *key
@@ -143,8 +143,8 @@ func (s *Store[T]) Load(ctx context.Context) (*T, error) {
 	return d, nil
 }
 
-// Accept says that somebody has seen what an unsigned document says, and agreed. It is signed
-// when it is saved.
+// Accept records that the user has seen what an unsigned document lists, and agreed. The next
+// Save signs it.
 func (s *Store[T]) Accept(d *T) {
 	r := s.format.Revision(d)
 	r.accepted = true
@@ -156,9 +156,9 @@ func (s *Store[T]) unreadable(err error) error {
 		s.object(), err, s.place.Name, s.place.Namespace, s.format.Open)
 }
 
-// Save writes the document, if nobody else has since it was loaded or saved: else there is a
-// *ConflictError. One that was deleted meanwhile is written again: nothing of anybody's is
-// lost by that, and without it nobody would know what was started.
+// Save writes the document. It returns a *ConflictError if the document was changed since it was
+// loaded or saved. A document that was deleted meanwhile is created again: that overwrites
+// nothing, and keeps the list of what was started.
 func (s *Store[T]) Save(ctx context.Context, d *T) error {
 	r := s.format.Revision(d)
 	if r.NeedsConsent() {
@@ -173,13 +173,13 @@ func (s *Store[T]) Save(ctx context.Context, d *T) error {
 	}
 	expect := r.version
 	err = Retry(ctx, s.Limit, func(ctx context.Context) error {
-		is, err := s.write(ctx, want, expect)
+		written, err := s.write(ctx, want, expect)
 		if err != nil && MayHaveWritten(err) {
-			is, err = s.settle(ctx, want, &expect, err)
+			written, err = s.settle(ctx, want, &expect, err)
 		}
 		if err == nil {
-			r.set(is)
-			s.own.Store(&is.ResourceVersion)
+			r.set(written)
+			s.own.Store(&written.ResourceVersion)
 		}
 		return err
 	})
@@ -189,7 +189,7 @@ func (s *Store[T]) Save(ctx context.Context, d *T) error {
 	return err
 }
 
-// want is the signed object of a document.
+// want returns the signed object of a document.
 func (s *Store[T]) want(ctx context.Context, d *T, r *Revision) (*corev1.ConfigMap, error) {
 	o, text, err := s.format.encode(d)
 	if err != nil {
@@ -211,25 +211,25 @@ func (s *Store[T]) want(ctx context.Context, d *T, r *Revision) (*corev1.ConfigM
 	return o, nil
 }
 
-// settle looks what became of a write that failed: done after all, to be done again, or
-// impossible since somebody else wrote.
+// settle finds the result of a write that failed: it arrived, can be repeated, or conflicts with
+// another write.
 func (s *Store[T]) settle(ctx context.Context, want *corev1.ConfigMap, expect *string, failed error) (*corev1.ConfigMap, error) {
-	is, err := s.read(ctx)
+	current, err := s.read(ctx)
 	switch {
 	case err != nil:
 		return nil, err
-	case is == nil && *expect == "" && apierrors.IsNotFound(failed):
-		return nil, failed // there is no such namespace
-	case is == nil:
-		// What it said is known here, and nowhere else.
+	case current == nil && *expect == "" && apierrors.IsNotFound(failed):
+		return nil, failed // the namespace is missing
+	case current == nil:
+		// Only this process has its content.
 		*expect = ""
 		return nil, Retryable(failed)
-	case sameDocument(is, want):
-		return is, nil
-	case *expect == "" && isShell(is):
-		*expect = is.ResourceVersion
+	case sameDocument(current, want):
+		return current, nil
+	case *expect == "" && isShell(current):
+		*expect = current.ResourceVersion
 		return nil, Retryable(failed)
-	case is.ResourceVersion == *expect:
+	case current.ResourceVersion == *expect:
 		return nil, Retryable(failed)
 	}
 	return nil, &ConflictError{Object: s.object()}
@@ -246,7 +246,7 @@ func (s *Store[T]) write(ctx context.Context, want *corev1.ConfigMap, expect str
 	return typed(done, err)
 }
 
-// Remove deletes the document, if nobody wrote it since.
+// Remove deletes the document unless it was changed since it was read.
 func (s *Store[T]) Remove(ctx context.Context, d *T) error {
 	r := s.format.Revision(d)
 	if r.version == "" {
@@ -260,12 +260,12 @@ func (s *Store[T]) Remove(ctx context.Context, d *T) error {
 		return fmt.Errorf("delete the journal (%s): %w", s.object(), err)
 	}
 	*r = Revision{}
-	// A key that stays does no harm: the next journal is signed with it.
+	// A remaining key is harmless: it signs the next journal.
 	_ = remove(ctx, s.Limit, s.keys, KeyName(s.place.Name), metav1.DeleteOptions{})
 	return nil
 }
 
-// read returns the ConfigMap, nil where there is none.
+// read returns the ConfigMap, or nil where there is none.
 func (s *Store[T]) read(ctx context.Context) (*corev1.ConfigMap, error) {
 	u, err := s.client.Get(ctx, s.place.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {

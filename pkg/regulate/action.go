@@ -12,15 +12,15 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// How long an action may take where the manifest does not say.
+// The default timeouts of actions.
 const (
 	defaultJobTimeout  = 10 * time.Minute
 	defaultHTTPTimeout = 30 * time.Second
 	defaultExecTimeout = 5 * time.Minute
 )
 
-// operationID names an operation for its receiver: SYSTEM/HOLD/INDEX. Whoever gets it twice
-// knows by that that it is the same.
+// operationID identifies an operation for its receiver: SYSTEM/HOLD/INDEX. A receiver that gets
+// it twice recognizes a repetition.
 func (x *run) operationID(it *item) string {
 	s := fmt.Sprintf("%s/%d/%d", x.j.System, it.w.hold.ID, it.op.Index)
 	if it.op.OnRecover {
@@ -29,8 +29,8 @@ func (x *run) operationID(it *item) string {
 	return s
 }
 
-// runAction runs what an action is beside writes: a Job, a request, a command. It may be run
-// twice, after a kill; what is run gets the same name (Once) then.
+// runAction runs an action that does not write fields: a Job, a request, a command. After a kill
+// it may run twice, with the same ID.
 func (x *run) runAction(ctx context.Context, it *item, act *system.Action) error {
 	var result string
 	var err error
@@ -51,7 +51,7 @@ func (x *run) runAction(ctx context.Context, it *item, act *system.Action) error
 	return nil
 }
 
-// runInverse takes an operation back by what its inverse runs.
+// runInverse undoes an operation by running its inverse.
 func (x *run) runInverse(ctx context.Context, it *item, inverse *system.Action) error {
 	o := it.op
 	o.ID = x.operationID(it) + "/inverse"
@@ -81,7 +81,8 @@ func (x *run) runInverse(ctx context.Context, it *item, inverse *system.Action) 
 	return nil
 }
 
-// deleteFirst deletes the Job whose inverse was run, if it is there and of the System.
+// deleteFirst deletes the Job of the operation before its inverse runs, if it exists and is of
+// the System.
 func (x *run) deleteFirst(ctx context.Context, t Target) error {
 	ours, err := x.ownJob(ctx, t)
 	if apierrors.IsNotFound(err) || err == nil && !ours {
@@ -93,7 +94,7 @@ func (x *run) deleteFirst(ctx context.Context, t Target) error {
 	return x.deleteOne(ctx, t)
 }
 
-// actionContext tells an action why it is run.
+// actionContext is the input of an action.
 type actionContext struct {
 	System    string    `json:"system"`
 	Namespace string    `json:"namespace"`

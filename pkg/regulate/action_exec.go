@@ -14,19 +14,19 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// maxOutput is how much of a command's output is kept: the end of it.
+// maxOutput limits the output of a command that is kept: its end.
 const maxOutput = 2 << 10
 
-// command runs a command, in a group of processes of its own, which ends with ctx. What is
-// said of it is the program and how it ended: its arguments and what it writes may be secrets,
-// and are shown to nobody but who listens (Runner.Output).
+// command runs a command in its own process group, which is killed when ctx ends. Only the
+// program and its exit status are recorded: arguments and output may be secrets, and go to
+// Runner.Output alone.
 func (x *run) command(ctx context.Context, it *item, e *system.Exec, timeout time.Duration) (string, error) {
 	if !x.AllowExec {
 		return "", permanent("exec of %s: commands are not allowed (--allow-exec allows them)", it.w.hold.App)
 	}
-	within, cancel := context.WithTimeout(ctx, timeout)
+	bounded, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	c := exec.CommandContext(within, e.Command[0], e.Command[1:]...)
+	c := exec.CommandContext(bounded, e.Command[0], e.Command[1:]...)
 	c.Env = append(os.Environ(), x.newActionContext(it).env()...)
 	for _, k := range slices.Sorted(maps.Keys(e.Env)) {
 		c.Env = append(c.Env, k+"="+e.Env[k])
@@ -38,14 +38,14 @@ func (x *run) command(ctx context.Context, it *item, e *system.Exec, timeout tim
 	it.unsure = true
 	err := c.Run()
 	program := programOf(e.Command)
-	if said := strings.TrimSpace(out.String()); said != "" && x.Output != nil {
-		x.note(func() { x.Output(it.w.hold.App, said) })
+	if output := strings.TrimSpace(out.String()); output != "" && x.Output != nil {
+		x.note(func() { x.Output(it.w.hold.App, output) })
 	}
 	exit, ended := errors.AsType[*exec.ExitError](err)
 	switch {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
-	case within.Err() != nil:
+	case bounded.Err() != nil:
 		return "", permanent("%s did not finish within %s, and was killed", program, timeout)
 	case ended:
 		return "", permanent("%s: %s", program, exit.ProcessState)

@@ -4,6 +4,6 @@ package regulate
 
 import "os/exec"
 
-// ownGroup does nothing: there are no groups of processes here, and what a command started
-// may outlive it.
+// ownGroup does nothing: this platform has no process groups, so children of the command may
+// outlive it.
 func ownGroup(*exec.Cmd) {}

@@ -7,8 +7,7 @@ import (
 	"syscall"
 )
 
-// ownGroup gives a command a group of processes of its own, so that what it started ends
-// with it.
+// ownGroup starts a command in its own process group, so that its children end with it.
 func ownGroup(c *exec.Cmd) {
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }

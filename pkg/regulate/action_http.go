@@ -35,7 +35,7 @@ const (
 	onceHeader      = "Idempotency-Key"
 )
 
-// maxResponse is how much of an answer is read.
+// maxResponse limits how much of a response is read.
 const maxResponse = 4 << 10
 
 // Sign returns the signature of a request's body.
@@ -46,9 +46,9 @@ func Sign(key []byte, timestamp string, body []byte) string {
 	return "sha256=" + hex.EncodeToString(m.Sum(nil))
 }
 
-// post sends what happened. It arrives at least once: after a kill, or an answer that was
-// lost, it is sent again, with the same Idempotency-Key. Only 2xx is an answer that counts;
-// 429, 5xx and broken connections are tried again until the timeout.
+// post sends the request of an action. Delivery is at least once: after a kill or a lost
+// response it is sent again with the same Idempotency-Key. Only 2xx is success; 429, 5xx and
+// connection errors are retried until the timeout.
 func (x *run) post(ctx context.Context, it *item, h *system.HTTP, timeout time.Duration) (string, error) {
 	key, err := x.signingKey(ctx, h)
 	if err != nil {
@@ -58,30 +58,30 @@ func (x *run) post(ctx context.Context, it *item, h *system.HTTP, timeout time.D
 	if err != nil {
 		return "", permanent("%w", err)
 	}
-	within, cancel := context.WithTimeout(ctx, timeout)
+	bounded, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	// Without a connection nothing is sent: who could not be dialed has heard nothing.
+	// A request that got no connection was never sent.
 	var reached atomic.Bool
-	within = httptrace.WithClientTrace(within, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { reached.Store(true) }})
+	bounded = httptrace.WithClientTrace(bounded, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { reached.Store(true) }})
 	client := &http.Client{CheckRedirect: sameHost}
 	defer client.CloseIdleConnections()
 	var last error
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
-		status, retry, err := x.postOnce(within, client, h, key, body, it.op.ID)
+		status, retry, err := x.postOnce(bounded, client, h, key, body, it.op.ID)
 		if err == nil {
 			return postText(h) + ": " + status, nil
 		}
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
-		if within.Err() == nil || last == nil {
+		if bounded.Err() == nil || last == nil {
 			last = err
 		}
 		if errors.As(err, new(*journal.PermanentError)) {
 			return "", err
 		}
 		it.unsure = reached.Load() || it.resumed
-		if !pause(within, max(wait, retry)) {
+		if !pause(bounded, max(wait, retry)) {
 			if ctx.Err() != nil {
 				return "", ctx.Err()
 			}
@@ -93,7 +93,7 @@ func (x *run) post(ctx context.Context, it *item, h *system.HTTP, timeout time.D
 	}
 }
 
-func (x *run) postOnce(ctx context.Context, client *http.Client, h *system.HTTP, key, body []byte, once string) (string, time.Duration, error) {
+func (x *run) postOnce(ctx context.Context, client *http.Client, h *system.HTTP, key, body []byte, onceKey string) (string, time.Duration, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL, bytes.NewReader(body))
 	if err != nil {
 		return "", 0, permanent("%s: invalid URL", postText(h))
@@ -102,7 +102,7 @@ func (x *run) postOnce(ctx context.Context, client *http.Client, h *system.HTTP,
 		req.Header.Set(k, v)
 	}
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set(onceHeader, once)
+	req.Header.Set(onceHeader, onceKey)
 	stamp := strconv.FormatInt(x.Now().Unix(), 10)
 	req.Header.Set(timestampHeader, stamp)
 	if key != nil {
@@ -115,7 +115,7 @@ func (x *run) postOnce(ctx context.Context, client *http.Client, h *system.HTTP,
 		}
 		return "", 0, fmt.Errorf("%s: %w", postText(h), withoutURL(err))
 	}
-	// What it answers may have secrets in it: only the code is said.
+	// The response may contain secrets: only the code is reported.
 	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, maxResponse))
 	_ = res.Body.Close()
 	status := strings.TrimSpace(fmt.Sprintf("%d %s", res.StatusCode, http.StatusText(res.StatusCode)))
@@ -130,18 +130,18 @@ func (x *run) postOnce(ctx context.Context, client *http.Client, h *system.HTTP,
 	return "", 0, permanent("%w", err)
 }
 
-// withoutURL is why a request failed, without the address that net/http writes before it.
+// withoutURL returns the cause of a failed request without the URL that net/http prepends.
 func withoutURL(err error) error {
-	if of, ok := errors.AsType[*url.Error](err); ok {
-		err = of.Err
+	if urlErr, ok := errors.AsType[*url.Error](err); ok {
+		err = urlErr.Err
 	}
 	return errors.New(field.HostsOnly(err.Error()))
 }
 
 var errElsewhere = errors.New("it redirects to a host that the manifest does not name; write the final URL")
 
-// sameHost follows redirects on the same host only: the signature is meant for it. What
-// would turn the POST into a GET is not followed either.
+// sameHost follows redirects only on the same host, which the signature is meant for, and none
+// that turn the POST into a GET.
 func sameHost(req *http.Request, via []*http.Request) error {
 	if req.URL.Host != via[0].URL.Host || req.URL.Scheme != via[0].URL.Scheme || req.Method != http.MethodPost {
 		return errElsewhere
@@ -152,7 +152,7 @@ func sameHost(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// signingKey reads the key of the signature; nil where the manifest names none.
+// signingKey reads the key of the signature; nil if the manifest names none.
 func (x *run) signingKey(ctx context.Context, h *system.HTTP) ([]byte, error) {
 	if h.SecretEnv != "" {
 		v := os.Getenv(h.SecretEnv)

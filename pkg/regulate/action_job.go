@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// jobTarget names the Job of an operation. The name is made of what the operation is, so
-// that after a kill the same Job is found, and not a second one run.
+// jobTarget names the Job of an operation. The name is derived from the operation, so that after
+// a kill the same Job is found and no second one runs.
 func (x *run) jobTarget(it *item, act *system.Action) (Target, error) {
 	h, o := it.w.hold, it.op
 	kind := ""
@@ -38,7 +38,7 @@ func (x *run) jobTarget(it *item, act *system.Action) (Target, error) {
 	return t, nil
 }
 
-// jobOf makes the Job of a template, which is a whole Job or what stands under its spec.
+// jobOf creates the Job of a template, which is a whole Job or its spec.
 func (x *run) jobOf(it *item, t Target, template map[string]any) (*unstructured.Unstructured, error) {
 	v, err := normal(template)
 	if err != nil {
@@ -64,14 +64,14 @@ func (x *run) jobOf(it *item, t Target, template map[string]any) (*unstructured.
 	return o, nil
 }
 
-// runJob makes the Job, unless it is there, and waits for its end.
+// runJob creates the Job unless it exists, and waits for its end.
 func (x *run) runJob(ctx context.Context, it *item, act *system.Action, timeout time.Duration) (string, error) {
 	t, err := x.jobTarget(it, act)
 	if err != nil {
 		return "", err
 	}
-	if is := it.op.Target; !it.back && is.Name != "" && is.Ref() != t.Ref() {
-		return "", refused(is, "the Job of this action is "+t.String())
+	if target := it.op.Target; !it.back && target.Name != "" && target.Ref() != t.Ref() {
+		return "", refused(target, "the Job of this action is "+t.String())
 	}
 	job, err := x.jobOf(it, t, act.Job.Template)
 	if err != nil {
@@ -104,9 +104,9 @@ func (x *run) waitJob(ctx context.Context, it *item, t Target, timeout time.Dura
 		if !it.back {
 			it.op.Target.UID = string(o.GetUID())
 		}
-		done, failed, why := jobEnd(o)
+		done, failed, reason := jobEnd(o)
 		if failed {
-			return false, permanent("%s failed: %s; see its pods (kubectl logs -n %s job/%s)", t, why, t.Namespace, t.Name)
+			return false, permanent("%s failed: %s; see its pods (kubectl logs -n %s job/%s)", t, reason, t.Namespace, t.Name)
 		}
 		return done, nil
 	})
@@ -123,7 +123,7 @@ func (x *run) waitJob(ctx context.Context, it *item, t Target, timeout time.Dura
 	return t.String() + " completed", nil
 }
 
-func jobEnd(o *unstructured.Unstructured) (done, failed bool, why string) {
+func jobEnd(o *unstructured.Unstructured) (done, failed bool, reason string) {
 	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
 	for _, c := range conditions {
 		m, _ := c.(map[string]any)
@@ -140,7 +140,7 @@ func jobEnd(o *unstructured.Unstructured) (done, failed bool, why string) {
 	return false, false, ""
 }
 
-// deleteJob takes a Job back: it is deleted, and so ended where it is still on.
+// deleteJob undoes a Job: it is deleted, which also stops it.
 func (x *run) deleteJob(ctx context.Context, it *item) error {
 	if it.op.Target.Name == "" {
 		x.end(it, NotNeeded, "it was not created")

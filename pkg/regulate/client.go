@@ -21,8 +21,8 @@ import (
 // cluster is the Client of an API server.
 type cluster struct{ client dynamic.Interface }
 
-// NewClient returns a Client for the API server of a config. It does not hold requests back:
-// a Runner bounds how many are on the way, and the API server has its own fairness.
+// NewClient returns a Client for the API server of a config. It does not throttle requests: a
+// Runner limits concurrency, and the API server has priority and fairness.
 func NewClient(config *rest.Config) (Client, error) {
 	client, err := journal.Connect(config, "the API server")
 	if err != nil {
@@ -62,8 +62,8 @@ func (c *cluster) Create(ctx context.Context, t Target, o *unstructured.Unstruct
 	return c.resourceFor(t).Create(ctx, o, metav1.CreateOptions{FieldManager: w.manager(), DryRun: w.dry()}, t.through()...)
 }
 
-// Delete deletes what the target names, with what it owns; another object of that name,
-// where the target has a UID, is a conflict.
+// Delete deletes the target with its dependents. An object of that name with another UID is a
+// conflict.
 func (c *cluster) Delete(ctx context.Context, t Target, w WriteOptions) error {
 	background := metav1.DeletePropagationBackground
 	o := metav1.DeleteOptions{PropagationPolicy: &background, DryRun: w.dry()}
@@ -105,7 +105,7 @@ func permanent(format string, args ...any) error {
 	return &journal.PermanentError{Err: fmt.Errorf(format, args...)}
 }
 
-// isPermanent says that trying again is of no use: the API server understood, and said no.
+// isPermanent reports that a retry cannot succeed: the API server rejected the request.
 func isPermanent(err error) bool {
 	if errors.As(err, new(*journal.PermanentError)) {
 		return true
@@ -113,26 +113,26 @@ func isPermanent(err error) bool {
 	return err != nil && !journal.IsTransient(err) && !apierrors.IsConflict(err) && !apierrors.IsUnauthorized(err)
 }
 
-// retry makes attempts until one works, one fails for good, or the API server has not answered for
-// as long as a restart may take.
+// retry repeats attempts until one succeeds, one fails permanently, or the API server has not
+// answered for as long as a restart takes.
 func retry(ctx context.Context, attempt func(context.Context) error) error {
 	return journal.Retry(ctx, journal.DefaultLimit, func(ctx context.Context) error {
 		err := attempt(ctx)
-		if apierrors.IsConflict(err) && !isPermanent(err) {
+		if !isPermanent(err) && (apierrors.IsConflict(err) || apierrors.IsUnauthorized(err)) {
 			return journal.Retryable(err)
 		}
 		return err
 	})
 }
 
-// How often something is looked at that is waited for: less and less often.
+// The polling intervals grow while an object is awaited.
 const (
 	firstLook       = 200 * time.Millisecond
 	maxPollInterval = 5 * time.Second
 )
 
-// poll reads an object until look is done, or its time is over: then it is not done. It needs no
-// permission to watch, and the API server may restart meanwhile.
+// poll reads an object until look is done or the time is over. It needs no permission to watch,
+// and survives a restart of the API server.
 func (x *run) poll(ctx context.Context, t Target, timeout time.Duration, look func(*unstructured.Unstructured) (done bool, err error)) (done bool, err error) {
 	began, every := time.Now(), firstLook
 	for {
@@ -157,7 +157,7 @@ func (x *run) poll(ctx context.Context, t Target, timeout time.Duration, look fu
 	}
 }
 
-// pause waits; false says that ctx ended first.
+// pause waits; it returns false if ctx ended first.
 func pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

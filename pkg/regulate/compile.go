@@ -17,12 +17,12 @@ const (
 	statusSubresource = "status"
 )
 
-// suspendAction is the action of an operation that suspends who keeps a target as it is.
+// suspendAction is the action of an operation that suspends the manager of a target.
 const suspendAction = "suspend"
 
-// operations are those of a step, none of them begun: first the managers, topmost first,
-// then what the app does. What can be known to be impossible is an error here, before
-// anything is written.
+// operations returns the operations of a step, none of them started: first the managers, topmost
+// first, then the actions of the app. An operation that is known to be impossible is an error
+// here, before any write.
 func (r *Runner) operations(step *Step, signal string, after bool) ([]*Operation, error) {
 	var out []*Operation
 	for i, m := range step.Managers {
@@ -93,8 +93,8 @@ func (r *Runner) operationsOf(app string, act *system.Action, a Resolved) ([]*Op
 	return out, nil
 }
 
-// allowed refuses commands where none may be run, inverses included: an app that cannot be
-// let go must not be held.
+// allowed refuses commands, inverses included, where commands are not allowed: an app that
+// cannot be recovered must not be held.
 func (r *Runner) allowed(app string, act *system.Action) error {
 	if act.Inverse != nil && isHook(act) != isHook(act.Inverse) {
 		return fmt.Errorf("%s of %s: its inverse is %s; the inverse of job, http or exec must be one of these, and that of an action that writes fields must write fields", act.Name(), app, act.Inverse.Name())
@@ -105,7 +105,7 @@ func (r *Runner) allowed(app string, act *system.Action) error {
 	return fmt.Errorf("exec of %s: commands are not allowed (--allow-exec allows them)", app)
 }
 
-// target finds how an object is served.
+// target finds the resource of an object.
 func (r *Runner) target(ref object.Ref) (Target, error) {
 	res, ok := r.Kinds.Kind(ref.GroupKind())
 	if !ok {
@@ -138,8 +138,8 @@ func (r *Runner) signalOf(t Target, preset string) (Signal, error) {
 	return Signal{}, fmt.Errorf("%s: no way is known to %s it; write a patch instead", t, preset)
 }
 
-// action finds what an app does, in the manifest. Where that says nothing of a signal, the
-// preset pause is meant.
+// action finds an action of an app in the manifest. A signal without actions means the preset
+// pause.
 func (r *Runner) action(app, signal string, index int, name string) (*system.Action, error) {
 	a, ok := r.System.App(app)
 	if !ok {
@@ -155,7 +155,7 @@ func (r *Runner) action(app, signal string, index int, name string) (*system.Act
 	return &list[index], nil
 }
 
-// isHook tells what does something from what writes fields of objects.
+// isHook reports an action that does not write fields of objects.
 func isHook(a *system.Action) bool { return a.Job != nil || a.HTTP != nil || a.Exec != nil }
 
 func hookText(a *system.Action) string {
@@ -168,10 +168,10 @@ func hookText(a *system.Action) string {
 	return "a Job is run"
 }
 
-// textOf says what changes are, for people.
+// textOf describes changes for people.
 func textOf(changes []Change) string { return changesText(changes, "removed") }
 
-// changesText says it with a word for the fields that do not exist afterwards.
+// changesText is textOf with a word for fields that are absent afterwards.
 func changesText(changes []Change, absent string) string {
 	const most = 3
 	var out []string

@@ -15,15 +15,15 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// CordonKey is what cordonTraffic adds to the selector of a Service: no pod carries it, so
+// CordonKey is the key that cordonTraffic adds to the selector of a Service. No Pod has it, so
 // the Service has no endpoints.
 const CordonKey = "sysop.dev/cordoned"
 
-// restartedAt is the annotation by which kubectl rollout restart restarts.
+// restartedAt is the annotation that kubectl rollout restart sets.
 const restartedAt = "kubectl.kubernetes.io/restartedAt"
 
-// edit returns the fields of an object (or of its Scale) as an action makes them. fields are
-// not changed. An error lasts: the action means nothing to the object.
+// edit returns the fields of an object (or of its Scale) after an action. It does not change
+// fields. An error is permanent: the action does not apply to the object.
 func (r *Runner) edit(a *system.Action, t Target, fields map[string]any) (map[string]any, error) {
 	out := copied(fields)
 	switch {
@@ -44,7 +44,7 @@ func (r *Runner) edit(a *system.Action, t Target, fields map[string]any) (map[st
 		return patchedBy(out, map[string]any{"spec": map[string]any{"suspend": true}}), nil
 	case a.CordonTraffic:
 		if selector, ok := lookup(out, []string{"spec", "selector"}); !ok || same(selector, map[string]any{}) {
-			return out, nil // who keeps its endpoints is nobody that a selector tells
+			return out, nil // a selector cannot identify the manager of its endpoints
 		}
 		return patchedBy(out, map[string]any{"spec": map[string]any{"selector": map[string]any{CordonKey: "true"}}}), nil
 	case a.Restart:
@@ -73,21 +73,21 @@ func (r *Runner) signal(preset string, t Target, fields map[string]any) (map[str
 	return after, nil
 }
 
-func metadata(fields map[string]any, of string, keys map[string]*string) map[string]any {
+func metadata(fields map[string]any, field string, keys map[string]*string) map[string]any {
 	patch := map[string]any{}
-	have, _ := lookup(fields, []string{"metadata", of})
-	is, _ := have.(map[string]any)
+	have, _ := lookup(fields, []string{"metadata", field})
+	current, _ := have.(map[string]any)
 	for k, v := range keys {
 		if v != nil {
 			patch[k] = *v
-		} else if _, ok := is[k]; ok {
+		} else if _, ok := current[k]; ok {
 			patch[k] = nil
 		}
 	}
 	if len(patch) == 0 {
 		return fields
 	}
-	return patchedBy(fields, map[string]any{"metadata": map[string]any{of: patch}})
+	return patchedBy(fields, map[string]any{"metadata": map[string]any{field: patch}})
 }
 
 // patched applies a patch of the manifest.

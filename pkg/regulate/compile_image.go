@@ -15,10 +15,10 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// liveObject is an object as it was read, and what is written of it: itself, or its Scale.
+// liveObject is an object as it was read, and the part that is written: itself, or its Scale.
 type liveObject struct {
 	main, scale *unstructured.Unstructured
-	// replicas is the way to what a Scale is about in the object, where the API server says.
+	// replicas is the path of the scaled field in the object, where the API server tells.
 	replicas []string
 }
 
@@ -29,7 +29,7 @@ func (i *liveObject) fields() map[string]any {
 	return i.main.Object
 }
 
-// read reads what an operation is about.
+// read reads the object of an operation.
 func (r *Runner) read(ctx context.Context, t Target) (*liveObject, error) {
 	main, err := r.Client.Get(ctx, t.bare())
 	if err != nil {
@@ -48,12 +48,12 @@ func (r *Runner) read(ctx context.Context, t Target) (*liveObject, error) {
 	return &liveObject{main: main, scale: scaleIn(scale)}, nil
 }
 
-// noReplicas is how the API server says that a custom resource does not say how many
-// replicas it wants (k8s.io/apiextensions-apiserver, ScaleREST.Get).
+// noReplicas is the error of the API server for a custom resource without a replica count
+// (k8s.io/apiextensions-apiserver, ScaleREST.Get).
 var noReplicas = regexp.MustCompile(`spec replicas field "\.([^"]+)" does not exist`)
 
-// unscaled is the Scale of such an object: the API server has none to show, but takes a
-// patch of it.
+// unscaled is the Scale of such an object: the API server cannot show it, but accepts a patch of
+// it.
 func unscaled(main *unstructured.Unstructured) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "autoscaling/v1", "kind": "Scale", "spec": map[string]any{},
@@ -63,7 +63,7 @@ func unscaled(main *unstructured.Unstructured) *unstructured.Unstructured {
 	}}
 }
 
-// scaleIn writes out the number of a Scale: in JSON it has none where that is 0.
+// scaleIn writes the replica count of a Scale explicitly: its JSON omits 0.
 func scaleIn(scale *unstructured.Unstructured) *unstructured.Unstructured {
 	if _, ok := lookup(scale.Object, []string{"spec", "replicas"}); !ok {
 		put(scale.Object, []string{"spec", "replicas"}, int64(0))
@@ -71,19 +71,19 @@ func scaleIn(scale *unstructured.Unstructured) *unstructured.Unstructured {
 	return scale
 }
 
-// scaleTo is the patch of a Scale; nil where the number is that already. A JSON patch cannot
-// replace a 0, which is not there.
+// scaleTo returns the patch of a Scale; nil if the count is unchanged. The JSON omits a count of
+// 0, which a JSON patch therefore cannot replace.
 func scaleTo(live, want map[string]any) ([]byte, error) {
-	is, has := lookup(live, []string{"spec", "replicas"})
+	current, has := lookup(live, []string{"spec", "replicas"})
 	to, ok := lookup(want, []string{"spec", "replicas"})
-	if !ok || has && same(is, to) {
+	if !ok || has && same(current, to) {
 		return nil, nil
 	}
 	version, _ := lookup(live, []string{"metadata", "resourceVersion"})
 	return json.Marshal(map[string]any{"metadata": map[string]any{"resourceVersion": version}, "spec": map[string]any{"replicas": to}})
 }
 
-// patch writes want over live.
+// patch returns the patch from live to want.
 func (r *Runner) patch(ctx context.Context, t Target, live, want map[string]any) (*unstructured.Unstructured, error) {
 	pt, body, err := types.JSONPatchType, []byte(nil), error(nil)
 	if t.Subresource == scaleSubresource {
@@ -105,7 +105,7 @@ func (r *Runner) patch(ctx context.Context, t Target, live, want map[string]any)
 	return after, err
 }
 
-// plain is what of an object its writer decides about.
+// plain returns the fields of an object that its writer decides.
 func plain(fields map[string]any, status bool) map[string]any {
 	out := make(map[string]any, len(fields))
 	for k, v := range fields {
@@ -125,9 +125,9 @@ func plain(fields map[string]any, status bool) map[string]any {
 	return out
 }
 
-// changes are what an action writes to an object as it is. claims are operations of other
-// holds on the same object: what they hold as well is written again, as it is, so that it
-// stays when they end; and what they made is not theirs alone.
+// changes returns the changes of an action on an object. claims are operations of other holds on
+// the same object: fields that they hold too are written again unchanged, so that they stay when
+// those holds end, and mappings that they created are shared.
 func (r *Runner) changes(a *system.Action, t Target, fields map[string]any, claims []*Operation) ([]Change, map[string]any, error) {
 	after, err := r.edit(a, t, fields)
 	if err != nil {
@@ -141,11 +141,11 @@ func (r *Runner) changes(a *system.Action, t Target, fields map[string]any, clai
 	for _, o := range slices.Backward(claims) {
 		base, _ = Undo(unkept(o.Changes), base, false)
 	}
-	alone, err := r.edit(a, t, base)
+	single, err := r.edit(a, t, base)
 	if err != nil {
 		return out, after, nil
 	}
-	for _, b := range Diff(plain(base, true), plain(alone, true)) {
+	for _, b := range Diff(plain(base, true), plain(single, true)) {
 		if i := slices.IndexFunc(out, func(c Change) bool { return c.Path == b.Path }); i >= 0 {
 			out[i].CreatedParents = b.CreatedParents
 			continue
@@ -166,10 +166,10 @@ func unkept(changes []Change) []Change {
 	return slices.DeleteFunc(slices.Clone(changes), func(c Change) bool { return c.Kept })
 }
 
-// claims says that a change writes what is so already, because another hold wrote it.
+// claims reports a change to the value that another hold already wrote.
 func (c *Change) claims() bool { return c.ExistedBefore == c.ExistsAfter && same(c.Before, c.After) }
 
-// ways are those of the fields of an operation in the object itself.
+// ways returns the paths of the fields of an operation in the object itself.
 func (o *Operation) ways(main *unstructured.Unstructured) [][]string {
 	if o.Target.Subresource == scaleSubresource {
 		if o.Replicas != "" {
@@ -193,7 +193,7 @@ func (o *Operation) ways(main *unstructured.Unstructured) [][]string {
 	return out
 }
 
-// scaledAt finds what of an object a Scale is about, by what its write changed.
+// scaledAt finds the field that a Scale sets, by the diff of its write.
 func scaledAt(before, after *unstructured.Unstructured, was, now any) (Change, bool) {
 	for _, c := range Diff(before.Object, after.Object) {
 		if strings.HasPrefix(c.Path, "/spec/") && c.ExistsAfter && same(c.After, now) && (!c.ExistedBefore || same(c.Before, was)) {
@@ -203,7 +203,7 @@ func scaledAt(before, after *unstructured.Unstructured, was, now any) (Change, b
 	return Change{}, false
 }
 
-// missing is how many of the mappings on a way are not there.
+// missing counts the mappings on a path that do not exist.
 func missing(o map[string]any, at []string) int {
 	for n := range at {
 		if _, ok := lookup(o, at[:n+1]); !ok {
@@ -213,8 +213,8 @@ func missing(o map[string]any, at []string) int {
 	return 0
 }
 
-// mayBeScaled are the ways of fields that have the number of a Scale: which one it is shows
-// when it has been written.
+// mayBeScaled returns the paths of fields with the number of a Scale. The write shows which of
+// them it is.
 func mayBeScaled(main *unstructured.Unstructured, number any) [][]string {
 	out := [][]string{{"spec", "replicas"}}
 	var walk func(at []string, v any)
@@ -232,14 +232,14 @@ func mayBeScaled(main *unstructured.Unstructured, number any) [][]string {
 	return out
 }
 
-// adopt makes what the API server made of a write the image of it: it fills in what is not
-// said, writes quantities in its own way, and admission changes what it likes.
+// adopt takes the response of the API server as the result of a write: the server sets defaults
+// and normalizes quantities, and admission may change any field.
 func (o *Operation) adopt(before, after map[string]any) {
 	status := slices.ContainsFunc(o.Changes, func(c Change) bool { return strings.HasPrefix(c.Path, "/status") })
-	made := map[string]int{}
+	created := map[string]int{}
 	var out []Change
 	for _, c := range o.Changes {
-		made[c.Path] = c.CreatedParents
+		created[c.Path] = c.CreatedParents
 		if c.claims() {
 			out = append(out, c)
 		}
@@ -248,7 +248,7 @@ func (o *Operation) adopt(before, after map[string]any) {
 		if o.Target.Subresource == scaleSubresource && !strings.HasPrefix(c.Path, "/spec") {
 			continue
 		}
-		c.CreatedParents = max(c.CreatedParents, made[c.Path])
+		c.CreatedParents = max(c.CreatedParents, created[c.Path])
 		out = append(out, c)
 	}
 	slices.SortFunc(out, func(x, y Change) int { return strings.Compare(x.Path, y.Path) })

@@ -16,26 +16,26 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 )
 
-// Drift is a field of a held target that is not as the hold wrote it.
+// Drift is a field of a held target that differs from the value the hold wrote.
 type Drift struct {
 	App, Signal string
 	Hold        int
 	Target      Target
-	// Change is what the hold wrote, and what was there before.
+	// Change has the value that the hold wrote, and the one before.
 	Change Change
-	// Has says whether there is a field now, and Is what is in it.
+	// Has reports whether the field exists now, and Is is its value.
 	Has bool
 	Is  any
-	// By is the field manager that owns it now and At when that wrote last, by managedFields; By
-	// is empty where nobody owns the field, such as one that was taken away.
+	// By is the field manager that owns it now, and At its latest write, by managedFields. By is
+	// empty if the field has no owner, such as a deleted one.
 	By string
 	At time.Time
-	// Unread says why the target could not be looked at; the rest is not known then.
+	// Unread is why the target could not be read; the other fields are empty then.
 	Unread string
 }
 
-// Drifts looks at the targets that are held, and returns what somebody changed of them since. A
-// target that is gone has no drift: there is nothing to put back. It only reads.
+// Drifts reads the targets that are held, and returns the fields that were changed since by
+// others. A target that is gone has no drift: there is nothing to restore. It only reads.
 func Drifts(ctx context.Context, client Client, j *Journal) []Drift {
 	r := &Runner{Client: client}
 	type look struct {
@@ -43,7 +43,7 @@ func Drifts(ctx context.Context, client Client, j *Journal) []Drift {
 		op   *Operation
 	}
 	if j.Trust() != journal.Verified {
-		return nil // What it names may be somebody's word.
+		return nil // An unsigned journal may name any target.
 	}
 	var looks []look
 	for _, h := range j.Holds {
@@ -94,7 +94,7 @@ func (r *Runner) drifts(ctx context.Context, h *Hold, o *Operation, j *Journal) 
 	return out
 }
 
-// overwritten says that a later operation of an open hold wrote the same field.
+// overwritten reports that a later operation of an open hold wrote the same field.
 func (j *Journal) overwritten(o *Operation, path string) bool {
 	for _, h := range j.Holds {
 		for _, other := range h.Operations {
@@ -107,9 +107,9 @@ func (j *Journal) overwritten(o *Operation, path string) bool {
 	return false
 }
 
-// whoChanged is the manager that owns the field of a change, the one that wrote last of several.
-// Nobody owns a field that is gone: then it is whoever wrote to the object last, after the hold.
-func whoChanged(main *unstructured.Unstructured, o *Operation, c *Change) (by string, at time.Time) {
+// whoChanged returns the manager that owns the field of a change, the latest writer of several.
+// A deleted field has no owner: then it is the latest writer of the object after the hold.
+func whoChanged(main *unstructured.Unstructured, o *Operation, c *Change) (manager string, at time.Time) {
 	way, found := c.resolvePath(main.Object)
 	if o.Target.Subresource == scaleSubresource {
 		way, found = tokens(cmp.Or(o.Replicas, "/spec/replicas")), true
@@ -124,33 +124,32 @@ func whoChanged(main *unstructured.Unstructured, o *Operation, c *Change) (by st
 		if e.Time != nil {
 			when = e.Time.UTC()
 		}
-		if by == "" || when.After(at) {
-			by, at = e.Manager, when
+		if manager == "" || when.After(at) {
+			manager, at = e.Manager, when
 		}
 	}
-	return by, at
+	return manager, at
 }
 
-// unchanged says that an entry is that of an owner from before the hold, which has not written
-// since.
+// unchanged reports an entry of an owner from before the hold that has not written since.
 func (e *entry) unchanged(was Owner) bool {
 	return e.isOf(was) && (e.Time == nil || e.Time.UTC().Equal(was.Time))
 }
 
-// Text says for people what was changed, by whom and when.
+// Text describes for people what was changed, by which manager and when.
 func (d *Drift) Text() string {
 	if d.Unread != "" {
 		return fmt.Sprintf("%s could not be read: %s", d.Target, d.Unread)
 	}
-	who := "an unknown client"
+	client := "an unknown client"
 	if d.By != "" {
-		who = d.By
+		client = d.By
 	}
 	at := ""
 	if !d.At.IsZero() {
 		at = " at " + d.At.UTC().Format(time.RFC3339)
 	}
-	return fmt.Sprintf("changed since by %s%s: %s %s, and %s holds it at %s", who, at,
+	return fmt.Sprintf("changed since by %s%s: %s %s, and %s holds it at %s", client, at,
 		strings.Join(tokens(d.Change.Path), "."), valueOf(d.Has, d.Is), d.Signal, strings.TrimPrefix(valueOf(d.Change.ExistsAfter, d.Change.After), "is "))
 }
 
@@ -161,11 +160,11 @@ func valueOf(has bool, v any) string {
 	return "is " + short(v)
 }
 
-// Choice is what can be done about a drift.
+// Choice is a way to handle a drift.
 type Choice struct{ What, Command string }
 
-// Choices are what can be done: leave it, put back what was there before the hold, or hold it
-// again as it was held.
+// Choices are the ways to handle a drift: leave it, restore the value before the hold, or write
+// the held value again.
 func (d *Drift) Choices(systemName string) []Choice {
 	if d.Unread != "" {
 		return nil
@@ -178,7 +177,7 @@ func (d *Drift) Choices(systemName string) []Choice {
 	}
 }
 
-// holdAgain is the command of kubectl that writes what the hold wrote.
+// holdAgain is the kubectl command that writes the held value again.
 func (d *Drift) holdAgain() string {
 	namespace := ""
 	if d.Target.Namespace != "" {

@@ -8,10 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// notTaken is an error where a field is after a write as it was before: the API server takes
-// what the schema does not know, and what it ignores (a status without its subresource), and
-// says nothing of it. What it made something else of is accepted: it fills in, and writes
-// values in its own way.
+// notTaken returns an error if a field is unchanged after a write: the API server drops fields
+// that the schema does not have or that it ignores (a status without its subresource), and
+// reports nothing. Another value is accepted: the server sets defaults and normalizes values.
 func notTaken(intended []Change, t Target, before, after map[string]any) error {
 	for i := range intended {
 		c := &intended[i]
@@ -28,15 +27,15 @@ func notTaken(intended []Change, t Target, before, after map[string]any) error {
 	return nil
 }
 
-// means says that a value is the same as what is intended, to an API server: nothing and an
-// empty value are one, and quantities and durations can be written in many ways.
+// means reports that an API server treats two values as equal: absent and empty, or two
+// spellings of a quantity or duration.
 func (c *Change) means(v any) bool {
 	if !c.ExistedBefore || !c.ExistsAfter {
 		return c.ExistedBefore == c.ExistsAfter || empty(c.Before) && empty(c.After)
 	}
 	a, ok := v.(string)
-	b, is := c.After.(string)
-	if !ok || !is {
+	b, isString := c.After.(string)
+	if !ok || !isString {
 		return empty(v) && empty(c.After)
 	}
 	p, err := resource.ParseQuantity(a)
@@ -58,8 +57,8 @@ func empty(v any) bool {
 	return false
 }
 
-// checkAnswer says what was dropped of a write, when its answer is the image of it already.
-// What else was written is undone then with the rest of the hold.
+// checkAnswer returns which fields of a write were dropped, once the operation has its response.
+// The other fields are undone with the rest of the hold.
 func (x *run) checkAnswer(it *item, intended []Change, before map[string]any, after *unstructured.Unstructured) error {
 	err := notTaken(intended, it.op.Target, before, after.Object)
 	if err != nil {

@@ -23,23 +23,23 @@ import (
 
 var eventsResource = schema.GroupVersionResource{Group: "events.k8s.io", Version: "v1", Resource: "events"}
 
-// Controller is who Events say reports them.
+// Controller is the reportingController of Events.
 const Controller = "sysop.dev/regulate"
 
 const (
-	// maxNote, maxWord and maxObjectName are what the API takes, in bytes.
+	// maxNote, maxWord and maxObjectName are limits of the API, in bytes.
 	maxNote, maxWord, maxObjectName = 1024, 128, 253
-	// maxQueued bounds what waits to be told; what comes on top of it is not told.
+	// maxQueued limits the queue; further Events are dropped.
 	maxQueued = 2048
-	// tellers is how many Events are sent at a time.
+	// tellers is how many Events are sent concurrently.
 	tellers = 4
-	// eventTimeout is how long one Event may take.
+	// eventTimeout limits one Event.
 	eventTimeout = 5 * time.Second
 )
 
-// APIEventRecorder writes Events of events.k8s.io/v1 about targets, in their namespaces (those of
-// cluster-scoped ones in default). It never keeps anybody waiting, and what cannot be reported
-// is no error: it is said once.
+// APIEventRecorder writes Events of events.k8s.io/v1 about targets, in their namespaces (those
+// of cluster-scoped targets in default). It never blocks its caller. A failure is no error: it
+// is reported once.
 type APIEventRecorder struct {
 	client   dynamic.NamespaceableResourceInterface
 	instance string
@@ -56,8 +56,8 @@ type APIEventRecorder struct {
 	closed bool
 }
 
-// NewEventRecorder returns an event recorder. Instance says who this process is (Holder); warn is told, once,
-// that something could not be written, and why. Flush ends it.
+// NewEventRecorder returns an event recorder. instance identifies this process (Holder); warn is
+// called once, with the first error. Flush ends it.
 func NewEventRecorder(config *rest.Config, instance string, warn func(string)) (*APIEventRecorder, error) {
 	client, err := dynamic.NewForConfig(journal.Quiet(config))
 	if err != nil {
@@ -77,9 +77,9 @@ func newEventRecorder(client dynamic.Interface, instance string, warn func(strin
 	return t
 }
 
-// Record writes an Event about a target soon: what became of it (reason: Stopped, Recovered),
-// by which action, and a note for people. The context is not waited for: what was done is
-// told also when the run was interrupted.
+// Record queues an Event about a target: its reason (Stopped, Recovered), the action, and a note
+// for people. It does not wait for the context: what was done is recorded also when the run was
+// interrupted.
 func (t *APIEventRecorder) Record(_ context.Context, about Target, warning bool, reason, action, note string) {
 	e := t.event(about, warning, reason, action, note)
 	t.mu.Lock()
@@ -96,7 +96,7 @@ func (t *APIEventRecorder) Record(_ context.Context, about Target, warning bool,
 	}
 }
 
-// Flush waits until everything is told, or the context ends, and ends the event recorder.
+// Flush waits until the queue is empty or the context ends, and ends the event recorder.
 func (t *APIEventRecorder) Flush(ctx context.Context) {
 	t.mu.Lock()
 	if t.closed {
@@ -105,7 +105,7 @@ func (t *APIEventRecorder) Flush(ctx context.Context) {
 	}
 	t.closed = true
 	t.mu.Unlock()
-	close(t.queue) // who tells holds the lock, and looks at closed
+	close(t.queue) // Record holds the lock while it reads closed
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -130,7 +130,7 @@ func (t *APIEventRecorder) send(e *eventsv1.Event) {
 	defer cancel()
 	_, err := t.client.Namespace(e.Namespace).Create(ctx, journal.Unstructured(e), metav1.CreateOptions{FieldManager: FieldManager})
 	switch {
-	case err == nil, apierrors.IsAlreadyExists(err): // the same was told before
+	case err == nil, apierrors.IsAlreadyExists(err): // the same Event was written before
 		return
 	case apierrors.IsForbidden(err):
 		t.mu.Lock()
@@ -148,7 +148,8 @@ func (t *APIEventRecorder) failed(err error) {
 	})
 }
 
-// event makes an Event. Its name is made of what it says, so that the same is told once.
+// event creates an Event. Its name is derived from its content, so that equal Events are written
+// once.
 func (t *APIEventRecorder) event(about Target, warning bool, reason, action, note string) *eventsv1.Event {
 	namespace := about.Namespace
 	if namespace == "" {
@@ -170,7 +171,7 @@ func (t *APIEventRecorder) event(about Target, warning bool, reason, action, not
 		e.Type = corev1.EventTypeWarning
 	}
 	if e.Action == "" {
-		e.Action = e.Reason // the API wants one
+		e.Action = e.Reason // required by the API
 	}
 	sum := sha256.Sum256([]byte(strings.Join([]string{
 		about.APIVersion, about.Kind, about.Namespace, about.Name, about.UID, e.Type, e.Reason, e.Action, e.Note, t.instance, e.EventTime.UTC().Format(time.RFC3339Nano),

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 )
 
-// Metrics counts what regulate watch does, and shows it as metrics.
+// Metrics counts what regulate watch does, and exposes it.
 type Metrics struct {
 	// Now tells the time; it is time.Now unless set before the meter is used.
 	Now func() time.Time
@@ -34,17 +34,17 @@ type Metrics struct {
 	mu      sync.Mutex
 	holding map[string]bool // apps that were held when it was last counted
 	counted time.Time
-	trouble error // of the last turn
+	trouble error // error of the last turn
 }
 
 // NewMeter returns the meter of a system.
 func NewMeter(system string) *Metrics {
-	of := prometheus.Labels{"system": system}
+	constLabels := prometheus.Labels{"system": system}
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
-		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: of}, labels)
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: constLabels}, labels)
 	}
 	gauge := func(name, help string, labels ...string) *prometheus.GaugeVec {
-		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: of}, labels)
+		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: constLabels}, labels)
 	}
 	m := &Metrics{
 		Now: time.Now, registry: prometheus.NewRegistry(), holding: map[string]bool{},
@@ -64,30 +64,30 @@ func NewMeter(system string) *Metrics {
 	return m
 }
 
-// Observe counts what was done.
+// Observe counts the results of a run.
 func (m *Metrics) Observe(o *Outcome) {
 	type sent struct {
 		hold        int
 		app, signal string
 	}
 	result := map[sent]string{}
-	count := func(list []Record, what string) {
+	count := func(list []Record, outcome string) {
 		for _, r := range list {
-			result[sent{r.Hold, r.App, r.Signal}] = what
+			result[sent{r.Hold, r.App, r.Signal}] = outcome
 			if r.Action != "" {
-				m.operations.WithLabelValues(r.App, r.Action, what).Inc()
+				m.operations.WithLabelValues(r.App, r.Action, outcome).Inc()
 			}
 		}
 	}
 	count(o.Done, "done")
 	count(o.Failed, "failed") // a signal of which a part failed has failed
-	for s, what := range result {
-		m.signals.WithLabelValues(s.app, s.signal, what).Inc()
+	for s, outcome := range result {
+		m.signals.WithLabelValues(s.app, s.signal, outcome).Inc()
 	}
 }
 
-// Turned tells how a turn of the watch ended: with what the journal says then and the plan,
-// or with an error. Journal and plan may be nil.
+// Turned records how a turn of the watch ended: with the journal and the plan, or with an error.
+// journal and plan may be nil.
 func (m *Metrics) Turned(j *Journal, p *Plan, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -116,7 +116,7 @@ func (m *Metrics) Turned(j *Journal, p *Plan, err error) {
 	}
 }
 
-// count adds the time since it was last counted to apps that were held meanwhile.
+// count adds the time since the last count to apps that were held meanwhile.
 func (m *Metrics) count() {
 	now := m.Now()
 	if passed := now.Sub(m.counted).Seconds(); !m.counted.IsZero() && passed > 0 { // clocks go back
@@ -127,7 +127,7 @@ func (m *Metrics) count() {
 	m.counted = now
 }
 
-// kindOf is what failed, as a label: there are few of them.
+// kindOf returns the class of an error, as a label with few values.
 func kindOf(err error) string {
 	switch {
 	case errors.As(err, new(*journal.ConflictError)), apierrors.IsConflict(err):
@@ -142,9 +142,8 @@ func kindOf(err error) string {
 	return "other"
 }
 
-// Handler serves /metrics (OpenMetrics to who asks for it, else the text format of
-// Prometheus), /healthz and /readyz. It is ready unless its last turn failed: also who stands
-// by for another replica is.
+// Handler serves /metrics (OpenMetrics if requested, else the text format of Prometheus),
+// /healthz and /readyz. It is ready unless its last turn failed; a standby replica is ready too.
 func (m *Metrics) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", m.expose)
@@ -154,7 +153,7 @@ func (m *Metrics) Handler() http.Handler {
 		trouble := m.trouble
 		m.mu.Unlock()
 		if trouble != nil {
-			// Not what it says: whoever reaches the port reads it.
+			// The message stays private: the port needs no authentication.
 			say(w, http.StatusServiceUnavailable, "the last round failed: "+kindOf(trouble))
 			return
 		}
@@ -180,7 +179,7 @@ func (m *Metrics) expose(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	format := expfmt.NegotiateAccept(r.Header, expfmt.DefaultOpenMetricsAcceptedFormats()...)
-	var out strings.Builder // whole, or not at all
+	var out strings.Builder // buffered, so that the response is complete or an error
 	enc := expfmt.NewEncoder(&out, format)
 	for _, f := range families {
 		err = errors.Join(err, enc.Encode(f))
@@ -193,5 +192,5 @@ func (m *Metrics) expose(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", string(format))
-	_, _ = w.Write([]byte(out.String())) // the scraper may have gone
+	_, _ = w.Write([]byte(out.String())) // the scraper may have disconnected
 }

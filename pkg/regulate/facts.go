@@ -18,13 +18,12 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// Collector takes out of objects, while they pass, what an upgrade changes, whether a
-// rollout is on, and what a Service selects; it keeps none of them. An object that comes a
-// second time replaces what was kept of it. It is safe for use by several at once.
+// Collector extracts from objects, while they pass, what an upgrade changes, whether a rollout
+// is in progress, and what a Service selects. It keeps no object. An object that comes again
+// replaces its earlier facts. It is safe for concurrent use.
 //
-// What regulation writes itself must not look like an upgrade: the fields that the signals
-// of a kind set, and those that actions of the system patch, are left out, and so is the
-// number of replicas.
+// Writes of regulation must not look like an upgrade: the Collector leaves out the fields that
+// signals of a kind set, those that actions of the system patch, and the number of replicas.
 type Collector struct {
 	signals Signals
 	patched [][]string // paths that actions of the system write
@@ -46,8 +45,7 @@ func NewCollector(s *system.System, signals Signals) *Collector {
 	return c
 }
 
-// patchPaths returns the paths that an action patches; of a JSON patch those of its
-// operations.
+// patchPaths returns the paths that an action patches; for a JSON patch those of its operations.
 func patchPaths(a *system.Action) [][]string {
 	if a.Patch == nil {
 		return nil
@@ -73,13 +71,13 @@ func patchPaths(a *system.Action) [][]string {
 	return nil
 }
 
-// leaves returns the paths of what a merge patch sets or takes away.
+// leaves returns the paths that a merge patch sets or deletes.
 func leaves(m map[string]any, above []string) [][]string {
 	var out [][]string
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		path := append(slices.Clone(above), key)
-		if below, is := m[key].(map[string]any); is && len(below) > 0 {
-			out = append(out, leaves(below, path)...)
+		if children, ok := m[key].(map[string]any); ok && len(children) > 0 {
+			out = append(out, leaves(children, path)...)
 			continue
 		}
 		out = append(out, path)
@@ -87,49 +85,49 @@ func leaves(m map[string]any, above []string) [][]string {
 	return out
 }
 
-// fact is what is kept of an object.
+// fact is what the Collector keeps of an object.
 type fact struct {
-	// versions are images and versions by name, in the order of the object, and print is
-	// the rest of what an upgrade changes, as a hash.
+	// versions are images and versions by name, in the order of the object; print is a hash of
+	// the other fields that an upgrade changes.
 	versions []string
 	print    string
 	rollout  string
 	labels   map[string]string // of its pods
 	service  *service
-	// tracking is the name by which Argo CD knows who keeps it.
+	// tracking is the tracking ID of Argo CD.
 	tracking string
-	// flux is the object of Flux that it is labeled with as its own; empty for none.
+	// flux is the Flux object whose labels it has; empty for none.
 	flux object.Ref
-	// missing are the paths that a signal requires and that are not there, by preset.
+	// missing are the paths that a signal requires and the object lacks, by preset.
 	missing map[string]string
 }
 
-// service is how a Service chooses its pods.
+// service is the selector of a Service.
 type service struct {
 	selector map[string]string
 	headless bool
 }
 
-// selects says whether it chooses pods with these labels. What regulation puts into a
-// selector, so that it chooses none, does not count.
+// selects reports whether it selects pods with these labels. Keys that regulation added to the
+// selector do not count.
 func (s *service) selects(labels map[string]string) bool {
 	for k, v := range s.selector {
-		if have, is := labels[k]; (!is || have != v) && !strings.HasPrefix(k, ourPrefix) {
+		if have, ok := labels[k]; (!ok || have != v) && !strings.HasPrefix(k, ourPrefix) {
 			return false
 		}
 	}
 	return true
 }
 
-// ourPrefix is that of labels and annotations of our own.
+// ourPrefix is the prefix of our own labels and annotations.
 const ourPrefix = "sysop.dev/"
 
-// serving are the kinds whose pods may stand behind a Service for long.
+// serving are the kinds whose pods may back a Service for long.
 var serving = []schema.GroupKind{
 	{Group: "apps", Kind: "DaemonSet"}, {Group: "apps", Kind: "Deployment"}, {Group: "apps", Kind: "StatefulSet"}, {Kind: "ReplicationController"},
 }
 
-// Add takes what is wanted of an object.
+// Add extracts the facts of an object.
 func (c *Collector) Add(o object.Object) {
 	f, any := c.read(o)
 	f.tracking, f.flux = trackedBy(o), labeledBy(o)
@@ -176,11 +174,11 @@ func (c *Collector) read(o object.Object) (fact, bool) {
 	return fact{}, false
 }
 
-// restarted is what kubectl rollout restart writes, and the action restart: the same
-// images again.
+// restarted is the annotation that kubectl rollout restart and the action restart set; the
+// images stay the same.
 const restarted = "kubectl.kubernetes.io/restartedAt"
 
-// with adds what a template tells.
+// with adds the facts of a pod template.
 func (f fact) with(c *Collector, t *corev1.PodTemplateSpec) fact {
 	for _, list := range [][]corev1.Container{t.Spec.InitContainers, t.Spec.Containers} {
 		for i := range list {
@@ -194,41 +192,41 @@ func (f fact) with(c *Collector, t *corev1.PodTemplateSpec) fact {
 	if len(bare.Annotations) == 0 {
 		bare.Annotations = nil
 	}
-	under := [][]string{}
+	omit := [][]string{}
 	for _, p := range c.patched {
 		if i := slices.Index(p, "template"); i >= 0 && p[0] == "spec" && len(p) > i+1 {
-			under = append(under, p[i+1:])
+			omit = append(omit, p[i+1:])
 		}
 	}
-	f.print = sum(&bare, under)
+	f.print = sum(&bare, omit)
 	return f
 }
 
-// sum is a hash of what JSON is made of v, without some paths.
-func sum(v any, without [][]string) string {
+// sum is a hash of the JSON of v without some paths.
+func sum(v any, omit [][]string) string {
 	data, err := json.Marshal(v)
-	if err == nil && len(without) > 0 {
+	if err == nil && len(omit) > 0 {
 		var m map[string]any
 		if err = json.Unmarshal(data, &m); err == nil {
-			for _, path := range without {
+			for _, path := range omit {
 				m = lessOf(m, path)
 			}
 			data, err = json.Marshal(m)
 		}
 	}
 	if err != nil {
-		return "" // What cannot be written as JSON did not come from a server.
+		return "" // A value that is no JSON did not come from a server.
 	}
 	h := fnv.New64a()
 	_, _ = h.Write(data)
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 
-// lessOf returns m without a path; m itself stays as it is. In a list the path is taken out
-// of each item, where it does not name one by its number.
+// lessOf returns a copy of m without a path. In a list, the path is removed from each item
+// unless it has an index.
 func lessOf(m map[string]any, path []string) map[string]any {
-	value, is := m[path[0]]
-	if !is {
+	value, ok := m[path[0]]
+	if !ok {
 		return m
 	}
 	m = maps.Clone(m)
@@ -236,16 +234,16 @@ func lessOf(m map[string]any, path []string) map[string]any {
 		delete(m, path[0])
 		return m
 	}
-	switch below := value.(type) {
+	switch children := value.(type) {
 	case map[string]any:
-		m[path[0]] = lessOf(below, path[1:])
+		m[path[0]] = lessOf(children, path[1:])
 	case []any:
-		items, rest := slices.Clone(below), path[1:]
+		items, rest := slices.Clone(children), path[1:]
 		if strings.Trim(rest[0], "0123456789-") == "" {
 			rest = rest[1:]
 		}
 		for i := range items {
-			if item, is := items[i].(map[string]any); is && len(rest) > 0 {
+			if item, ok := items[i].(map[string]any); ok && len(rest) > 0 {
 				items[i] = lessOf(item, rest)
 			}
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// versionFields are where custom resources say which version they want.
+// versionFields are the fields in which custom resources have the wanted version.
 var versionFields = [][]string{
 	{"spec", "version"},
 	{"spec", "image"},
@@ -31,19 +31,19 @@ var versionFields = [][]string{
 	{"spec", "source", "targetRevision"},
 }
 
-// custom reads a custom resource. Of its generation, which any change of the spec raises,
-// and without the subresource status every change of the status as well, there is a hash
-// in place: of the spec, or where there is none of all but metadata and status, without
-// what holds write.
+// custom reads a custom resource. It uses a hash in place of the generation, which any change of
+// the spec raises, and without a status subresource any change of the status too. The hash
+// covers the spec, or without one everything but metadata and status, and leaves out what holds
+// write.
 func (c *Collector) custom(o object.Object, fields map[string]any) fact {
 	var f fact
 	for _, path := range versionFields {
-		if text, is := scalar(dig(fields, path)); is && text != "" {
+		if text, ok := scalar(dig(fields, path)); ok && text != "" {
 			f.versions = append(f.versions, strings.Join(path, ".")+"="+text)
 		}
 	}
 	spec := map[string]any{}
-	if s, is := fields["spec"]; is {
+	if s, ok := fields["spec"]; ok {
 		spec["spec"] = s
 	} else {
 		spec = maps.Clone(fields)
@@ -68,8 +68,8 @@ func (c *Collector) written(gvk schema.GroupVersionKind) [][]string {
 	}
 	var out [][]string
 	for _, preset := range []string{PresetPause, PresetStop} {
-		s, is := c.signals.Of(gvk, preset)
-		if !is {
+		s, ok := c.signals.Of(gvk, preset)
+		if !ok {
 			continue
 		}
 		var above []string
@@ -84,15 +84,15 @@ func (c *Collector) written(gvk schema.GroupVersionKind) [][]string {
 	return out
 }
 
-// missingFields returns what the signals of a kind require and an object does not have.
+// missingFields returns the fields that signals of a kind require and an object lacks.
 func (c *Collector) missingFields(gvk schema.GroupVersionKind, fields map[string]any) map[string]string {
 	if c.signals == nil {
 		return nil
 	}
 	var lacks map[string]string
 	for _, preset := range []string{PresetPause, PresetStop} {
-		s, is := c.signals.Of(gvk, preset)
-		if !is || s.Requires == "" || dig(fields, fieldNames(s.Requires)) != nil {
+		s, ok := c.signals.Of(gvk, preset)
+		if !ok || s.Requires == "" || dig(fields, fieldNames(s.Requires)) != nil {
 			continue
 		}
 		if lacks == nil {
@@ -105,8 +105,8 @@ func (c *Collector) missingFields(gvk schema.GroupVersionKind, fields map[string
 
 func dig(v any, path []string) any {
 	for _, key := range path {
-		m, is := v.(map[string]any)
-		if !is {
+		m, ok := v.(map[string]any)
+		if !ok {
 			return nil
 		}
 		v = m[key]
@@ -124,8 +124,8 @@ func scalar(v any) (string, bool) {
 	return "", false
 }
 
-// unobserved says that the operator of a custom resource has not looked at its newest
-// generation yet; empty where it has, or does not tell.
+// unobserved returns that the operator of a custom resource has not observed its latest
+// generation; empty where it has, or where the status has no generation.
 func unobserved(fields map[string]any) string {
 	newest, ok := number(dig(fields, []string{"metadata", "generation"}))
 	if !ok {

@@ -10,20 +10,20 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// MaxOwned is how many objects a journal remembers with fields that FieldManager owns
-// although nothing holds them.
+// MaxOwned limits how many objects with fields that FieldManager owns without a hold a journal
+// keeps.
 const MaxOwned = 200
 
-// Owned are fields of an object that FieldManager owns although no hold wrote them to take
-// them back: what on.Recover and inverses wrote, restarts, and where managedFields could not
-// be given back. Without that they would look as if another System held them.
+// Owned are fields of an object that FieldManager owns although no hold will undo them: those of
+// on.Recover, of inverses, of restarts, and those whose managedFields could not be restored.
+// Without this list they would look held by another System.
 type Owned struct {
 	UID string `json:"uid"`
 	// Paths are JSON pointers in the object, in order.
 	Paths []string `json:"paths"`
 }
 
-// own remembers fields, those of the newest objects last.
+// own adds fields, those of the newest objects last.
 func (j *Journal) own(uid string, paths ...string) {
 	if uid == "" || len(paths) == 0 {
 		return
@@ -41,7 +41,7 @@ func (j *Journal) own(uid string, paths ...string) {
 	}
 }
 
-// ownStaying remembers what stays owned by FieldManager of a hold that is closed.
+// ownStaying adds the fields of a closed hold that FieldManager still owns.
 func (j *Journal) ownStaying(h *Hold) {
 	for _, o := range h.Operations {
 		paths := slices.Clone(o.KeptOwnership)
@@ -52,8 +52,8 @@ func (j *Journal) ownStaying(h *Hold) {
 	}
 }
 
-// paths are those of the fields of an operation in the object, as far as they are known
-// without it.
+// paths are those of the fields of an operation in the object, as far as known without reading
+// it.
 func (o *Operation) paths() []string {
 	if o.Target.Subresource == scaleSubresource && o.Replicas != "" {
 		return []string{o.Replicas}
@@ -65,11 +65,10 @@ func (o *Operation) paths() []string {
 	return out
 }
 
-// heldByAnother refuses to write what another System holds. All of them write as
-// FieldManager: a field that is its own, and of which our journal knows nothing, is held by
-// another System, or by a run whose journal was lost. To write it would make what that one
-// wrote our image of what was there before. What is owned by nobody does not show: a number
-// that was scaled to 0 has no owner.
+// heldByAnother refuses to write a field that another System holds. All Systems write as
+// FieldManager: a field that it owns and that our journal does not list is held by another
+// System, or by a run whose journal was lost. Writing it would store the value of that hold as
+// our before-image. A field without an owner is not detected: a number scaled to 0 has none.
 func (x *run) heldByAnother(it *item, act *system.Action, changes []Change) error {
 	main := it.img.main
 	if it.op.OnRecover || act.Restart || !slices.ContainsFunc(main.GetManagedFields(), ofFieldManager) {
@@ -92,7 +91,7 @@ func (x *run) heldByAnother(it *item, act *system.Action, changes []Change) erro
 	return nil
 }
 
-// accounted are the ways in an object that our journal knows to be ours.
+// accounted are the paths in an object that our journal lists.
 func (x *run) accounted(it *item) [][]string {
 	main := it.img.main
 	uid := string(main.GetUID())
@@ -119,8 +118,8 @@ func (x *run) accounted(it *item) [][]string {
 	return out
 }
 
-// wouldWrite are the ways in the object that an action writes, those too that are as it
-// wants them already: what it writes where each field of ours is another.
+// wouldWrite returns the paths in the object that an action writes, including those that already
+// have the wanted value: it compares with an object in which each of our fields differs.
 func (x *run) wouldWrite(it *item, act *system.Action, changes []Change) [][]string {
 	o, main := it.op, it.img.main
 	if it.img.scale != nil {
@@ -161,7 +160,7 @@ func another(v any) any {
 	return v
 }
 
-// ownWays are the ways to the values of an object that FieldManager owns.
+// ownWays returns the paths of the values of an object that FieldManager owns.
 func ownWays(main *unstructured.Unstructured) [][]string {
 	entries := slices.DeleteFunc(entriesOf(main), func(e entry) bool { return !ofFieldManager(e.ManagedFieldsEntry) })
 	var out [][]string
@@ -192,7 +191,7 @@ func ownWays(main *unstructured.Unstructured) [][]string {
 	return out
 }
 
-// overlap says that one way leads through the end of the other.
+// overlap reports that one path is a prefix of the other.
 func overlap(a, b []string) bool {
 	n := min(len(a), len(b))
 	return slices.Equal(a[:n], b[:n])

@@ -29,9 +29,9 @@ func (c *Change) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Diff returns what must be written to make after out of before, leaf by leaf, in the order
-// of their paths. Mappings are gone into, and lists of one length whose items have the same
-// names; any other list is a value, as is an empty mapping and one that is taken away.
+// Diff returns the changes that turn before into after, leaf by leaf, in the order of their
+// paths. It descends into mappings, and into lists of equal length whose items have the same
+// names. Any other list is one value, as is an empty or deleted mapping.
 func Diff(before, after map[string]any) []Change {
 	d := differ{}
 	d.mappings(nil, before, after, 0)
@@ -52,9 +52,8 @@ func (d *differ) add(at []string, c Change) {
 	d.out = append(d.out, c)
 }
 
-// mappings compares two mappings; made is how many of those above, and before itself, are
-// not there yet.
-func (d *differ) mappings(at []string, before, after map[string]any, made int) {
+// mappings compares two mappings; created counts the missing mappings above, before included.
+func (d *differ) mappings(at []string, before, after map[string]any, created int) {
 	for k, was := range before {
 		now, has := after[k]
 		to := append(slices.Clip(at), k)
@@ -70,10 +69,10 @@ func (d *differ) mappings(at []string, before, after map[string]any, made int) {
 		}
 		to := append(slices.Clip(at), k)
 		if m, ok := now.(map[string]any); ok && len(m) > 0 {
-			d.mappings(to, nil, m, made+1)
+			d.mappings(to, nil, m, created+1)
 			continue
 		}
-		d.add(to, Change{ExistsAfter: true, After: now, CreatedParents: made})
+		d.add(to, Change{ExistsAfter: true, After: now, CreatedParents: created})
 	}
 }
 
@@ -109,7 +108,7 @@ func (d *differ) lists(at []string, was, now []any) {
 	}
 }
 
-// alike says that two lists are to be compared item by item.
+// alike reports that two lists are compared item by item.
 func alike(was, now []any) bool {
 	if len(was) != len(now) {
 		return false
@@ -166,8 +165,8 @@ func tokens(path string) []string {
 	return out
 }
 
-// resolvePath returns the way to the field of a change in an object: list items that have a name
-// are found by it, wherever they stand now. False says that the way is gone.
+// resolvePath returns the path of a change in an object: it finds named list items by name,
+// wherever they are now. False reports that the path no longer exists.
 func (c *Change) resolvePath(o map[string]any) ([]string, bool) {
 	at := tokens(c.Path)
 	var cur any = o
@@ -180,7 +179,7 @@ func (c *Change) resolvePath(o map[string]any) ([]string, bool) {
 		}
 		n, err := strconv.Atoi(at[i])
 		if name, named := c.Items[pointer(tokens(c.Path)[:i+1])]; named {
-			n = slices.IndexFunc(list, func(item any) bool { is, _ := nameOf(item); return is == name })
+			n = slices.IndexFunc(list, func(item any) bool { itemName, _ := nameOf(item); return itemName == name })
 		}
 		if err != nil || n < 0 || n >= len(list) {
 			return nil, false
@@ -190,7 +189,7 @@ func (c *Change) resolvePath(o map[string]any) ([]string, bool) {
 	return at, true
 }
 
-// lookup returns the field at a way.
+// lookup returns the field at a path.
 func lookup(o map[string]any, at []string) (any, bool) {
 	var cur any = o
 	for _, t := range at {
@@ -214,8 +213,8 @@ func lookup(o map[string]any, at []string) (any, bool) {
 	return cur, true
 }
 
-// put writes a field, and makes the mappings above it that are not there. False says that
-// something else than a mapping is in the way.
+// put sets a field, and creates the missing mappings above it. False reports that a value on the
+// path is not a mapping.
 func put(o map[string]any, at []string, value any) bool {
 	var cur any = o
 	for i, t := range at {
@@ -249,24 +248,24 @@ func put(o map[string]any, at []string, value any) bool {
 	return false
 }
 
-// takeAway removes a field of a mapping, and as many of the mappings above as were made for
-// it and are empty now.
-func takeAway(o map[string]any, at []string, made int) {
-	for ; len(at) > 0; made-- {
+// takeAway deletes a field of a mapping, and the mappings above that were created for it and are
+// now empty.
+func takeAway(o map[string]any, at []string, created int) {
+	for ; len(at) > 0; created-- {
 		above, ok := lookup(o, at[:len(at)-1])
 		m, isMap := above.(map[string]any)
 		if !ok || !isMap {
 			return
 		}
 		delete(m, at[len(at)-1])
-		if made <= 0 || len(m) > 0 {
+		if created <= 0 || len(m) > 0 {
 			return
 		}
 		at = at[:len(at)-1]
 	}
 }
 
-// compare says what is at the field of a change now: what was written, or what was there before.
+// compare tells whether the field of a change has the written value or the one before.
 func (c *Change) compare(o map[string]any) (now, was bool) {
 	at, ok := c.resolvePath(o)
 	if !ok {
@@ -276,19 +275,18 @@ func (c *Change) compare(o map[string]any) (now, was bool) {
 	return has == c.ExistsAfter && (!has || same(v, c.After)), has == c.ExistedBefore && (!has || same(v, c.Before))
 }
 
-// UndoResult is what becomes of a change that is undone.
+// UndoResult is the result of undoing a change.
 type UndoResult string
 
-// The verdicts.
+// The results.
 const (
-	RestoreBefore   UndoResult = "put back"      // what was there before is to be written
-	AlreadyRestored UndoResult = "as it was"     // it is so already
-	ChangedSince    UndoResult = "changed since" // by somebody else: it is left alone
+	RestoreBefore   UndoResult = "put back"      // the value before is to be written
+	AlreadyRestored UndoResult = "as it was"     // it already has the value before
+	ChangedSince    UndoResult = "changed since" // by someone else: it stays
 )
 
-// Undo returns an object as it is when changes have been undone, and what became of
-// each of them. A field that is not as it was written is left alone, unless force is set.
-// live is not changed.
+// Undo returns an object after undoing changes, and the result of each of them. A field that no
+// longer has the written value stays, unless force is set. live is not changed.
 func Undo(changes []Change, live map[string]any, force bool) (map[string]any, []UndoResult) {
 	out := copied(live)
 	verdicts := make([]UndoResult, len(changes))
@@ -332,9 +330,8 @@ func (o operation) MarshalJSON() ([]byte, error) {
 	return json.Marshal(m)
 }
 
-// Write returns the JSON patch (RFC 6902) that makes want out of live, on condition that
-// nobody has written live since: else the API server says 409. It is nil where there is
-// nothing to write.
+// Write returns the JSON patch (RFC 6902) from live to want. It requires that live is unchanged:
+// else the API server returns 409. It is nil if there is nothing to write.
 func Write(live, want map[string]any) ([]byte, error) {
 	var ops []operation
 	patchMappings(&ops, nil, live, want)
@@ -356,8 +353,8 @@ func patchMappings(ops *[]operation, at []string, live, want map[string]any) {
 	}
 	for _, k := range slices.Sorted(maps.Keys(want)) {
 		to := append(slices.Clip(at), k)
-		if is, ok := live[k]; ok {
-			patchValues(ops, to, is, want[k])
+		if current, ok := live[k]; ok {
+			patchValues(ops, to, current, want[k])
 			continue
 		}
 		*ops = append(*ops, operation{Op: "add", Path: pointer(to), Value: want[k]})
@@ -389,7 +386,7 @@ func copied(o map[string]any) map[string]any {
 	return out
 }
 
-// copiedValue copies what came out of JSON or YAML.
+// copiedValue copies a value decoded from JSON or YAML.
 func copiedValue(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -411,7 +408,7 @@ func copiedValue(v any) any {
 	return v
 }
 
-// normal makes of what a manifest has what objects have: int64, float64 and mappings.
+// normal converts values of a manifest to those of objects: int64, float64 and mappings.
 func normal(v any) (any, error) {
 	b, err := json.Marshal(v)
 	if err != nil {

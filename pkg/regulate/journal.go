@@ -6,68 +6,68 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 )
 
-// Journal is what was done to the apps of a system, and what was seen of them: the memory
-// of regulation. What is about to be done is written into it first (an intent), what became
-// of it afterwards: whoever reads it after a kill knows what may have been done.
+// Journal is the memory of regulation: what was done to the apps of a system, and what was
+// observed of them. Each operation is written into it first as an intent, then with its result,
+// so that a run after a kill knows what may have been done.
 type Journal struct {
 	System    string `json:"system"`
 	Namespace string `json:"namespace"`
 	// Next numbers the holds.
 	Next int `json:"next"`
-	// Holds are the signals that were sent and not undone, in the order of their numbers.
+	// Holds are the signals that were sent and not undone, by number.
 	Holds []*Hold `json:"holds,omitempty"`
-	// Conflicts is what somebody had changed when it was to be undone, and what was there
-	// before: a hold each, with the operations and the fields that were left as they are, the
-	// newest last. It is cut at MaxConflicts. Somebody can have it put back by force.
+	// Conflicts are fields that had been changed by others when a hold was undone, with the
+	// values before: a hold each, with the operations that were not undone, the newest last. It
+	// is cut at MaxConflicts. A forced recovery restores them.
 	Conflicts []*Hold `json:"left,omitempty"`
-	// Owned are fields that are FieldManager's although nothing holds them, the newest last.
-	// It is cut at MaxOwned.
+	// Owned are fields that FieldManager owns without a hold, the newest last. It is cut at
+	// MaxOwned.
 	Owned []Owned `json:"owned,omitempty"`
-	// AppRecords is what was seen of each app.
+	// AppRecords is what was observed of each app.
 	AppRecords map[string]*AppRecord `json:"apps,omitempty"`
-	// History is what is over, the newest last. It is cut at MaxHistory.
+	// History are the closed holds, the newest last. It is cut at MaxHistory.
 	History []Record `json:"history,omitempty"`
 
 	journal.Revision `json:"-"`
 }
 
-// MaxHistory is how many records a journal keeps: an object of a cluster has 1 MiB.
+// MaxHistory limits the records of a journal: an object of a cluster has at most 1 MiB.
 const MaxHistory = 200
 
-// AppRecord is what was seen of an app over time.
+// AppRecord is what was observed of an app over time.
 type AppRecord struct {
-	// FiringSince is, by rule, since when it fires without a break; Well since when it has not.
+	// FiringSince is, by rule, since when it fires without a break; Well since when it does not.
 	FiringSince map[string]time.Time `json:"trouble,omitempty"`
 	ClearSince  map[string]time.Time `json:"well,omitempty"`
-	// HealthyFingerprint is the fingerprint at which the app was last seen well. Another one is an
-	// upgrade, until it is well with it.
+	// HealthyFingerprint is the fingerprint at which the app was last Healthy. Another
+	// fingerprint is an upgrade, until the app is Healthy with it.
 	HealthyFingerprint map[string]string `json:"settled,omitempty"`
-	// Needs are the apps that it was last seen to need, by name and in order. What leads to
-	// an app that is gone, such as the Service in front of its pods, leads nowhere then.
+	// Needs are the apps that it was last observed to need, by name and in order. They are kept
+	// because the path to a missing app, such as from a Service to its pods, cannot be observed.
 	Needs []string `json:"needs,omitempty"`
-	// Stopped is when it was stopped by rules in the last hour, Recovered when it was last
-	// let go.
+	// Stopped are the times at which rules stopped it in the last hour, Recovered is its latest
+	// recovery.
 	Stopped   []time.Time `json:"stopped,omitempty"`
 	Recovered time.Time   `json:"recovered,omitzero"`
-	// Refused is when a signal to it failed for good: it is left alone for a while.
+	// Refused is when a signal to it failed permanently: rules then pause for a while.
 	Refused time.Time `json:"refused,omitzero"`
-	// OverriddenCauses are causes (rule/app) that somebody overruled by hand: they do not hold this
-	// app until they have been gone once.
+	// OverriddenCauses are causes (rule/app) that were overridden by hand: they do not hold this
+	// app until they have ended once.
 	OverriddenCauses []string `json:"excused,omitempty"`
 }
 
-// Phase is how far a hold is.
+// Phase is the progress of a hold.
 type Phase string
 
 // The phases.
 const (
 	// Stopping: its operations are intended, and some of them may have been done.
 	Stopping Phase = "Stopping"
-	// Held: all of them are done.
+	// Held: all of them were done.
 	Held Phase = "Held"
 	// Recovering: they are being undone.
 	Recovering Phase = "Recovering"
-	// Conflicted: they have been undone but for what somebody had changed (Journal.Left).
+	// Conflicted: they were undone except for fields changed by others (Journal.Conflicts).
 	Conflicted Phase = "Left"
 )
 
@@ -76,25 +76,25 @@ type Hold struct {
 	ID     int    `json:"id"`
 	App    string `json:"app"`
 	Signal string `json:"signal"`
-	// Causes are why; when there are none left it is undone.
+	// Causes are why it is held; without causes it is undone.
 	Causes []Cause   `json:"causes"`
 	Phase  Phase     `json:"phase"`
 	At     time.Time `json:"at"`
-	// Failed says that it could not be done, so that what was done of it is undone.
+	// Failed is why it could not be done; its operations are undone then.
 	Failed string `json:"failed,omitempty"`
-	// OfLeft says that it is what was left of a hold, which is restored now: the app was let
-	// go then.
+	// OfLeft marks conflicts of a closed hold that are restored now: the app itself was
+	// recovered earlier.
 	OfLeft bool `json:"ofLeft,omitempty"`
-	// Suspended says that the app was Suspended before it was held by anything.
+	// Suspended reports that the app was Suspended before any hold.
 	Suspended  bool         `json:"suspended,omitempty"`
 	Operations []*Operation `json:"operations"`
 }
 
-// Cause is why an app is held: a rule and an app, or somebody by hand, or a run.
+// Cause is why an app is held: a rule and an app, a manual request, or a run.
 type Cause struct {
 	Rule string `json:"rule,omitempty"`
 	App  string `json:"app,omitempty"`
-	// RequestedBy is who asked for it, and Run which command is run meanwhile.
+	// RequestedBy is the user who requested it, and Run the command that runs meanwhile.
 	RequestedBy string `json:"hand,omitempty"`
 	Run         string `json:"run,omitempty"`
 	// Why is for people: db Degraded for 31 s: StatefulSet/db: 0/1 replicas available.
@@ -102,7 +102,7 @@ type Cause struct {
 	At  time.Time `json:"at"`
 }
 
-// State is how far an operation is.
+// State is the progress of an operation.
 type State string
 
 // The states.
@@ -110,47 +110,45 @@ const (
 	Waiting       State = "Waiting"   // its turn has not come
 	Started       State = "Intended"  // it may have been done
 	Done          State = "Done"      // it was done
-	AlreadySet    State = "Already"   // it was so before, by somebody else: it is not ours to undo
+	AlreadySet    State = "Already"   // it had the value before: undoing leaves it
 	Undoing       State = "Undoing"   // it may have been undone
 	Undone        State = "Undone"    // it was undone
-	HeldElsewhere State = "Kept"      // another hold wants it so: that one undoes it
-	Conflict      State = "Left"      // somebody changed it since: it was left as it is
-	TargetGone    State = "Gone"      // the object is gone, or is another one of its name
+	HeldElsewhere State = "Kept"      // another hold wants the value, and undoes it
+	Conflict      State = "Left"      // changed by someone else since: it was not undone
+	TargetGone    State = "Gone"      // the object is gone, or another one has its name
 	NotNeeded     State = "NotNeeded" // it was never done, or there is nothing to undo
-	Failed        State = "Errored"   // it failed for good
+	Failed        State = "Errored"   // it failed permanently
 )
 
 // Operation is one action on one object.
 type Operation struct {
-	// Index is that of the action in the app's list; operations of one index are done side
-	// by side, those of the next one after them.
+	// Index is that of the action in the list of the app. Operations of one index run
+	// concurrently, before those of the next.
 	Index  int    `json:"index"`
 	Action string `json:"action"`
 	Text   string `json:"text"` // for people: spec.paused = true
 	Target Target `json:"target"`
-	// Changes are what is written, and what was there before: none of job, http and exec.
+	// Changes are the written values and those before; empty for job, http and exec.
 	Changes []Change `json:"changes,omitempty"`
-	// Owners are the managers (managedFields) of the fields before, so that ownership is
-	// given back as well.
+	// Owners are the managers (managedFields) of the fields before, so that undoing also
+	// restores ownership.
 	Owners []Owner `json:"owners,omitempty"`
-	// KeptOwnership are the JSON pointers of fields that stay owned by FieldManager when it has been
-	// undone.
+	// KeptOwnership are the JSON pointers of fields that FieldManager still owns after the undo.
 	KeptOwnership []string `json:"stays,omitempty"`
-	// Replicas is the pointer of what is scaled in the object itself, where that is known.
+	// Replicas is the pointer of the scaled field in the object itself, if known.
 	Replicas string `json:"replicas,omitempty"`
-	// Order numbers what is written to objects, over all holds: of two operations on one
-	// field the higher one was written on top of the other.
+	// Order numbers the writes over all holds: of two operations on one field, the higher one
+	// was written later.
 	Order int `json:"order,omitempty"`
-	// OnRecover says that it belongs to what an app does when it has been recovered: it is not taken
-	// back.
+	// OnRecover marks an action that runs after a recovery: it is not undone.
 	OnRecover bool `json:"after,omitempty"`
-	// ID names what must not be done twice, for its receiver: SYSTEM/HOLD/INDEX.
+	// ID identifies for the receiver what must not be done twice: SYSTEM/HOLD/INDEX.
 	ID    string `json:"once,omitempty"`
 	State State  `json:"state"`
-	// Manager is the field manager that it was written with.
+	// Manager is the field manager of the write.
 	Manager string    `json:"manager,omitempty"`
 	At      time.Time `json:"at,omitzero"`
-	// Result is what came of it, for people.
+	// Result is text for people.
 	Result string `json:"result,omitempty"`
 }
 
@@ -162,11 +160,11 @@ type Target struct {
 	Namespace  string `json:"namespace,omitempty"`
 	Name       string `json:"name"`
 	UID        string `json:"uid,omitempty"`
-	// Subresource is what is written through: scale.
+	// Subresource is the one that is written: scale.
 	Subresource string `json:"subresource,omitempty"`
 }
 
-// Change is one field: what was there, and what is written.
+// Change is one field with its values before and after.
 type Change struct {
 	// Path is a JSON pointer (RFC 6901).
 	Path string `json:"path"`
@@ -175,12 +173,12 @@ type Change struct {
 	Before        any  `json:"was,omitempty"`
 	ExistsAfter   bool `json:"has"`
 	After         any  `json:"now,omitempty"`
-	// CreatedParents is how many of the mappings above were made for it.
+	// CreatedParents counts the mappings that were created above it.
 	CreatedParents int `json:"made,omitempty"`
-	// Items are the names of the list items that the path goes through, by their pointers:
-	// items are found again by name.
+	// Items are the names of the list items on the path, by their pointers: items are found by
+	// name.
 	Items map[string]string `json:"items,omitempty"`
-	// Kept says that another hold wants the field as well, and undoes it.
+	// Kept reports that another hold wants the field too, and undoes it.
 	Kept bool `json:"kept,omitempty"`
 }
 
@@ -196,7 +194,7 @@ type Owner struct {
 	Time        time.Time `json:"time,omitzero"`
 }
 
-// Record is something that is over: a hold, or a word about regulation.
+// Record is a closed hold, or a message about regulation.
 type Record struct {
 	At     time.Time `json:"at"`
 	Hold   int       `json:"hold,omitempty"`
@@ -219,7 +217,7 @@ func (j *Journal) HoldOf(app, signal string) (*Hold, bool) {
 	return nil, false
 }
 
-// Holding says whether an app is held by any signal.
+// Holding reports whether any signal holds an app.
 func (j *Journal) Holding(app string) bool {
 	for _, h := range j.Holds {
 		if h != nil && h.App == app {

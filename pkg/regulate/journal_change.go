@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// MaxBytes is how long the JSON of a journal may become: an object of a cluster has 1 MiB,
-// and managedFields and whatever else is in it want their part.
+// MaxBytes limits the JSON of a journal: an object has at most 1 MiB, managedFields and other
+// metadata included.
 const MaxBytes = 700 << 10
 
-// maxText bounds one text of a record: messages of clusters have no end.
+// maxText limits one text of a record: messages of clusters can be long.
 const maxText = 1000
 
-// Clone returns a copy that shares nothing with j, but the values in changes of operations
-// (Was, Now), which nobody changes in place. The clone of nil is an empty journal.
+// Clone returns a deep copy of j. It shares only the values in changes of operations, which are
+// never modified in place. The clone of nil is an empty journal.
 func (j *Journal) Clone() *Journal {
 	if j == nil {
 		return &Journal{}
@@ -62,7 +62,7 @@ func (h *Hold) clone() *Hold {
 	return &c
 }
 
-// Clone returns a copy that shares nothing with s; that of nil is empty.
+// Clone returns a deep copy of s; that of nil is empty.
 func (s *AppRecord) Clone() *AppRecord {
 	if s == nil {
 		return &AppRecord{}
@@ -83,8 +83,8 @@ func (j *Journal) Hold(id int) (*Hold, bool) {
 	return nil, false
 }
 
-// Remember makes what a plan saw (Planned.Seen) the memory of the journal. It comes before
-// the steps of that plan are told by the other methods, which write into it as well.
+// Remember stores the observations of a plan (Planned.Seen). Call it before the methods that
+// record the steps of that plan, which write there too.
 func (j *Journal) Remember(seen map[string]*AppRecord) {
 	j.AppRecords = make(map[string]*AppRecord, len(seen))
 	for app, s := range seen {
@@ -92,11 +92,10 @@ func (j *Journal) Remember(seen map[string]*AppRecord) {
 	}
 }
 
-// Open adds the hold of a Send: its operations are intended. That it is written before the
-// first of them is done is the caller's part. A signal that a rule sends is counted among
-// those of the hour.
+// Open adds the hold of a Send with its operations as intents. The caller must write the journal
+// before it does the first of them. A signal of a rule counts for the limit per hour.
 func (j *Journal) Open(step Step, ops []*Operation, now time.Time) *Hold {
-	// Numbers are not used twice, whatever became of Next.
+	// Numbers are never reused, whatever Next is.
 	for _, h := range slices.Concat(j.Holds, j.Conflicts) {
 		if h != nil && h.ID > j.Next {
 			j.Next = h.ID
@@ -112,8 +111,7 @@ func (j *Journal) Open(step Step, ops []*Operation, now time.Time) *Hold {
 	return h
 }
 
-// AddCauses adds the causes of a step to its hold, those that are not there yet. It says false
-// where there is no such hold.
+// AddCauses adds new causes of a step to its hold. It returns false if there is no such hold.
 func (j *Journal) AddCauses(step Step) bool {
 	h, ok := j.Hold(step.Hold)
 	if !ok {
@@ -127,8 +125,8 @@ func (j *Journal) AddCauses(step Step) bool {
 	return true
 }
 
-// RemoveCauses takes the causes of a step away from its hold. A hold that is left without any is
-// what the next plan lets go. It says false where there is no such hold.
+// RemoveCauses removes the causes of a step from its hold. The next plan recovers a hold without
+// causes. It returns false if there is no such hold.
 func (j *Journal) RemoveCauses(step Step) bool {
 	h, ok := j.Hold(step.Hold)
 	if !ok {
@@ -138,30 +136,30 @@ func (j *Journal) RemoveCauses(step Step) bool {
 	return true
 }
 
-// MarkHeld says that all operations of a hold are done. What was left of the app, and of the
-// same fields, is forgotten.
+// MarkHeld records that all operations of a hold were done. Conflicts of the app and of the same
+// fields are deleted.
 func (j *Journal) MarkHeld(h *Hold) {
 	h.Phase = Held
 	j.forget(h)
 }
 
-// MarkRecovering says that the operations of a hold are about to be undone. From here on it
-// is undone to its end, whatever happens: causes do not join it any more.
+// MarkRecovering records that the undo of a hold starts. It then always continues to its end: no
+// cause joins the hold any more.
 func (j *Journal) MarkRecovering(h *Hold) { h.Phase = Recovering }
 
-// Fail says that a hold could not be done for good, so that what was done of it is about to
-// be undone. Rules leave the app alone for a while.
-func (j *Journal) Fail(h *Hold, why string, now time.Time) {
-	h.Failed, h.Phase = why, Recovering
+// Fail records that a hold failed permanently and its operations are to be undone. Rules ignore
+// the app for a while.
+func (j *Journal) Fail(h *Hold, reason string, now time.Time) {
+	h.Failed, h.Phase = reason, Recovering
 	j.seen(h.App).Refused = now
 }
 
-// Refuse says that a signal to an app failed for good before anything was done or written
-// down. Rules leave the app alone for a while.
+// Refuse records that a signal to an app failed permanently before any write. Rules ignore the
+// app for a while.
 func (j *Journal) Refuse(app string, now time.Time) { j.seen(app).Refused = now }
 
-// CloseHold takes away a hold that is undone, and notes what came of it. The app is recovered
-// from now on, unless another signal still holds it. What was left as it is is remembered.
+// CloseHold removes a hold that was undone, and records its result. The app counts as recovered
+// from now on unless another signal holds it. Conflicts are kept.
 func (j *Journal) CloseHold(h *Hold, now time.Time, records ...Record) {
 	j.Holds = slices.DeleteFunc(j.Holds, func(o *Hold) bool { return o == nil || o.ID == h.ID })
 	if !j.Holding(h.App) {
@@ -172,7 +170,7 @@ func (j *Journal) CloseHold(h *Hold, now time.Time, records ...Record) {
 	j.AppendHistory(records...)
 }
 
-// AppendHistory appends records to the history, of which the oldest are forgotten.
+// AppendHistory appends records to the history, and drops the oldest ones.
 func (j *Journal) AppendHistory(records ...Record) {
 	for _, r := range records {
 		r.Why, r.Result = cut(r.Why), cut(r.Result)
@@ -183,33 +181,33 @@ func (j *Journal) AppendHistory(records ...Record) {
 	}
 }
 
-// Trim forgets the oldest records until the JSON of the journal has at most so many bytes,
-// and where that does not suffice the oldest of what was left. Holds and what was seen are
-// never forgotten: it says false where they alone are longer.
+// Trim drops the oldest records until the JSON of the journal has at most so many bytes, then
+// the oldest conflicts. It never drops holds and observations: it returns false if they alone
+// are too long.
 func (j *Journal) Trim(most int) bool {
 	size, err := json.Marshal(j)
 	if err != nil {
 		return false
 	}
-	over, drop := len(size)-most, 0
-	for ; over > 0 && drop < len(j.History); drop++ {
+	excess, drop := len(size)-most, 0
+	for ; excess > 0 && drop < len(j.History); drop++ {
 		r, err := json.Marshal(j.History[drop])
 		if err != nil {
 			return false
 		}
-		over -= len(r) + 1
+		excess -= len(r) + 1
 	}
 	j.History = slices.Delete(j.History, 0, drop)
 	drop = 0
-	for ; over > 0 && drop < len(j.Conflicts); drop++ {
+	for ; excess > 0 && drop < len(j.Conflicts); drop++ {
 		h, err := json.Marshal(j.Conflicts[drop])
 		if err != nil {
 			return false
 		}
-		over -= len(h) + 1
+		excess -= len(h) + 1
 	}
 	j.Conflicts = slices.Delete(j.Conflicts, 0, drop)
-	return over <= 0
+	return excess <= 0
 }
 
 func (j *Journal) seen(app string) *AppRecord {
@@ -222,17 +220,17 @@ func (j *Journal) seen(app string) *AppRecord {
 	return j.AppRecords[app]
 }
 
-// ofRule says that it ends by itself; causes of a hand and of a run do not.
+// ofRule reports a cause that ends by itself; manual causes and those of runs do not.
 func (c Cause) ofRule() bool { return c.RequestedBy == "" && c.Run == "" }
 
 func (c Cause) byHand() bool { return !c.ofRule() }
 
-// same says that two causes are one: when it was and what was said of it do not count.
+// same compares causes without their time and text.
 func (c Cause) same(d Cause) bool {
 	return c.Rule == d.Rule && c.App == d.App && c.RequestedBy == d.RequestedBy && c.Run == d.Run
 }
 
-// recent returns those within the hour before now, in order; what lies after now is now.
+// recent returns the times within the hour before now, in order; later times count as now.
 func recent(times []time.Time, now time.Time) []time.Time {
 	var out []time.Time
 	for _, t := range times {
@@ -253,7 +251,7 @@ func cut(s string) string {
 		return s
 	}
 	n := maxText
-	for n > 0 && s[n]&0xC0 == 0x80 { // not within a character
+	for n > 0 && s[n]&0xC0 == 0x80 { // at the start of a character
 		n--
 	}
 	return s[:n] + "..."

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// MaxConflicts is how many holds a journal remembers of which something was left as it is.
+// MaxConflicts limits the holds with conflicts in a journal.
 const MaxConflicts = 20
 
-// LeftHold returns what was left when the hold of a number was undone.
+// LeftHold returns the conflicts of the hold with a number.
 func (j *Journal) LeftHold(id int) (*Hold, bool) {
 	for _, h := range j.Conflicts {
 		if h != nil && h.ID == id {
@@ -20,8 +20,7 @@ func (j *Journal) LeftHold(id int) (*Hold, bool) {
 	return nil, false
 }
 
-// Reopen makes what was left of a hold an open hold again, that is being undone. It says
-// false where nothing was left of it, and where the hold is open.
+// Reopen opens a hold again to undo its conflicts. It returns false if it has none, or is open.
 func (j *Journal) Reopen(id int) (*Hold, bool) {
 	h, ok := j.LeftHold(id)
 	if _, open := j.Hold(id); !ok || open {
@@ -36,22 +35,22 @@ func (j *Journal) Reopen(id int) (*Hold, bool) {
 	return h, true
 }
 
-// leave remembers of a hold that is closed what somebody had changed since, so that it was
-// not undone. What was there before is known of it only here.
+// leave keeps the operations of a closed hold that were not undone because the fields were
+// changed by others. Only the journal has their values before.
 func (j *Journal) leave(h *Hold) {
 	for _, o := range h.Operations {
 		j.succeed(o)
 	}
-	left := h.clone()
-	left.Phase, left.Failed = Conflicted, ""
-	left.Operations = slices.DeleteFunc(left.Operations, func(o *Operation) bool {
+	conflicted := h.clone()
+	conflicted.Phase, conflicted.Failed = Conflicted, ""
+	conflicted.Operations = slices.DeleteFunc(conflicted.Operations, func(o *Operation) bool {
 		o.Changes = unkept(o.Changes)
 		return o.State != Conflict || !o.writesFields()
 	})
-	if len(left.Operations) == 0 {
+	if len(conflicted.Operations) == 0 {
 		return
 	}
-	j.Conflicts = append(j.Conflicts, left)
+	j.Conflicts = append(j.Conflicts, conflicted)
 	if n := len(j.Conflicts) - MaxConflicts; n > 0 {
 		for _, h := range j.Conflicts[:n] {
 			for _, o := range h.Operations {
@@ -62,8 +61,8 @@ func (j *Journal) leave(h *Hold) {
 	}
 }
 
-// succeed gives what was there before an operation to what was left of one that was written
-// on top of it: what that one saw was not there before regulation.
+// succeed passes the values before an operation on to the conflict of a later one on the same
+// field: the later one saw a value that regulation had written.
 func (j *Journal) succeed(first *Operation) {
 	for _, h := range j.Conflicts {
 		for _, o := range h.Operations {
@@ -86,8 +85,8 @@ func (j *Journal) succeed(first *Operation) {
 	}
 }
 
-// forget forgets what was left of an app that is held again, and of the fields that this
-// hold wrote: what is there now is what is restored.
+// forget deletes the conflicts of an app that is held again, and of the fields that this hold
+// wrote: their current values are the ones to restore.
 func (j *Journal) forget(held *Hold) {
 	for _, h := range j.Conflicts {
 		for _, o := range h.Operations {
@@ -104,7 +103,7 @@ func (j *Journal) forget(held *Hold) {
 	j.Conflicts = slices.DeleteFunc(j.Conflicts, func(h *Hold) bool { return h.App == held.App || len(h.Operations) == 0 })
 }
 
-// leftText says for people what was left of a hold.
+// leftText describes the conflicts of a hold.
 func leftText(h *Hold) string {
 	var out []string
 	for _, o := range h.Operations {
@@ -113,8 +112,7 @@ func leftText(h *Hold) string {
 	return strings.Join(out, ", ")
 }
 
-// PendingIn says of a journal what is to be undone by it, or may be by force, a line an
-// operation.
+// PendingIn lists what a journal has to undo, or can undo by force, a line an operation.
 func PendingIn(j *Journal) []string {
 	var out []string
 	for _, h := range slices.Concat(j.Holds, j.Conflicts) {
@@ -135,7 +133,7 @@ func PendingIn(j *Journal) []string {
 	return out
 }
 
-// wasText says what was there before changes.
+// wasText describes the values before changes.
 func wasText(changes []Change) string {
 	before := make([]Change, len(changes))
 	for i, c := range changes {
@@ -144,18 +142,18 @@ func wasText(changes []Change) string {
 	return "it was " + changesText(before, "not set")
 }
 
-// backOfLeft plans what was left of an app: it is restored where that is forced, once the
-// app is not held any more, and else it is said how.
-func (p *planner) backOfLeft(app, who string, force, held bool) []Step {
-	var back []Step
+// backOfLeft plans the conflicts of an app: with force they are restored when the app is no
+// longer held; else a refusal names the way.
+func (p *planner) backOfLeft(app, user string, force, held bool) []Step {
+	var steps []Step
 	for _, h := range p.j.Conflicts {
 		if h.App != app {
 			continue
 		}
 		if force && !held {
-			back = append(back, Step{
+			steps = append(steps, Step{
 				Verb: RecoverApp, App: app, Signal: h.Signal, Hold: h.ID, Causes: h.Causes,
-				Why: fmt.Sprintf("what conflicted with %s #%d is restored manually by %s", h.Signal, h.ID, who),
+				Why: fmt.Sprintf("what conflicted with %s #%d is restored manually by %s", h.Signal, h.ID, user),
 			})
 			continue
 		}
@@ -166,5 +164,5 @@ func (p *planner) backOfLeft(app, who string, force, held bool) []Step {
 		p.refuse(Refusal{App: app, Signal: h.Signal, Reason: ReasonConflict, Message: fmt.Sprintf(
 			"conflict: changed by someone else before %s #%d was undone, and not reverted: %s; %s", h.Signal, h.ID, leftText(h), how)})
 	}
-	return back
+	return steps
 }

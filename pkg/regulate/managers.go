@@ -11,22 +11,21 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Who keeps objects as they are.
+// Managers of targets.
 const (
 	ByArgoCD = "argocd"
 	ByFlux   = "flux"
 	ByHelm   = "helm"
 )
 
-// HelmRelease is the kind by which a release of Helm goes as a Manager: it is no object of
-// the cluster.
+// HelmRelease is the kind of a Helm release as a Manager: it is no object of the cluster.
 var HelmRelease = schema.GroupKind{Group: "helm.sh", Kind: "Release"}
 
 var applicationKind = schema.GroupKind{Group: "argoproj.io", Kind: "Application"}
 
-// ManagerKinds are the kinds that keep objects of other namespaces as they are. Of an object
-// that Argo CD keeps it is not said where its Application is, so who wants to suspend that
-// reads these in all namespaces.
+// ManagerKinds are the kinds that manage objects of other namespaces. An object that Argo CD
+// manages does not name the namespace of its Application, so suspending needs a list in all
+// namespaces.
 func ManagerKinds() []schema.GroupKind {
 	return []schema.GroupKind{
 		applicationKind,
@@ -36,11 +35,11 @@ func ManagerKinds() []schema.GroupKind {
 	}
 }
 
-// managers finds who keeps the targets of an app as they are, for each the topmost first:
-// what stands above a manager undoes what is done to it.
+// managers finds the managers of the targets of an app, for each the topmost first: a manager
+// reverts changes of the one below it.
 //
-// Argo CD and Flux list what they keep in their status, and mark it: either is enough. ApplySets revert
-// nothing, since somebody must run kubectl again.
+// Argo CD and Flux list managed objects in their status, and mark them: either is enough.
+// ApplySets revert nothing, since a user must run kubectl again.
 func (o *stateObserver) managers(a *observed) {
 	a.state.Managers = map[object.Ref][]Manager{}
 	for _, actions := range a.state.Actions {
@@ -59,7 +58,7 @@ func (o *stateObserver) managers(a *observed) {
 	}
 }
 
-// keepers returns the managers of a node, and those of them, the topmost first.
+// keepers returns the managers of a node, and their managers, the topmost first.
 func (o *stateObserver) keepers(id graph.ID) []Manager {
 	var chain []Manager
 	add := func(m Manager) bool {
@@ -75,12 +74,12 @@ func (o *stateObserver) keepers(id graph.ID) []Manager {
 		next = next[1:]
 		above := o.Graph.ManagersOf(at)
 		if at != id {
-			// An ApplicationSet owns its Applications, and keeps them as well.
+			// An ApplicationSet owns its Applications, and reverts changes of them.
 			above = append(above, o.Graph.OwnersOf(at)...)
 		}
 		for _, m := range above {
 			ref := o.Graph.Ref(m)
-			if by := revertingTool(ref); by != "" && m != id && add(Manager{Ref: ref, Tool: by, Reverts: true}) {
+			if tool := revertingTool(ref); tool != "" && m != id && add(Manager{Ref: ref, Tool: tool, Reverts: true}) {
 				next = append(next, m)
 			}
 		}
@@ -99,7 +98,7 @@ func (o *stateObserver) keepers(id graph.ID) []Manager {
 	return chain
 }
 
-// revertingTool says of a manager which tool it is of; empty for one that reverts nothing.
+// revertingTool returns the tool of a manager; empty if it reverts nothing.
 func revertingTool(r object.Ref) string {
 	switch {
 	case r.Group == applicationKind.Group && (r.Kind == applicationKind.Kind || r.Kind == "ApplicationSet"):
@@ -113,33 +112,33 @@ func revertingTool(r object.Ref) string {
 // InstalledLabel is on the objects that were installed as apps of a System: its name.
 const InstalledLabel = "sysop.dev/installed-by"
 
-// release returns the release of Helm that an object is of, where nobody else keeps it.
+// release returns the Helm release of an object without another manager.
 func (o *stateObserver) release(id graph.ID) []Manager {
-	name, is := o.Graph.Annotation(id, graph.HelmName)
-	if !is || name == "" {
+	name, ok := o.Graph.Annotation(id, graph.HelmName)
+	if !ok || name == "" {
 		return nil
 	}
 	namespace, _ := o.Graph.Annotation(id, graph.HelmNamespace)
-	if of, _ := o.Graph.Label(id, InstalledLabel); of != "" && of == o.System.Name && namespace == o.Namespace {
-		return nil // It was installed as an app of this System, and nobody else upgrades it.
+	if installedBy, _ := o.Graph.Label(id, InstalledLabel); installedBy != "" && installedBy == o.System.Name && namespace == o.Namespace {
+		return nil // an app of this System: only install upgrades it
 	}
 	return []Manager{{Ref: object.Ref{Group: HelmRelease.Group, Kind: HelmRelease.Kind, Namespace: namespace, Name: name}, Tool: ByHelm}}
 }
 
-// tracking is the annotation by which Argo CD knows its own: NAME:GROUP/KIND:NAMESPACE/NAME,
-// where NAME is that of the Application, with its namespace and _ before it where that is
-// not the controller's (argo-cd@v3.6.1:util/argo/resource_tracking.go).
+// tracking is the tracking annotation of Argo CD: NAME:GROUP/KIND:NAMESPACE/NAME. NAME is that
+// of the Application, prefixed with its namespace and _ unless that is the namespace of the
+// controller (argo-cd@v3.6.1:util/argo/resource_tracking.go).
 const tracking = "argocd.argoproj.io/tracking-id"
 
-// trackedBy returns the NAME of the annotation; empty where there is none, or where it is
-// that of another object: controllers copy annotations.
+// trackedBy returns the NAME of the annotation; empty without one, or for the one of another
+// object: controllers copy annotations.
 func trackedBy(o object.Object) string {
 	app, rest, ok := strings.Cut(o.Meta.GetAnnotations()[tracking], ":")
 	kind, self, both := strings.Cut(rest, ":")
 	if !ok || !both || kind != o.Group+"/"+o.Kind {
 		return ""
 	}
-	// Of a cluster-scoped object the namespace is that of the destination.
+	// For a cluster-scoped object the namespace is that of the destination.
 	namespace, name, _ := strings.Cut(self, "/")
 	if name != o.Name || o.Namespace != "" && namespace != o.Namespace {
 		return ""
@@ -147,8 +146,8 @@ func trackedBy(o object.Object) string {
 	return app
 }
 
-// marked are the managers that an object carries the marks of. They count whether or not the
-// managers themselves are there: they may act from another cluster.
+// marked are the managers whose marks an object has. They count even if they do not exist here:
+// they may act from another cluster.
 func (o *stateObserver) marked(id graph.ID) []Manager {
 	var out []Manager
 	if m, in := o.tracked(id); in {
@@ -160,10 +159,10 @@ func (o *stateObserver) marked(id graph.ID) []Manager {
 	return out
 }
 
-// labeledBy returns the Kustomization or HelmRelease whose labels an object carries: Flux writes
-// GROUP/name and GROUP/namespace on all that it applies (fluxcd/kustomize-controller and
-// helm-controller, docs/spec). What a
-// controller made may have them by copy, so there they say nothing.
+// labeledBy returns the Kustomization or HelmRelease whose labels an object has. Flux writes
+// GROUP/name and GROUP/namespace on all objects that it applies (fluxcd/kustomize-controller and
+// helm-controller, docs/spec). Objects of a controller may have copies of them, which do not
+// count.
 func labeledBy(o object.Object) object.Ref {
 	if o.Meta == nil || metav1.GetControllerOfNoCopy(o.Meta) != nil {
 		return object.Ref{}
@@ -178,8 +177,8 @@ func labeledBy(o object.Object) object.Ref {
 	return object.Ref{}
 }
 
-// tracked returns the Application that marks an object as its own. It may be in another
-// cluster, or could not be read: then its namespace is not known.
+// tracked returns the Application that marks an object as managed. It may be in another cluster,
+// or unread: its namespace is then unknown.
 func (o *stateObserver) tracked(id graph.ID) (Manager, bool) {
 	f, _ := o.Facts.factOf(o.Graph.Ref(id))
 	if f.tracking == "" {

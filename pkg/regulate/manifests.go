@@ -23,26 +23,26 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// WatchDeployment is what is to run in a cluster to regulate a system.
+// WatchDeployment is the input of Manifests: what runs in a cluster to regulate a system.
 type WatchDeployment struct {
 	System *system.System
 	World  *SystemState
 	Kinds  *object.Kinds
-	// Namespace is that of the system, where all of it goes.
+	// Namespace is that of the system, and of all its objects.
 	Namespace string
 	// Reads is what is listed and watched.
 	Reads []WatchedResource
-	// Image is that of kubectl-sysop, Version what it is labelled with.
+	// Image is that of kubectl-sysop, Version its version label.
 	Image, Version string
-	// Replicas is how many run; one of them acts.
+	// Replicas is how many run; one of them is active.
 	Replicas int32
 }
 
-// WatchedResource is a resource that is listed and watched; in the whole cluster where Namespace is
+// WatchedResource is a resource that is listed and watched; in all namespaces if Namespace is
 // empty.
 type WatchedResource struct{ Group, Resource, Namespace string }
 
-// Manifest is an object to be applied, and what is to be known of it: lines.
+// Manifest is an object to be applied, with comment lines.
 type Manifest struct {
 	Comment string
 	Object  *unstructured.Unstructured
@@ -51,13 +51,12 @@ type Manifest struct {
 // MetricsPort is where the pods serve /metrics, /healthz and /readyz.
 const MetricsPort = 8080
 
-// watchUser is who the container runs as: nobody of any image in particular.
+// watchUser is the UID of the container: no user of any image.
 const watchUser = 65532
 
-// Manifests are the ServiceAccount, the least roles with their bindings, and the Deployment
-// of a watch, in the order in which they are to be applied. Of writes all objects are named
-// that the actions of the system are about; what has no name before it is made (create)
-// cannot be narrowed so, nor can lists and watches: comments say where.
+// Manifests returns the ServiceAccount, the least roles with their bindings, and the Deployment
+// of a watch, in the order of applying. Writes are limited by name to the objects of the actions
+// of the system. Create, list and watch cannot be limited by name: comments name them.
 func Manifests(in WatchDeployment) []Manifest {
 	m := &manifests{in: in, name: system.WatchName(in.System.Name)}
 	m.account()
@@ -95,7 +94,7 @@ func (m *manifests) labels() map[string]string {
 		"app.kubernetes.io/component":  "regulate-watch",
 		"app.kubernetes.io/managed-by": "kubectl-sysop",
 	}
-	if m.in.Version != "" && len(validation.IsValidLabelValue(m.in.Version)) == 0 { // (devel) is none
+	if m.in.Version != "" && len(validation.IsValidLabelValue(m.in.Version)) == 0 { // (devel) is not a valid label
 		out["app.kubernetes.io/version"] = m.in.Version
 	}
 	return out
@@ -110,8 +109,8 @@ func (m *manifests) account() {
 	})
 }
 
-// roles are a Role in each namespace where something is read or written, and a ClusterRole
-// of what is of no namespace.
+// roles are a Role in each namespace that is read or written, and a ClusterRole for
+// cluster-scoped objects.
 func (m *manifests) roles() {
 	writes := policies(m.rights())
 	reads := m.reads()
@@ -133,18 +132,18 @@ func (m *manifests) roles() {
 	}
 }
 
-// rights are those of the actions, and of the election.
+// permissions are those of the actions and of the leader election.
 func (m *manifests) rights() []Permission {
 	rights := AllRights(m.in.System, m.in.World, m.in.Kinds, m.in.Namespace)
 	for _, verb := range []string{"get", "update"} {
 		rights = append(rights, Permission{Verb: verb, Group: coordinationv1.GroupName, Resource: "leases", Namespace: m.in.Namespace, Name: system.WatchName(m.in.System.Name)})
 	}
-	// The manifest of the system, which an adopted one has in the cluster.
+	// the manifest of an adopted System is in the cluster
 	return append(rights, Permission{Verb: "get", Resource: "configmaps", Namespace: m.in.Namespace, Name: system.ParentName(m.in.System.Name)})
 }
 
-// reads are the rules of what is listed and watched, by namespace: one for each API group.
-// Secrets are not among it: a list of them is all that is in them.
+// reads are the rules of what is listed and watched, by namespace: one for each API group. They
+// exclude Secrets, whose list contains their data.
 func (m *manifests) reads() map[string][]rbacv1.PolicyRule {
 	type place struct{ namespace, group string }
 	resources := map[place][]string{}
@@ -168,13 +167,13 @@ func (m *manifests) reads() map[string][]rbacv1.PolicyRule {
 	return out
 }
 
-// permissionNote says what of a role cannot be narrowed to names.
+// permissionNote describes the rules of a role that cannot be limited by name.
 func (m *manifests) permissionNote(ns string, writes []rbacv1.PolicyRule) string {
-	where := "in the namespace " + ns
+	place := "in the namespace " + ns
 	if ns == "" {
-		where = "in the whole cluster"
+		place = "in the whole cluster"
 	}
-	lines := []string{"What the watch reads and writes " + where + ": writes are limited by name to the objects of the actions of the System."}
+	lines := []string{"What the watch reads and writes " + place + ": writes are limited by name to the objects of the actions of the System."}
 	var unnamed []string
 	for _, w := range writes {
 		if len(w.ResourceNames) == 0 {
@@ -194,7 +193,7 @@ func (m *manifests) subjects() []rbacv1.Subject {
 func (m *manifests) role(ns, comment string, rules []rbacv1.PolicyRule) {
 	name := m.name
 	if ns != m.in.Namespace {
-		name = m.wide() // another system of that name may reach into it as well
+		name = m.wide() // a system of the same name may have a role there too
 	}
 	m.add(comment, &rbacv1.Role{
 		TypeMeta: metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "Role"}, ObjectMeta: m.meta(ns, name), Rules: rules,
@@ -205,7 +204,7 @@ func (m *manifests) role(ns, comment string, rules []rbacv1.PolicyRule) {
 	})
 }
 
-// wide is the name of what is not in the namespace of the system.
+// wide is the name of objects outside of the namespace of the system.
 func (m *manifests) wide() string { return m.in.Namespace + "-" + m.name }
 
 func (m *manifests) clusterRole(comment string, rules []rbacv1.PolicyRule) {
@@ -218,12 +217,12 @@ func (m *manifests) clusterRole(comment string, rules []rbacv1.PolicyRule) {
 	})
 }
 
-// chosen are the labels by which the pods are found: those that never change.
+// chosen are the labels of the Pod selector, which never change.
 func (m *manifests) chosen() map[string]string {
 	return map[string]string{system.Label: m.in.System.Name, "app.kubernetes.io/component": "regulate-watch"}
 }
 
-// budget lets a drain continue: it waits only where there is another pod to take over.
+// budget lets a drain continue: it blocks only if there is another replica.
 func (m *manifests) budget() {
 	one := intstr.FromInt32(1)
 	m.add("A drain evicts one of the pods at a time.", &policyv1.PodDisruptionBudget{
@@ -273,7 +272,7 @@ func (m *manifests) aboutDeployment() string {
 
 func (m *manifests) pod() corev1.PodSpec {
 	yes, user := true, int64(watchUser)
-	grace := int64(60) // an action that was started is ended
+	grace := int64(60) // lets a started action end
 	return corev1.PodSpec{
 		ServiceAccountName: m.name, AutomountServiceAccountToken: &yes, TerminationGracePeriodSeconds: &grace,
 		SecurityContext: &corev1.PodSecurityContext{RunAsNonRoot: &yes, RunAsUser: &user, RunAsGroup: &user, FSGroup: &user, SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}},

@@ -10,8 +10,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-// rule is what may be done to some objects of one resource: those that are named, or all of
-// the namespace where none are.
+// rule is a set of verbs on objects of one resource: the named ones, or all of the namespace.
 type rule struct {
 	namespace, group, kind, sub string // kind is the plural
 	names, verbs                []string
@@ -21,13 +20,13 @@ func (r rule) resource() string {
 	return Permission{Group: r.group, Resource: r.kind, Subresource: r.sub}.resource()
 }
 
-// String is the rule as people say it.
+// String describes the rule for people.
 func (r rule) String() string {
 	text := strings.Join(r.verbs, ", ") + " " + r.resource()
-	const few = 5
+	const maxShown = 5
 	switch {
-	case len(r.names) > few:
-		text += fmt.Sprintf(" %s and %d more", strings.Join(r.names[:few], ", "), len(r.names)-few)
+	case len(r.names) > maxShown:
+		text += fmt.Sprintf(" %s and %d more", strings.Join(r.names[:maxShown], ", "), len(r.names)-maxShown)
 	case len(r.names) > 0:
 		text += " " + strings.Join(r.names, ", ")
 	}
@@ -45,8 +44,8 @@ func (r rule) policy() rbacv1.PolicyRule {
 	return rbacv1.PolicyRule{APIGroups: []string{r.group}, Resources: []string{resource}, ResourceNames: r.names, Verbs: r.verbs}
 }
 
-// rulesOf makes the fewest rules that give the rights and nothing else: the verbs of an
-// object are gathered, then the objects with the same verbs. They are sorted.
+// rulesOf returns the fewest rules that give exactly the permissions: it merges the verbs of an
+// object, then the objects with equal verbs. They are sorted.
 func rulesOf(rights []Permission) []rule {
 	type one struct{ namespace, group, kind, sub, name string }
 	verbs := map[one][]string{}

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// needs says which app needs which: what the graph shows, and what the manifest says.
+// needs finds which app needs which, by the graph and by the manifest.
 func (o *stateObserver) needs() {
 	for _, a := range o.apps {
 		found := o.arrivals(a)
@@ -30,7 +30,7 @@ func (o *stateObserver) needs() {
 	}
 }
 
-// at is a field of an object, as people would name it.
+// at describes a field of an object.
 func at(e system.End) string {
 	if e.Root == (system.Root{}) {
 		return e.Path
@@ -38,12 +38,12 @@ func at(e system.End) string {
 	return e.Path + " (" + e.Root.String() + ")"
 }
 
-// place is where the manifest has an app.
+// place is the position of an app in the manifest.
 func (o *stateObserver) place(name string) int {
 	return slices.IndexFunc(o.apps, func(a *observed) bool { return a.app.Name == name })
 }
 
-// declare adds what the manifest says to what was found. What is said first counts.
+// declare adds the needs that the manifest declares. The first one of a pair counts.
 func declare(found []Need, app, reason string) []Need {
 	i := slices.IndexFunc(found, func(n Need) bool { return n.App == app })
 	if i < 0 {
@@ -56,9 +56,8 @@ func declare(found []Need, app, reason string) []Need {
 	return found
 }
 
-// arrivals walks from the own part of an app, through what is no app's own, to the parts of
-// others. The walk without guesses comes first: its evidence is better, however long the
-// way is.
+// arrivals walks from the own part of an app, through objects of no app, to the parts of others.
+// The walk without inferred edges comes first: its evidence is better, however long the path.
 func (o *stateObserver) arrivals(a *observed) []Need {
 	if a.stack == nil {
 		return nil
@@ -75,13 +74,13 @@ func (o *stateObserver) arrivals(a *observed) []Need {
 	return found
 }
 
-// came is how a node was come to: from which one, and by which part of it.
+// came is the node and the edge by which the walk reached a node.
 type came struct {
 	from graph.ID
 	part graph.Part
 }
 
-// walk returns the nearest way to each other app.
+// walk returns the shortest path to each other app.
 func (o *stateObserver) walk(a *observed, inferred bool) []Need {
 	var found []Need
 	way := map[graph.ID]came{}
@@ -109,8 +108,8 @@ func (o *stateObserver) walk(a *observed, inferred bool) []Need {
 	return found
 }
 
-// lasting returns the own part of an app, what lasts first: the evidence of a need is better
-// taken from a root, or from a workload, than from one of its pods.
+// lasting returns the own part of an app, long-lived objects first: a need has better evidence
+// from a root or a workload than from a Pod.
 func (o *stateObserver) lasting(a *observed) []graph.ID {
 	rank := func(id graph.ID) int {
 		switch gk := o.Graph.Ref(id).GroupKind(); {
@@ -126,7 +125,7 @@ func (o *stateObserver) lasting(a *observed) []graph.ID {
 	return own
 }
 
-// arrived returns the other app that a node belongs to, be it a root that two apps name.
+// arrived returns the other app that a node belongs to, also as a root that two apps name.
 func (o *stateObserver) arrived(a *observed, id graph.ID) (*observed, bool) {
 	if b, owned := o.owner(id); owned {
 		return b, true
@@ -139,9 +138,9 @@ func (o *stateObserver) arrived(a *observed, id graph.ID) (*observed, bool) {
 	return nil, false
 }
 
-// leads says whether a part of a node is one without which it does not do its work. What
-// merely serves the node is none, nor what it does without, nor what it only looks at: a
-// Prometheus does not need the applications that it watches.
+// leads reports whether a node does not work without a part. Excluded are parts that serve the
+// node, optional ones, and those it only observes: a Prometheus does not need the applications
+// that it watches.
 func leads(p graph.Part, inferred bool) bool {
 	if !p.Required || p.Terminal() {
 		return false

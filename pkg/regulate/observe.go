@@ -9,24 +9,24 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// Observation is what Observe looks at.
+// Observation is the input of Observe.
 type Observation struct {
 	System *system.System
 	Graph  *graph.Graph
 	Health *health.Assessment
 	Kinds  *object.Kinds
-	// Namespace is that of roots that name none, where the System has none either; empty
-	// where all are meant, and then a root is found by its name alone.
+	// Namespace is the default for roots if the System has no namespace either. Empty means all:
+	// a root is then found by its name alone.
 	Namespace string
-	// Facts are what was taken out of the objects while they passed.
+	// Facts are what the Collector extracted.
 	Facts   *Collector
 	Signals Signals
-	// NoInferred leaves out what is a guess.
+	// NoInferred leaves out inferred edges.
 	NoInferred bool
 }
 
-// Observe says how the apps of a system are. It is pure and total: what could not be read
-// is told, in the state of the app that has it.
+// Observe returns the state of the apps of a system. It is pure and total: what could not be
+// read is in the state of its app.
 func Observe(in Observation) *SystemState {
 	o := &stateObserver{Observation: in, opts: graph.StackOptions{NoInferred: in.NoInferred}, appOf: map[graph.ID]*observed{}}
 	for i := range in.System.Apps {
@@ -54,7 +54,7 @@ func Observe(in Observation) *SystemState {
 	return w
 }
 
-// stateObserver is the making of a World.
+// stateObserver builds a SystemState.
 type stateObserver struct {
 	Observation
 	opts graph.StackOptions
@@ -63,31 +63,31 @@ type stateObserver struct {
 	appOf map[graph.ID]*observed
 }
 
-// observed is an app that is being looked at.
+// observed is an app under observation.
 type observed struct {
 	app   *system.App
 	state AppState
-	// nodes are the roots that the graph knows, whether they are there or only named, and
-	// roots those that are there.
+	// nodes are the roots that the graph has, present or only referenced; roots are the present
+	// ones.
 	nodes, roots []graph.ID
 	own          []graph.ID // its own part, in order; the roots are in it
 	stack        *graph.Stack
-	// absent and unread are the first of the roots that are so, where they are known.
+	// absent and unread are the first missing and the first unread root.
 	absent, unread object.Ref
 }
 
 // owner returns the app that a node is an own part of.
 func (o *stateObserver) owner(id graph.ID) (*observed, bool) {
-	of, in := o.opts.PartOf[id]
+	root, in := o.opts.PartOf[id]
 	if !in {
 		return nil, false
 	}
-	a, in := o.appOf[of]
+	a, in := o.appOf[root]
 	return a, in
 }
 
 // isOwn says whether a node is an own part of the app, or a root of it.
 func (o *stateObserver) isOwn(a *observed, id graph.ID) bool {
-	of, in := o.owner(id)
-	return in && of == a || slices.Contains(a.nodes, id)
+	owner, in := o.owner(id)
+	return in && owner == a || slices.Contains(a.nodes, id)
 }

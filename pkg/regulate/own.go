@@ -38,13 +38,12 @@ func (o *stateObserver) root(a *observed) {
 	}
 }
 
-// find resolves a root as it is written. Of one that is not there, or of which nobody
-// knows, it says why not.
+// find resolves a root as it is written. For a missing or unread one it returns the reason.
 func (o *stateObserver) find(r system.Root) (object.Ref, graph.State, string) {
 	kind, err := o.Kinds.Find(r.Type)
 	if err != nil {
 		var unknown *object.UnknownKindError
-		// One that is nearly the name of another kind is a slip of the pen: nobody is to be held for that.
+		// A name close to that of another kind is a typo, and no reason to hold an app.
 		if errors.As(err, &unknown) && o.Kinds.Whole() && len(unknown.Nearest) == 0 {
 			return object.Ref{}, graph.Missing, fmt.Sprintf("%s: %v", r.String(), err)
 		}
@@ -67,7 +66,7 @@ func (o *stateObserver) find(r system.Root) (object.Ref, graph.State, string) {
 	return ref, o.Graph.StateOf(ref), o.absenceReason(ref)
 }
 
-// absenceReason says why a root is not among those that are there; empty where it is.
+// absenceReason returns why a root is not present; empty for a present one.
 func (o *stateObserver) absenceReason(ref object.Ref) string {
 	switch o.Graph.StateOf(ref) {
 	case graph.Present:
@@ -84,7 +83,7 @@ func (o *stateObserver) absenceReason(ref object.Ref) string {
 	return ref.String()
 }
 
-// anywhere finds a root by its name alone, where no namespace is meant.
+// anywhere finds a root by its name alone, if no namespace is given.
 func (o *stateObserver) anywhere(r system.Root, ref object.Ref) (object.Ref, graph.State, string) {
 	var found []string
 	for id := range o.Graph.OfKind(ref.GroupKind()) {
@@ -102,9 +101,9 @@ func (o *stateObserver) anywhere(r system.Root, ref object.Ref) (object.Ref, gra
 	return object.Ref{}, graph.Unread, fmt.Sprintf("%s is in several namespaces (%s): write %s/NAMESPACE/%s, or give the System a namespace", r.String(), strings.Join(found, ", "), r.Type, r.Name)
 }
 
-// divide says what is whose. A Service whose pods are gone selects nothing, and is still
-// in front of the workload that makes such pods: who needs it needs that app, the more so
-// when it is down.
+// divide assigns objects to apps. A Service whose pods are gone selects nothing, and still
+// belongs to the workload whose template it matches: an app that needs the Service needs that
+// app, most of all when it is down.
 func (o *stateObserver) divide() {
 	var groups [][]graph.ID
 	o.opts.SameRoot = map[graph.ID]graph.ID{}
@@ -124,12 +123,12 @@ func (o *stateObserver) divide() {
 	}
 	narrow := graph.StackOptions{NoInferred: o.NoInferred}
 	part := o.Graph.Divide(groups, nil, narrow)
-	if also := o.fronts(part); len(also) > 0 {
-		part = o.Graph.Divide(groups, also, narrow)
+	if fronts := o.fronts(part); len(fronts) > 0 {
+		part = o.Graph.Divide(groups, fronts, narrow)
 	}
 	o.opts.PartOf = part
-	for id, of := range part {
-		if a, in := o.appOf[of]; in {
+	for id, group := range part {
+		if a, in := o.appOf[group]; in {
 			a.own = append(a.own, id)
 		}
 	}
@@ -142,10 +141,10 @@ func (o *stateObserver) divide() {
 
 var serviceKind = schema.GroupKind{Kind: "Service"}
 
-// fronts returns the Services whose selector means the templates of workloads of one group
-// and of no other one.
+// fronts returns the Services whose selector matches the templates of workloads of exactly one
+// group.
 func (o *stateObserver) fronts(part map[graph.ID]graph.ID) map[graph.ID]graph.ID {
-	also := map[graph.ID]graph.ID{}
+	out := map[graph.ID]graph.ID{}
 	templates := o.templates()
 	for id := range o.Graph.OfKind(serviceKind) {
 		if _, taken := part[id]; taken {
@@ -156,26 +155,26 @@ func (o *stateObserver) fronts(part map[graph.ID]graph.ID) map[graph.ID]graph.ID
 		if !known || f.service == nil || len(f.service.selector) == 0 {
 			continue
 		}
-		group, found, alone := graph.ID(0), false, true
+		group, found, single := graph.ID(0), false, true
 		for _, t := range templates[ref.Namespace] {
 			if !f.service.selects(t.labels) {
 				continue
 			}
-			of, in := part[t.id]
-			if !in || found && of != group {
-				alone = false
+			g, in := part[t.id]
+			if !in || found && g != group {
+				single = false
 				break
 			}
-			group, found = of, true
+			group, found = g, true
 		}
-		if found && alone {
-			also[id] = group
+		if found && single {
+			out[id] = group
 		}
 	}
-	return also
+	return out
 }
 
-// template is what the pods of a workload carry.
+// template is the labels of the pods of a workload.
 type template struct {
 	id     graph.ID
 	labels map[string]string

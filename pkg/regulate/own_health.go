@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 )
 
-// health says how an app fares: the worst of what counts in its stack and is of no other
-// app. Ground that nobody owns, such as a Secret that is not there, counts for whoever
-// needs it.
+// health sets the health of an app: the worst of what counts in its stack and belongs to no
+// other app. A boundary object without an owner, such as a missing Secret, counts for each app
+// that needs it.
 func (o *stateObserver) health(a *observed) {
 	s := &a.state
 	worst := o.parts(a)
@@ -32,15 +32,15 @@ func (o *stateObserver) health(a *observed) {
 	}
 }
 
-// parts returns the parts that make an app what it is, and sets its health.
+// parts returns the required parts of an app, and sets its health.
 func (o *stateObserver) parts(a *observed) []health.Part {
 	if a.stack == nil {
 		return nil
 	}
-	over := o.ownersOfOthers(a)
+	owners := o.ownersOfOthers(a)
 	var counting []health.Part
 	for _, p := range o.Health.Stack(a.stack).Parts {
-		if of, owned := o.owner(p.ID); !p.Required || p.Own.Status == "" || owned && of != a || p.Own.Reason == health.Derived && over[p.ID] {
+		if owner, owned := o.owner(p.ID); !p.Required || p.Own.Status == "" || owned && owner != a || p.Own.Reason == health.Derived && owners[p.ID] {
 			continue
 		}
 		counting = append(counting, p)
@@ -49,10 +49,10 @@ func (o *stateObserver) parts(a *observed) []health.Part {
 	return slices.DeleteFunc(counting, func(p health.Part) bool { return p.Own.Status != a.state.Health })
 }
 
-// ownersOfOthers returns the own objects above a root of another app: what they have derived from
-// below may be that one's.
+// ownersOfOthers returns the own objects above a root of another app: their derived health may
+// come from that app.
 func (o *stateObserver) ownersOfOthers(a *observed) map[graph.ID]bool {
-	over := map[graph.ID]bool{}
+	owners := map[graph.ID]bool{}
 	var next []graph.ID
 	for _, b := range o.apps {
 		if b != a {
@@ -63,17 +63,17 @@ func (o *stateObserver) ownersOfOthers(a *observed) map[graph.ID]bool {
 		at := next[len(next)-1]
 		next = next[:len(next)-1]
 		for _, owner := range o.Graph.OwnersOf(at) {
-			if !over[owner] {
-				over[owner] = true
+			if !owners[owner] {
+				owners[owner] = true
 				next = append(next, owner)
 			}
 		}
 	}
-	return over
+	return owners
 }
 
-// because chooses which of the worst parts is told: one that speaks for itself, the
-// deepest, the one that is known to have started first.
+// because chooses the part to report among the worst: one with its own verdict, the deepest, the
+// one that is known to have started first.
 func (o *stateObserver) because(a *observed, worst []health.Part) {
 	s := &a.state
 	derived := func(p health.Part) int {
@@ -86,7 +86,7 @@ func (o *stateObserver) because(a *observed, worst []health.Part) {
 		return cmp.Or(derived(x)-derived(y), cmp.Compare(y.Depth, x.Depth), cmp.Compare(x.ID, y.ID))
 	})
 	for _, p := range worst {
-		// Trouble begins with its first part, and it is well when the last one is.
+		// Trouble starts with the first bad part, and ends with the last one.
 		at := p.Own.Since
 		if !at.IsZero() && (s.Since.IsZero() || at.Before(s.Since) != (s.Health == health.Healthy)) {
 			s.Since = at

@@ -16,14 +16,14 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// An update makes its manager the owner of each field that it changes, in metadata.managedFields.
-// So who puts back what was there before owns it from then on, and a server-side apply of
-// who owned it meets a conflict, for ever. Therefore ownership is given back as well: the
-// API server takes managedFields as they are sent where nothing else is changed.
+// An update makes its manager the owner of each changed field, in metadata.managedFields. So an
+// undo would own the restored fields, and the next server-side apply of the former owner would
+// conflict, permanently. Therefore undoing also restores ownership: the API server accepts
+// managedFields if nothing else changes.
 //
 // See https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management
 
-// entry is one of managedFields, its fields read.
+// entry is an entry of managedFields with its decoded fields.
 type entry struct {
 	metav1.ManagedFieldsEntry
 	set *fieldpath.Set
@@ -35,7 +35,7 @@ func entriesOf(o *unstructured.Unstructured) []entry {
 		e := entry{ManagedFieldsEntry: m, set: fieldpath.NewSet()}
 		if m.FieldsV1 != nil {
 			if err := e.set.FromJSON(bytes.NewReader(m.FieldsV1.GetRawBytes())); err != nil {
-				e.set = fieldpath.NewSet() // nothing that can be known of it
+				e.set = fieldpath.NewSet() // unreadable fields count as none
 			}
 		}
 		out = append(out, e)
@@ -55,7 +55,7 @@ func (e *entry) owner(p fieldpath.Path) Owner {
 	return o
 }
 
-// written writes the path of a field as Owner has it.
+// written encodes the path of a field as in Owner.
 func written(p fieldpath.Path) string {
 	var at []string
 	for _, pe := range p {
@@ -68,7 +68,7 @@ func written(p fieldpath.Path) string {
 	return pointer(at)
 }
 
-// writtenNames writes a path through mappings so.
+// writtenNames encodes a path through mappings.
 func writtenNames(at []string) string { return written(namesPath(at)) }
 
 func namesPath(at []string) fieldpath.Path {
@@ -79,8 +79,8 @@ func namesPath(at []string) fieldpath.Path {
 	return p
 }
 
-// touched returns of the fields in set those that lie on the ways, above or below their
-// ends: whoever changes what is there changes these. o is the object.
+// touched returns the fields of set that lie on the paths, above or below their ends: a change
+// of a value at a path changes these. o is the object.
 func touched(set *fieldpath.Set, o map[string]any, ways [][]string) *fieldpath.Set {
 	out := fieldpath.NewSet()
 	for _, at := range ways {
@@ -109,7 +109,7 @@ func touch(out *fieldpath.Set, prefix fieldpath.Path, set *fieldpath.Set, o any,
 	}
 }
 
-// step goes from a value one token further, and says which elements of a set mean that.
+// step descends a value by one token, and returns the matching elements of a set.
 func step(o any, token string) (any, func(fieldpath.PathElement) bool) {
 	list, ok := o.([]any)
 	if !ok {
@@ -135,7 +135,7 @@ func step(o any, token string) (any, func(fieldpath.PathElement) bool) {
 	}
 }
 
-// ownersOf returns who owns what lies on the ways.
+// ownersOf returns the owners of fields on the paths.
 func ownersOf(main *unstructured.Unstructured, ways [][]string) []Owner {
 	var out []Owner
 	for _, e := range entriesOf(main) {
@@ -146,12 +146,12 @@ func ownersOf(main *unstructured.Unstructured, ways [][]string) []Owner {
 	return out
 }
 
-// ownersAt returns who owns what is at the end of a way itself.
+// ownersAt returns the owners of the field at the end of a path.
 func ownersAt(main *unstructured.Unstructured, at []string) []Owner {
 	return slices.DeleteFunc(ownersOf(main, [][]string{at}), func(o Owner) bool { return o.Path != writtenNames(at) })
 }
 
-// ownedWays are the paths of owners that go through mappings only.
+// ownedWays are the paths of owners that lead through mappings only.
 func ownedWays(owners []Owner) [][]string {
 	var out [][]string
 	for _, o := range owners {
@@ -168,18 +168,18 @@ func ownedWays(owners []Owner) [][]string {
 	return out
 }
 
-// lostOwners returns who owned before what they do not own after.
+// lostOwners returns the owners of fields that own them no longer.
 func lostOwners(before, after *unstructured.Unstructured) []Owner {
 	var out []Owner
-	left := entriesOf(after)
+	remaining := entriesOf(after)
 	for _, e := range entriesOf(before) {
-		lost := e.set
-		for _, l := range left {
+		removed := e.set
+		for _, l := range remaining {
 			if l.isOf(e.owner(nil)) {
-				lost = lost.Difference(l.set)
+				removed = removed.Difference(l.set)
 			}
 		}
-		for p := range lost.All() {
+		for p := range removed.All() {
 			out = append(out, e.owner(p))
 		}
 	}
@@ -188,8 +188,7 @@ func lostOwners(before, after *unstructured.Unstructured) []Owner {
 
 func ofFieldManager(e metav1.ManagedFieldsEntry) bool { return e.Manager == FieldManager }
 
-// owned says whether FieldManager owns the field at the end of a way, or all of something
-// that it is part of.
+// owned reports whether FieldManager owns the field at a path, or all of a value around it.
 func owned(main *unstructured.Unstructured, at []string) bool {
 	for _, e := range entriesOf(main) {
 		if e.Manager == FieldManager && ownsEnd(e.set, main.Object, at) {
@@ -199,7 +198,7 @@ func owned(main *unstructured.Unstructured, at []string) bool {
 	return false
 }
 
-// ownsEnd goes through its sets to the end: their iterators panic where a loop is left.
+// ownsEnd always iterates to the end: the iterators of sets panic when a loop is left early.
 func ownsEnd(set *fieldpath.Set, o any, at []string) (owns bool) {
 	if len(at) == 0 {
 		return !set.Empty()
@@ -215,8 +214,8 @@ func ownsEnd(set *fieldpath.Set, o any, at []string) (owns bool) {
 	return owns
 }
 
-// scaledField returns the way to the field of an object that FieldManager wrote through its
-// subresource scale: kinds have it in different places.
+// scaledField returns the path of the field that FieldManager wrote through the scale
+// subresource: it differs between kinds.
 func scaledField(main *unstructured.Unstructured) (at []string, found bool) {
 	for _, e := range entriesOf(main) {
 		if e.Manager != FieldManager || e.Subresource != scaleSubresource {
@@ -231,7 +230,7 @@ func scaledField(main *unstructured.Unstructured) (at []string, found bool) {
 	return at, found
 }
 
-// names returns a path that goes through mappings only.
+// names returns a path that leads through mappings only.
 func names(p fieldpath.Path) ([]string, bool) {
 	var at []string
 	for _, pe := range p {
@@ -243,10 +242,10 @@ func names(p fieldpath.Path) ([]string, bool) {
 	return at, true
 }
 
-// handBack returns managedFields as they are when FieldManager has given what lies on the
-// ways, but not on those that others of its operations keep, to who owned it before; false
-// where it owns nothing of that. restored says that all of it is as it was before.
-func handBack(main *unstructured.Unstructured, owners []Owner, ways, kept [][]string, restored bool) ([]any, bool, error) {
+// handBack returns the managedFields after FieldManager gave up the fields on the paths, except
+// those that its other operations hold, to their former owners; false if it owns none of them.
+// restored reports that all values are those before.
+func handBack(main *unstructured.Unstructured, owners []Owner, ways, held [][]string, restored bool) ([]any, bool, error) {
 	entries := entriesOf(main)
 	ownerless := map[string]fieldpath.Path{}
 	if restored {
@@ -258,7 +257,7 @@ func handBack(main *unstructured.Unstructured, owners []Owner, ways, kept [][]st
 		if e.Manager != FieldManager {
 			continue
 		}
-		give := touched(e.set, main.Object, ways).Difference(touched(e.set, main.Object, kept))
+		give := touched(e.set, main.Object, ways).Difference(touched(e.set, main.Object, held))
 		for p := range give.All() {
 			given[written(p)] = p.Copy()
 		}
@@ -270,7 +269,7 @@ func handBack(main *unstructured.Unstructured, owners []Owner, ways, kept [][]st
 	maps.Copy(given, ownerless)
 	for _, o := range owners {
 		p, ok := given[o.Path]
-		if _, lost := ownerless[o.Path]; !ok || lost && o.Manager == FieldManager {
+		if _, isOwnerless := ownerless[o.Path]; !ok || isOwnerless && o.Manager == FieldManager {
 			continue
 		}
 		i := slices.IndexFunc(entries, func(e entry) bool { return e.isOf(o) })
@@ -284,9 +283,9 @@ func handBack(main *unstructured.Unstructured, owners []Owner, ways, kept [][]st
 	return out, true, err
 }
 
-// withoutOwner returns of the ends of ways those that had an owner and have none now: what
-// is scaled to 0 loses its owner, and what is scaled from there gets none; and who applied
-// a field of false that is not kept owns it all the same.
+// withoutOwner returns the ends of paths that had an owner and have none now: a field scaled to
+// 0 loses its owner, and scaling up from 0 sets none. A manager that applied an omitted false
+// still owns the field.
 func withoutOwner(main *unstructured.Unstructured, owners []Owner, ways [][]string) map[string]fieldpath.Path {
 	out := map[string]fieldpath.Path{}
 	for _, at := range ways {

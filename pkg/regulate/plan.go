@@ -8,31 +8,29 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// failedFor is how long rules leave an app alone to which a signal failed for good.
+// failedFor is how long rules ignore an app after a signal to it failed permanently.
 const failedFor = 5 * time.Minute
 
-// NewPlan says what is to be done at a moment: which signals are sent, which are undone,
-// and why the rest is not. It is pure and total: it reads and changes nothing but what it
-// returns, the same input gives the same plan, and no journal or world makes it fail, times
-// that lie in the future included (they count as now).
+// NewPlan returns what to do at a moment: which signals to send, which to undo, and why not the
+// others. It is pure and total: the same input gives the same plan, and no journal or state
+// makes it fail. Times in the future count as now.
 //
-// A rule fires for an app whose state is one of the rule's, without a break for as long as
-// the rule says, by the memory of the journal and by what objects say of themselves. An app
-// that is held, or about to be, is never a cause; nor is one that was recovered less than Settle
-// ago and is on its way, nor one that needs an app in trouble by the same rule: its trouble
-// may be of that one. Among apps that need each other the first by name is the cause.
+// A rule fires for an app whose state has been one of the rule's for the time of the rule,
+// without a break, by the journal and by the times in objects. Some apps are never a cause: one
+// that is held or about to be; one that was recovered less than Settle ago and is Progressing;
+// and one that needs an app with trouble by the same rule, which may have caused its trouble.
+// Among apps that need each other the first by name is the cause.
 //
-// A signal that an app has already got is joined by further causes. What cannot be sent is
-// refused as a whole, with a reason (Refusal). A hold is undone when none of its causes
-// is left: a rule's is gone after RecoverFor without trouble, or when the manifest knows
-// rule, app or target no more; that of a hand or of a run when that is said. What is needed
-// comes first: an app waits while one that it needs is held by a rule or waits itself, and
-// while one that was recovered less than Settle ago is not Healthy. What is held by hand makes
-// nobody wait. So what is recovered is recovered app by app, by plan after plan; Again says when
-// to make the next one.
+// Further causes join a signal that was already sent. A signal that cannot be sent is refused as
+// a whole, with a reason (Refusal). A hold without causes is undone. The cause of a rule ends
+// after RecoverFor without trouble, or when the manifest no longer has the rule, the app or the
+// target; a manual one or that of a run ends on request. Dependencies recover first: an app
+// waits while an app that it needs is held by a rule, waits itself, or was recovered less than
+// Settle ago and is not Healthy. Manual holds block no other app. So each plan recovers some
+// apps; NextCheck is when to make the next one.
 //
-// An app that is not known (Unknown, not read) is neither in trouble nor well: what is held
-// because of it stays held, and nothing else is.
+// An app with unknown state (Unknown, unread) has neither trouble nor recovered: its causes
+// stay, and it adds none.
 func NewPlan(w *SystemState, s *system.System, j *Journal, now time.Time) *Plan {
 	p := newPlanner(w, s, j, now)
 	p.findCauses()
@@ -41,21 +39,21 @@ func NewPlan(w *SystemState, s *system.System, j *Journal, now time.Time) *Plan 
 	return p.planned()
 }
 
-// planner makes one plan. Everything in it but out is fixed before the first step is made.
+// planner makes one plan. Its fields except out are set before the first step is planned.
 type planner struct {
 	s   *system.System
 	j   *Journal // a copy
 	now time.Time
-	// names are the apps of the manifest, in its order, and states what is known of them.
+	// names are the apps of the manifest, in its order, and states their observed states.
 	names  []string
 	states map[string]*AppState
 	needs  needs
 	seen   map[string]*AppRecord
 	held   map[string]bool
-	// frozen are the apps that a rule holds: how they are says nothing.
+	// frozen are the apps that a rule holds: their state does not count.
 	frozen  map[string]bool
 	matches map[about]match
-	// verdicts say of each hold which of its causes are on.
+	// verdicts has for each hold its causes that last.
 	verdicts map[*Hold]verdict
 
 	firing  map[string][]firing // by app
@@ -74,8 +72,7 @@ type planner struct {
 // about is a rule and an app.
 type about struct{ rule, app string }
 
-// wave is steps that follow those of the waves before; steps of one level are done side by
-// side.
+// wave is steps that follow the waves before; steps of one level run concurrently.
 type wave struct {
 	steps  []Step
 	before func(a, b *Step) bool
@@ -113,7 +110,7 @@ func newPlanner(w *SystemState, s *system.System, j *Journal, now time.Time) *pl
 	return p
 }
 
-// knows says that an app is of the manifest.
+// knows reports that an app is in the manifest.
 func (p *planner) knows(app string) bool { return slices.Contains(p.names, app) }
 
 // rule finds a rule by name.
@@ -126,7 +123,7 @@ func (p *planner) rule(name string) (*system.Rule, bool) {
 	return nil, false
 }
 
-// ripens says that something will be otherwise at t.
+// ripens records that the plan changes at t.
 func (p *planner) ripens(t time.Time) {
 	if t.After(p.now) && (p.again.IsZero() || t.Before(p.again)) {
 		p.again = t
@@ -138,7 +135,7 @@ func (p *planner) wait(w Wait) {
 	p.waits = append(p.waits, w)
 }
 
-// refuse keeps one refusal of a kind for an app, a signal and a rule: the first.
+// refuse keeps the first refusal of an app, a signal and a rule.
 func (p *planner) refuse(r Refusal) {
 	p.ripens(r.Until)
 	if !slices.ContainsFunc(p.refused, func(o Refusal) bool {
@@ -148,7 +145,7 @@ func (p *planner) refuse(r Refusal) {
 	}
 }
 
-// planned puts together what was found.
+// planned returns the result.
 func (p *planner) planned() *Plan {
 	out := &Plan{At: p.now, Pending: p.waits, Refused: p.refused, Seen: orNil(p.seen)}
 	next := 0
@@ -175,7 +172,7 @@ func (p *planner) planned() *Plan {
 	return out
 }
 
-// statusOf says what an app is to regulation: held, a cause, left alone, or free.
+// statusOf returns the status of an app: held, a cause, flapping, or free.
 func (p *planner) statusOf(app string) AppPlan {
 	for _, h := range p.j.Holds {
 		if h.App == app {
@@ -192,9 +189,9 @@ func (p *planner) statusOf(app string) AppPlan {
 			}
 		}
 	}
-	if until, n := p.damped(app); !until.IsZero() {
-		p.ripens(until)
-		return AppPlan{app, Flapping, p.dampedWhy(app, n, until)}
+	if end, n := p.damped(app); !end.IsZero() {
+		p.ripens(end)
+		return AppPlan{app, Flapping, p.dampedWhy(app, n, end)}
 	}
 	return AppPlan{app, NotHeld, p.freeWhy(app)}
 }

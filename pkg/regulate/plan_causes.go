@@ -14,7 +14,7 @@ type firing struct {
 	targets []string
 }
 
-// findCauses finds the apps that are causes now, and what is to be sent because of them.
+// findCauses finds the apps that are causes now, and the signals to send because of them.
 func (p *planner) findCauses() {
 	for _, app := range p.names {
 		for i := range p.s.Regulation.Rules {
@@ -29,27 +29,27 @@ func (p *planner) findCauses() {
 	}
 }
 
-// fire notes that a rule fires for an app, or why it does not.
+// fire records that a rule fires for an app, or why it does not.
 func (p *planner) fire(r *system.Rule, app string, m match) {
 	targets := p.targets(r, app)
-	if why := p.ofAnother(r, app); why != "" {
-		p.passed[app] = p.explain(app, r, m) + why
+	if reason := p.ofAnother(r, app); reason != "" {
+		p.passed[app] = p.explain(app, r, m) + reason
 		return
 	}
-	if until := m.since.Add(r.For); p.now.Before(until) {
+	if end := m.since.Add(r.For); p.now.Before(end) {
 		for _, t := range targets {
 			if h, ok := p.j.HoldOf(t, r.Signal); ok && slices.ContainsFunc(h.Causes, Cause{Rule: r.Name, App: app}.same) {
-				continue // it is held because of this already
+				continue // held because of it already
 			}
-			p.wait(Wait{App: t, Signal: r.Signal, Verb: Send, Rule: r.Name, Why: p.explain(app, r, m), Until: until})
+			p.wait(Wait{App: t, Signal: r.Signal, Verb: Send, Rule: r.Name, Why: p.explain(app, r, m), Until: end})
 		}
-		p.ripens(until)
+		p.ripens(end)
 		return
 	}
 	p.firing[app] = append(p.firing[app], firing{r, targets})
 }
 
-// ofAnother says why the trouble of an app may be that of another one, which it needs.
+// ofAnother returns why an app that this one needs may have caused its trouble.
 func (p *planner) ofAnother(r *system.Rule, app string) string {
 	for _, n := range p.needs.dependencies(app) {
 		if !p.knows(n) {
@@ -68,8 +68,8 @@ func (p *planner) ofAnother(r *system.Rule, app string) string {
 	return ""
 }
 
-// targets are the apps that get the signal of a rule because of an app, in the order of the
-// manifest; never the app itself.
+// targets are the apps that get the signal of a rule because of an app, in manifest order; never
+// the app itself.
 func (p *planner) targets(r *system.Rule, app string) []string {
 	var out []string
 	for _, t := range p.names {
@@ -86,8 +86,7 @@ func (p *planner) targets(r *system.Rule, app string) []string {
 	return out
 }
 
-// open are the apps for which a rule fires and which are neither causes nor passed over yet,
-// by the order of the manifest.
+// open are the apps for which a rule fires and that have no verdict yet, in manifest order.
 func (p *planner) open() []string {
 	var out []string
 	for _, app := range p.names {
@@ -98,8 +97,7 @@ func (p *planner) open() []string {
 	return out
 }
 
-// next chooses among open apps one that none of the others would hold; of a ring of such the
-// first by name.
+// next chooses an open app that no other open one would hold; in a cycle the first by name.
 func (p *planner) next(open []string) string {
 	edges := map[string]map[string]bool{}
 	for _, app := range open {
@@ -126,12 +124,12 @@ func (p *planner) next(open []string) string {
 	return best
 }
 
-// accept makes a cause of an app, unless it is about to be held itself.
+// accept makes an app a cause, unless it is about to be held itself.
 func (p *planner) accept(app string) {
 	first := p.firing[app][0].rule
-	why := p.explain(app, first, p.matches[about{first.Name, app}])
+	reason := p.explain(app, first, p.matches[about{first.Name, app}])
 	if p.toHold[app] {
-		p.passed[app] = why + "; but it is about to be held itself"
+		p.passed[app] = reason + "; but it is about to be held itself"
 		return
 	}
 	p.causes[app] = true
@@ -140,19 +138,19 @@ func (p *planner) accept(app string) {
 		c := Cause{Rule: f.rule.Name, App: app, Why: p.explain(app, f.rule, p.matches[about{f.rule.Name, app}]), At: p.now}
 		for _, t := range f.targets {
 			if p.causes[t] {
-				continue // the two are in a ring: it is a cause, and not held
+				continue // a cycle: it is a cause, and not held
 			}
 			held++
 			p.want(t, f.rule.Signal, c)
 		}
 	}
 	if held == 0 {
-		why += "; no app is held because of it"
+		reason += "; no app is held because of it"
 	}
-	p.plans[app] = AppPlan{app, IsCause, why}
+	p.plans[app] = AppPlan{app, IsCause, reason}
 }
 
-// want asks for a signal to an app because of a cause.
+// want requests a signal to an app because of a cause.
 func (p *planner) want(app, signal string, c Cause) {
 	excused := slices.Contains(p.seen[app].OverriddenCauses, c.Rule+"/"+c.App)
 	refuse := func() {
@@ -190,5 +188,5 @@ func (p *planner) want(app, signal string, c Cause) {
 	p.sends = append(p.sends, p.send(app, signal, c))
 }
 
-// ending says that a hold is being undone, and that nothing changes that.
+// ending reports a hold that is being undone: that always continues to its end.
 func ending(h *Hold) bool { return h.Phase == Recovering || h.Failed != "" }

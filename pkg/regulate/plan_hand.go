@@ -10,39 +10,38 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// What is asked for by hand is planned by the functions here. They are as pure and total as
-// Plan, and what they return is done in the same way; it is about the one thing that was
-// asked for, and leaves what rules want to the next Plan; but what was started is ended first.
-// The bounds of rules (budget, hold-off, damping) do not refuse a hand.
+// Plans of manual requests. They are as pure and total as NewPlan, and Runner.Do runs them in
+// the same way. Each covers one request, finishes started operations first, and leaves the rules
+// to the next NewPlan. The limits of rules (budget, hold-off, damping) do not apply.
 
-// StopByHand sends a signal to an app because somebody, who, asks for it. An app that has
-// got the signal already is joined by that cause, so that it is held until the hand lets go
-// as well. It is refused where the app does nothing on the signal, where the manifest does
-// not allow it, and where somebody else keeps a target as it is.
-func StopByHand(w *SystemState, s *system.System, j *Journal, app, signal, who string, now time.Time) *Plan {
+// StopByHand sends a signal to an app at the request of user. If the app already has the signal,
+// this cause joins, and the app stays held until the request is withdrawn too. It is refused if
+// the app does nothing on the signal, if the manifest does not allow it, and if a manager
+// reverts changes of a target.
+func StopByHand(w *SystemState, s *system.System, j *Journal, app, signal, user string, now time.Time) *Plan {
 	p := newPlanner(w, s, j, now)
-	who = cmp.Or(who, "an unknown user")
+	user = cmp.Or(user, "an unknown user")
 	p.groups = append(p.groups, p.unfinished(nil))
-	p.hold(app, signal, Cause{RequestedBy: who, Why: "held manually by " + who, At: p.now})
+	p.hold(app, signal, Cause{RequestedBy: user, Why: "held manually by " + user, At: p.now})
 	p.sendAll()
 	return p.planned()
 }
 
-// HoldForRun sends a signal to who needs an app because a command is about to change that
-// app: to the apps to which rules that fire on an upgrade of it send that signal, and where
-// there is no such rule to those that need it directly. The run is known by an id, by which
-// EndRun lets them go. An app that cannot be held is refused; whether the command is run all
-// the same is the caller's choice. It is an error if the system has no such app.
-func HoldForRun(w *SystemState, s *system.System, j *Journal, app, signal, id, command, who string, now time.Time) (*Plan, error) {
+// HoldForRun sends a signal to the dependents of an app because a command is about to change it:
+// the signals of rules that fire on its upgrade, and without such a rule to the apps that need
+// it directly. EndRun recovers them by the ID of the run. An app that cannot be held is refused;
+// the caller decides whether to run the command anyway. An app that the system lacks is an
+// error.
+func HoldForRun(w *SystemState, s *system.System, j *Journal, app, signal, id, command, user string, now time.Time) (*Plan, error) {
 	p := newPlanner(w, s, j, now)
 	if !p.knows(app) {
 		return nil, fmt.Errorf("app %s: the System has no app of that name; it has %s", app, cmp.Or(strings.Join(p.names, ", "), "none"))
 	}
-	why := fmt.Sprintf("a run changes %s: %s", app, cmp.Or(command, "a command"))
-	if who != "" {
-		why += " (" + who + ")"
+	reason := fmt.Sprintf("a run changes %s: %s", app, cmp.Or(command, "a command"))
+	if user != "" {
+		reason += " (" + user + ")"
 	}
-	cause := Cause{App: app, Run: cmp.Or(id, "run"), Why: why, At: p.now}
+	cause := Cause{App: app, Run: cmp.Or(id, "run"), Why: reason, At: p.now}
 	var targets []string
 	ruled := false
 	for i := range p.s.Regulation.Rules {
@@ -63,7 +62,7 @@ func HoldForRun(w *SystemState, s *system.System, j *Journal, app, signal, id, c
 	return p.planned(), nil
 }
 
-// hold sends a signal that no rule asks for, or joins the hold that there is.
+// hold sends a signal without a rule, or joins an existing hold.
 func (p *planner) hold(app, signal string, c Cause) {
 	if h, ok := p.j.HoldOf(app, signal); ok {
 		step := Step{Verb: AddCause, App: app, Signal: signal, Hold: h.ID, Causes: []Cause{c}, Why: c.Why}
@@ -82,27 +81,26 @@ func (p *planner) hold(app, signal string, c Cause) {
 	p.sends = append(p.sends, p.send(app, signal, c))
 }
 
-// RecoverByHand undoes all signals to an app because somebody asks for it, without
-// waiting for anybody: whoever holds it by hand or for a run lets go. While a rule has a
-// cause to hold it, it stays held by that and this is refused, unless it is forced: then the
-// causes are excused, and do not hold it again until they have been gone once. What was left
-// as it is when the app was recovered before, because somebody had changed it, is restored where
-// it is forced; else it is said.
-func RecoverByHand(w *SystemState, s *system.System, j *Journal, app, who string, force bool, now time.Time) *Plan {
+// RecoverByHand undoes all signals to an app on request, without waiting for other apps; it ends
+// manual causes and those of runs. While a rule has a cause the app stays held and this is
+// refused. With force those causes are overridden, and do not hold the app again until they have
+// ended once. Conflicts of earlier recoveries are restored with force; else a refusal names
+// them.
+func RecoverByHand(w *SystemState, s *system.System, j *Journal, app, user string, force bool, now time.Time) *Plan {
 	p := newPlanner(w, s, j, now)
-	var leave, back []Step
+	var leave, recovers []Step
 	held := false
 	for _, h := range p.j.Holds {
 		if h.App != app {
 			continue
 		}
 		held = true
-		step := Step{Verb: RecoverApp, App: app, Signal: h.Signal, Hold: h.ID, Causes: h.Causes, Actions: p.afterwards(app), Why: "recovered manually by " + cmp.Or(who, "an unknown user")}
+		step := Step{Verb: RecoverApp, App: app, Signal: h.Signal, Hold: h.ID, Causes: h.Causes, Actions: p.afterwards(app), Why: "recovered manually by " + cmp.Or(user, "an unknown user")}
 		rules := slices.DeleteFunc(slices.Clone(p.verdicts[h].on), Cause.byHand)
 		hands := slices.DeleteFunc(slices.Clone(h.Causes), Cause.ofRule)
 		switch {
 		case ending(h):
-			continue // it is resumed
+			continue // resumed instead
 		case len(rules) > 0 && !force:
 			p.refuse(Refusal{App: app, Signal: h.Signal, Rule: rules[0].Rule, Reason: BecauseCause, Message: fmt.Sprintf(
 				"%s is held because %s; it recovers when that clears, or with --force", app, whys(rules))})
@@ -113,19 +111,19 @@ func RecoverByHand(w *SystemState, s *system.System, j *Journal, app, who string
 			leave = append(leave, step)
 		default:
 			p.excuse(app, rules)
-			back = append(back, step)
+			recovers = append(recovers, step)
 		}
 	}
-	said := len(p.refused)
-	back = append(back, p.backOfLeft(app, cmp.Or(who, "an unknown user"), force, held)...)
-	if !held && len(back) == 0 && len(p.refused) == said {
+	refusals := len(p.refused)
+	recovers = append(recovers, p.backOfLeft(app, cmp.Or(user, "an unknown user"), force, held)...)
+	if !held && len(recovers) == 0 && len(p.refused) == refusals {
 		p.refuse(Refusal{App: app, Signal: system.Recover, Reason: BecauseNotHeld, Message: fmt.Sprintf("%s is not held by this System: there is nothing to recover; held: %s", app, cmp.Or(p.heldApps(), "none"))})
 	}
-	p.groups = []wave{p.unfinished(back), {leave, joinFirst}, {back, p.recoverOrder}}
+	p.groups = []wave{p.unfinished(recovers), {leave, joinFirst}, {recovers, p.recoverOrder}}
 	return p.planned()
 }
 
-// excuse has causes not hold an app again until they have been gone once.
+// excuse overrides causes for an app until they have ended once.
 func (p *planner) excuse(app string, causes []Cause) {
 	s := p.seen[app]
 	if s == nil {
@@ -139,9 +137,9 @@ func (p *planner) excuse(app string, causes []Cause) {
 	slices.Sort(s.OverriddenCauses)
 }
 
-// EndRun lets go what a run holds. What nobody makes wait is undone at once; the others
-// lose the cause, and the plans that follow undo them when what they need is Healthy:
-// while there are Waits, there is something to do yet.
+// EndRun recovers what a run holds. Holds that wait for no other app are undone at once; the
+// others lose the cause, and later plans undo them when their dependencies are Healthy. Until
+// then the plan has Pending entries.
 func EndRun(w *SystemState, s *system.System, j *Journal, id string, now time.Time) *Plan {
 	j = j.Clone()
 	ended := map[int][]Cause{}
@@ -157,21 +155,21 @@ func EndRun(w *SystemState, s *system.System, j *Journal, id string, now time.Ti
 		h.Causes = stay
 	}
 	p := newPlanner(w, s, j, now)
-	var back, leave []Step
+	var recovers, leave []Step
 	for _, h := range p.j.Holds {
 		step := Step{App: h.App, Signal: h.Signal, Hold: h.ID, Causes: ended[h.ID], Why: "the run has ended: " + whys(ended[h.ID])}
 		switch {
 		case len(ended[h.ID]) == 0 || ending(h):
 		case len(p.verdicts[h].on) == 0:
 			step.Verb = RecoverApp
-			back = append(back, step)
+			recovers = append(recovers, step)
 		default:
 			step.Verb = RemoveCause
 			leave = append(leave, step)
 		}
 	}
-	ready := p.inOrder(back)
-	for _, step := range back {
+	ready := p.inOrder(recovers)
+	for _, step := range recovers {
 		if !slices.ContainsFunc(ready, func(s Step) bool { return s.Hold == step.Hold }) {
 			step.Verb = RemoveCause
 			leave = append(leave, step)

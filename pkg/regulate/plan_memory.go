@@ -9,24 +9,23 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// match is how an app is to a rule.
+// match is the state of an app for a rule.
 type match struct {
-	// on says that the rule's state is that of the app, and health that it is so by its
+	// on reports that the app has the state of the rule, and health that it has it by its
 	// health, not only by an upgrade.
 	on, health bool
-	// unsure says that it cannot be said: neither trouble nor recovery.
+	// unsure reports an unknown state: neither trouble nor recovery.
 	unsure bool
 	// since is since when it is on, or well.
 	since time.Time
 }
 
-// appliesTo says that a rule is about an app.
+// appliesTo reports that a rule covers an app.
 func appliesTo(r *system.Rule, app string) bool { return r.App == "" || r.App == app }
 
-// freeze finds the apps that a rule holds. What such an app was a cause of stays so until
-// it has been recovered and is well: nothing can be said of it meanwhile. Rings of apps that
-// are held because of each other alone (no plan makes them) do not count, they would never
-// end.
+// freeze finds the apps that a rule holds. Such an app stays a cause until it has recovered and
+// is well, since its state is not meaningful meanwhile. Cycles of apps that are held only
+// because of each other (no plan makes them) do not count: they would never end.
 func (p *planner) freeze() {
 	ruled := map[string]bool{}
 	for _, h := range p.j.Holds {
@@ -48,8 +47,8 @@ func (p *planner) freeze() {
 	}
 }
 
-// remember makes the memory of all apps, with what is seen now. Apps that the manifest
-// knows no more are forgotten.
+// remember updates the records of all apps with the observations. It drops apps that are no
+// longer in the manifest.
 func (p *planner) remember() {
 	for _, app := range p.names {
 		s := p.j.AppRecords[app].Clone()
@@ -67,7 +66,7 @@ func (p *planner) remember() {
 			p.matches[about{r.Name, app}] = m
 			switch {
 			case p.states[app] == nil:
-				// Nobody looked: what was known of it is kept.
+				// not observed: the record stays
 				keep(trouble, s.FiringSince, r.Name)
 				keep(well, s.ClearSince, r.Name)
 			case m.unsure:
@@ -79,7 +78,7 @@ func (p *planner) remember() {
 		}
 		s.FiringSince, s.ClearSince = orNil(trouble), orNil(well)
 	}
-	// An excuse ends when its cause has been gone once, which all memories together tell.
+	// An override ends when all records show that its cause has ended once.
 	for _, s := range p.seen {
 		s.OverriddenCauses = slices.DeleteFunc(s.OverriddenCauses, func(e string) bool { return !p.mayBe(e) })
 		if len(s.OverriddenCauses) == 0 {
@@ -88,9 +87,8 @@ func (p *planner) remember() {
 	}
 }
 
-// clamp makes now of what lies in the future: a clock was set back. One that was set forward
-// only ends what waits. All times are in UTC, as those of a journal that was read are, so
-// that memories can be compared.
+// clamp replaces times in the future by now: the clock was set back. All times are in UTC, as in
+// a stored journal, so that records can be compared.
 func (p *planner) clamp(s *AppRecord) {
 	past := func(t *time.Time) {
 		*t = t.Round(0).UTC()
@@ -109,9 +107,9 @@ func (p *planner) clamp(s *AppRecord) {
 	s.Stopped = recent(s.Stopped, p.now)
 }
 
-// rebase makes the present fingerprint the one that the app is settled at: at first sight;
-// when it is well, or somebody else suspended it, and nothing is rolled out; and while what
-// changes may be of our own making, as long as it is held and until it has settled again.
+// rebase makes the present fingerprint the healthy one in three cases: at first sight; when the
+// app is well or suspended by others and no rollout is in progress; and while regulation itself
+// may have changed it, from the hold until it has settled again.
 func (p *planner) rebase(app string, s *AppRecord) {
 	a := p.states[app]
 	if a == nil || len(a.Unread) > 0 {
@@ -123,8 +121,8 @@ func (p *planner) rebase(app string, s *AppRecord) {
 	}
 }
 
-// recalled returns the apps that an app was seen to need, of which that cannot be seen now:
-// the one that is needed, or the app itself, is not there or was not read.
+// recalled returns the apps that an app was observed to need, for needs that cannot be observed
+// now because one of the two is missing or unread.
 func (p *planner) recalled(app string) []string {
 	whole := func(name string) bool {
 		a := p.states[name]
@@ -139,15 +137,15 @@ func (p *planner) recalled(app string) []string {
 	return out
 }
 
-// known returns the apps that an app needs, to be recalled.
+// known returns the needs of an app to be recorded.
 func (p *planner) known(app string) []string {
 	if p.needs.direct[app] == nil {
-		return p.recalled(app) // Nobody looked.
+		return p.recalled(app) // not observed
 	}
 	return slices.Sorted(maps.Keys(p.needs.direct[app]))
 }
 
-// settling says that an app was recovered less than Settle ago.
+// settling reports that an app was recovered less than Settle ago.
 func (p *planner) settling(s *AppRecord) bool {
 	return !s.Recovered.IsZero() && p.now.Before(s.Recovered.Add(p.s.Regulation.Settle))
 }
@@ -157,7 +155,7 @@ func upgrading(a *AppState, s *AppRecord) bool {
 	return a.Rollout != "" || len(a.Unread) == 0 && s.HealthyFingerprint != nil && !maps.Equal(s.HealthyFingerprint, a.Fingerprint)
 }
 
-// healthOf is the health of a state, which is Unknown where nothing was judged.
+// healthOf returns the health of a state; Unknown without a verdict.
 func healthOf(a *AppState) health.Status {
 	if a.Health == "" {
 		return health.Unknown
@@ -165,8 +163,8 @@ func healthOf(a *AppState) health.Status {
 	return a.Health
 }
 
-// look says how an app is to a rule, and since when. An app that is held is never in
-// trouble; it is well only where its own state counts, since nobody but a hand holds it.
+// look returns the state of an app for a rule, and since when. A held app never has trouble; it
+// is well only if its own state counts, that is, if only manual causes hold it.
 func (p *planner) look(r *system.Rule, app string, s *AppRecord) match {
 	a := p.states[app]
 	if a == nil {
@@ -196,13 +194,13 @@ func (p *planner) look(r *system.Rule, app string, s *AppRecord) match {
 	return m
 }
 
-// trusted says that the objects' own word on since when something is so can be: it lies in
-// the past, and after what contradicts it.
+// trusted reports that the time in an object is plausible: in the past, and later than the last
+// contrary observation.
 func (p *planner) trusted(since, after time.Time) bool {
 	return !since.IsZero() && since.Before(p.now) && since.After(after)
 }
 
-// mayBe says that a cause, written rule/app, has not been gone for as long as its rule says.
+// mayBe reports that a cause, written rule/app, has not ended for as long as its rule demands.
 func (p *planner) mayBe(cause string) bool {
 	for i := range p.s.Regulation.Rules {
 		r := &p.s.Regulation.Rules[i]
@@ -215,8 +213,8 @@ func (p *planner) mayBe(cause string) bool {
 	return false
 }
 
-// wellAt is when an app has been well by a rule for as long as the rule says, if nothing
-// changes; zero where it is not well.
+// wellAt returns when an app will have been well by a rule for as long as the rule demands; zero
+// if it is not well.
 func (p *planner) wellAt(r *system.Rule, app string) time.Time {
 	m := p.matches[about{r.Name, app}]
 	if m.on || m.unsure {
@@ -231,7 +229,7 @@ func keep(to, from map[string]time.Time, key string) {
 	}
 }
 
-// orNil makes nil of an empty map, as JSON does.
+// orNil returns nil for an empty map, as JSON decodes it.
 func orNil[V any](m map[string]V) map[string]V {
 	if len(m) == 0 {
 		return nil

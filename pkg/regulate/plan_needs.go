@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// needs is who needs whom: direct is what a World says, and all is that followed to its end.
+// needs has the needs of apps: direct as observed, and all transitively.
 type needs struct {
 	direct, all map[string]map[string]bool
 }
@@ -13,8 +13,8 @@ type needs struct {
 // noHistory recalls nothing.
 func noHistory(string) []string { return nil }
 
-// needsOf reads the needs of a world, and those that are recalled of an app. That an app
-// needs itself says nothing.
+// needsOf reads the needs of a state, and the recalled ones. A need of an app for itself is
+// dropped.
 func needsOf(w *SystemState, recalled func(app string) []string) needs {
 	n := needs{map[string]map[string]bool{}, map[string]map[string]bool{}}
 	for i := range w.Apps {
@@ -38,7 +38,7 @@ func needsOf(w *SystemState, recalled func(app string) []string) needs {
 	return n
 }
 
-// reach returns what can be come to from a node; the node itself only by a way back.
+// reach returns the nodes reachable from a node; the node itself only through a cycle.
 func reach(from string, edges map[string]map[string]bool) map[string]bool {
 	found, open := map[string]bool{}, []string{from}
 	for len(open) > 0 {
@@ -54,13 +54,13 @@ func reach(from string, edges map[string]map[string]bool) map[string]bool {
 	return found
 }
 
-// dependencies returns what an app needs, at any depth, by name; without itself.
+// dependencies returns what an app needs transitively, by name, without itself.
 func (n needs) dependencies(app string) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(n.all[app])), func(o string) bool { return o == app })
 }
 
-// first says that a comes before b where what is needed comes first: b needs a, at any
-// depth; among apps that need each other the order is that of names.
+// first reports that a comes before b if dependencies come first: b needs a transitively, or
+// both need each other and a has the smaller name.
 func (n needs) first(a, b string) bool {
 	if a == b || !n.all[b][a] {
 		return false
@@ -68,8 +68,8 @@ func (n needs) first(a, b string) bool {
 	return !n.all[a][b] || a < b
 }
 
-// last says that a comes before b where what is needed comes last. Among apps that need
-// each other the order is that of names, too.
+// last reports that a comes before b if dependencies come last. Apps that need each other are
+// ordered by name, too.
 func (n needs) last(a, b string) bool {
 	if a == b || !n.all[a][b] {
 		return false
@@ -77,8 +77,8 @@ func (n needs) last(a, b string) bool {
 	return !n.all[b][a] || a < b
 }
 
-// levelsOf numbers steps so that each has a higher number than all that come before it. The
-// order must have no cycles; if it had, what closes one would be left out.
+// levelsOf numbers steps so that each has a higher number than the ones before it. The order has
+// no cycles; an edge that closed one would be dropped.
 func levelsOf(steps []Step, before func(a, b *Step) bool) []int {
 	levels, open := make([]int, len(steps)), make([]bool, len(steps))
 	done := make([]bool, len(steps))

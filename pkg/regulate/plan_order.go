@@ -1,16 +1,14 @@
 package regulate
 
-// Neighbour is an app that needs another one, and how that is known.
+// Neighbour is an app that needs another one, with the evidence.
 type Neighbour struct {
 	App string
-	// Way leads from it to the other app, a need a step: one alone where it needs that
-	// directly.
+	// Way leads from it to the other app, one need a step.
 	Way []Need
 }
 
-// Neighbours returns the apps that need an app, those at any depth where cascade is set:
-// the nearest first, and of those equally near in the order of the world. An app is no
-// neighbour of itself.
+// Neighbours returns the apps that need an app, transitively if cascade is set: the nearest
+// first, then in the order of the state. An app is no neighbour of itself.
 func Neighbours(w *SystemState, app string, cascade bool) []Neighbour {
 	var out []Neighbour
 	seen := map[string]bool{app: true}
@@ -47,14 +45,13 @@ func (a *AppState) need(app string) (Need, bool) {
 	return Need{}, false
 }
 
-// StopOrder returns some apps in the waves in which they are stopped: who needs others comes
-// first. Those of one wave are stopped side by side.
+// StopOrder returns apps in the waves in which they are stopped: dependents first. Those of one
+// wave are stopped concurrently.
 func StopOrder(w *SystemState, apps []string) [][]string {
 	return waves(apps, needsOf(w, noHistory).last)
 }
 
-// RecoverOrder returns some apps in the waves in which they are recovered: what is needed comes
-// first.
+// RecoverOrder returns apps in the waves in which they are recovered: dependencies first.
 func RecoverOrder(w *SystemState, apps []string) [][]string {
 	return waves(apps, needsOf(w, noHistory).first)
 }

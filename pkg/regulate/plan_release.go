@@ -10,19 +10,19 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 )
 
-// verdict is what becomes of an open hold.
+// verdict is the decision about an open hold.
 type verdict struct {
-	// on and gone are its causes; until is when the last of those that are on but well is
-	// gone, zero where one of them is not well.
+	// on and gone are its causes; until is when the last of on ends if all of them are well,
+	// else zero.
 	on, gone []Cause
 	until    time.Time
 	why      []string // of those that are gone
 }
 
-// letGo plans what becomes of the holds of the journal: what was started is ended, causes come
-// and go, and what has none left is undone.
+// letGo plans the holds of the journal: it resumes started ones, adds and removes causes, and
+// undoes holds without causes.
 func (p *planner) letGo() {
-	var change, back []Step
+	var change, recovers []Step
 	for _, h := range p.j.Holds {
 		v, joins := p.verdicts[h], p.joins[h.ID]
 		step := Step{App: h.App, Signal: h.Signal, Hold: h.ID}
@@ -35,7 +35,7 @@ func (p *planner) letGo() {
 			if len(v.gone) == 0 {
 				step.Why = "no rule holds " + h.App
 			}
-			back = append(back, step)
+			recovers = append(recovers, step)
 			continue
 		}
 		if len(joins) > 0 {
@@ -52,21 +52,20 @@ func (p *planner) letGo() {
 			p.wait(Wait{App: h.App, Signal: h.Signal, Verb: RecoverApp, Rule: v.on[0].Rule, Why: p.wellWhy(v.on), Until: v.until})
 		}
 	}
-	back = p.inOrder(back)
-	p.groups = slices.Concat([]wave{p.unfinished(back), {change, joinFirst}, {back, p.recoverOrder}}, p.groups)
+	recovers = p.inOrder(recovers)
+	p.groups = slices.Concat([]wave{p.unfinished(recovers), {change, joinFirst}, {recovers, p.recoverOrder}}, p.groups)
 }
 
-// unfinished continues all holds that were started and not ended, besides those that are
-// about to be undone. It comes before anything else, whoever asks for that: what was
-// begun may have been written to an object that is wanted by others as well, and only when
-// that is known do they see what was there before. Such holds were started side by side, so
-// side by side they are ended.
-func (p *planner) unfinished(back []Step) wave {
+// unfinished resumes all started holds except those that are about to be undone. It comes before
+// any other step: a started operation may have written to an object that other operations write
+// too, which must know the values before. Such holds were started concurrently, so they are
+// resumed concurrently.
+func (p *planner) unfinished(recovers []Step) wave {
 	var out []Step
 	for _, h := range p.j.Holds {
 		step := Step{Verb: Resume, App: h.App, Signal: h.Signal, Hold: h.ID, Causes: h.Causes}
 		switch {
-		case slices.ContainsFunc(back, func(s Step) bool { return s.Hold == h.ID }):
+		case slices.ContainsFunc(recovers, func(s Step) bool { return s.Hold == h.ID }):
 			continue
 		case h.Failed != "":
 			step.Why = fmt.Sprintf("%s to %s failed (%s), and is undone", h.Signal, h.App, h.Failed)
@@ -83,7 +82,7 @@ func (p *planner) unfinished(back []Step) wave {
 	return wave{out, neverConflicts}
 }
 
-// recoverOrder lets what is needed go first; of the holds of one app the last one.
+// recoverOrder recovers dependencies first, and of the holds of one app the last one first.
 func (p *planner) recoverOrder(a, b *Step) bool {
 	if a.App == b.App {
 		return a.Hold > b.Hold
@@ -97,7 +96,7 @@ func joinFirst(a, b *Step) bool {
 	return a.Hold == b.Hold && a.Verb == AddCause && b.Verb == RemoveCause
 }
 
-// afterwards are the actions of an app on Recover that can be done.
+// afterwards are the actions on Recover of an app that are possible.
 func (p *planner) afterwards(app string) []Resolved {
 	a := p.states[app]
 	if a == nil {
@@ -106,24 +105,24 @@ func (p *planner) afterwards(app string) []Resolved {
 	return slices.DeleteFunc(slices.Clone(a.Actions["Recover"]), func(r Resolved) bool { return r.Refused != "" })
 }
 
-// evaluateHolds says of all holds which of their causes are on.
+// evaluateHolds finds the causes of all holds that last.
 func (p *planner) evaluateHolds() map[*Hold]verdict {
 	out := map[*Hold]verdict{}
 	for _, h := range p.j.Holds {
 		v, all := verdict{}, true
 		for _, c := range h.Causes {
-			until, on, why := p.causeOn(h, c)
+			end, on, reason := p.causeOn(h, c)
 			if !on {
 				v.gone = append(v.gone, c)
-				if !slices.Contains(v.why, why) {
-					v.why = append(v.why, why)
+				if !slices.Contains(v.why, reason) {
+					v.why = append(v.why, reason)
 				}
 				continue
 			}
 			v.on = append(v.on, c)
-			all = all && !until.IsZero()
-			if until.After(v.until) {
-				v.until = until
+			all = all && !end.IsZero()
+			if end.After(v.until) {
+				v.until = end
 			}
 		}
 		if !all {
@@ -134,24 +133,24 @@ func (p *planner) evaluateHolds() map[*Hold]verdict {
 	return out
 }
 
-// causeOn says whether a cause still holds an app; if it does, and is well, until when, and
-// if it does not, why.
-func (p *planner) causeOn(h *Hold, c Cause) (until time.Time, on bool, why string) {
-	if why := p.obsoleteReason(h, c); why != "" {
-		return time.Time{}, false, why
+// causeOn reports whether a cause still holds an app: with its end if it is well, and the reason
+// if it ended.
+func (p *planner) causeOn(h *Hold, c Cause) (end time.Time, on bool, reason string) {
+	if obsolete := p.obsoleteReason(h, c); obsolete != "" {
+		return time.Time{}, false, obsolete
 	}
 	if c.byHand() {
 		return time.Time{}, true, ""
 	}
 	r, _ := p.rule(c.Rule)
-	until = p.wellAt(r, c.App)
-	if until.IsZero() || p.now.Before(until) {
-		return until, true, ""
+	end = p.wellAt(r, c.App)
+	if end.IsZero() || p.now.Before(end) {
+		return end, true, ""
 	}
 	return time.Time{}, false, p.causeWhy(c)
 }
 
-// obsoleteReason says why a cause is gone whatever the apps are like: the manifest knows it no more.
+// obsoleteReason returns why a cause ended whatever the states: the manifest no longer has it.
 func (p *planner) obsoleteReason(h *Hold, c Cause) string {
 	if !p.knows(h.App) {
 		return fmt.Sprintf("the manifest no longer has app %s", h.App)
@@ -173,39 +172,38 @@ func (p *planner) obsoleteReason(h *Hold, c Cause) string {
 	return ""
 }
 
-// inOrder keeps of what is to be undone what nobody makes wait. Only without Settle do
-// steps of several waves remain: else it is to be seen first how what is needed fares.
-func (p *planner) inOrder(back []Step) []Step {
-	stays := map[string]bool{} // apps that are not let go by this plan
+// inOrder keeps the steps that wait for no other app. Only without Settle do steps of several
+// waves remain: else the health of dependencies is observed first.
+func (p *planner) inOrder(recovers []Step) []Step {
+	stays := map[string]bool{} // apps that this plan does not recover
 	rings := p.rings()
 	for {
 		var keep []Step
 		more := false
-		for _, s := range back {
-			why, until := p.waitsFor(s.App, stays, rings)
-			if why == "" {
+		for _, s := range recovers {
+			reason, end := p.waitsFor(s.App, stays, rings)
+			if reason == "" {
 				keep = append(keep, s)
 				continue
 			}
 			more = true
 			stays[s.App] = true
-			p.wait(Wait{App: s.App, Signal: s.Signal, Verb: RecoverApp, Why: s.Why + "; but " + why, Until: until})
+			p.wait(Wait{App: s.App, Signal: s.Signal, Verb: RecoverApp, Why: s.Why + "; but " + reason, Until: end})
 		}
-		back = keep
+		recovers = keep
 		if !more {
 			break
 		}
 	}
-	for i := range back {
-		back[i].Actions = p.afterwards(back[i].App)
+	for i := range recovers {
+		recovers[i].Actions = p.afterwards(recovers[i].App)
 	}
-	return back
+	return recovers
 }
 
-// rings says of each app that is held because of one that is held as well which others have
-// to be recovered before it, at any depth: those that are causes of its holds, and those that
-// it needs. Where a rule holds what a cause of it needs that goes around, and to need it
-// makes nobody wait: every such ring has a place where that breaks it.
+// rings returns for each app that is held because of a held app the apps that must recover
+// before it, transitively: the causes of its holds, and its needs. If a rule holds an app that
+// its cause needs, that is a cycle, and the need does not count: this breaks each such cycle.
 func (p *planner) rings() map[string]map[string]bool {
 	edges, all := map[string]map[string]bool{}, map[string]map[string]bool{}
 	for _, h := range p.j.Holds {
@@ -230,9 +228,8 @@ func (p *planner) rings() map[string]map[string]bool {
 	return all
 }
 
-// waitsFor says why an app is not let go yet, and until when if that is known. Apps that
-// need each other wait for those before them by name, and nobody waits for what is held
-// because of him.
+// waitsFor returns why an app is not recovered yet, and until when if known. Apps that need each
+// other wait for those with smaller names, and no app waits for one that is held because of it.
 func (p *planner) waitsFor(app string, stays map[string]bool, rings map[string]map[string]bool) (string, time.Time) {
 	settle := p.s.Regulation.Settle
 	for _, n := range p.needs.dependencies(app) {
@@ -248,7 +245,7 @@ func (p *planner) waitsFor(app string, stays map[string]bool, rings map[string]m
 			switch {
 			case ending(h) || len(on) == 0 && len(p.joins[h.ID]) == 0:
 				going = true
-			case rings[n][app]: // it waits for this one
+			case rings[n][app]: // it waits for this app
 			case len(p.joins[h.ID]) > 0 || slices.ContainsFunc(on, Cause.ofRule):
 				return fmt.Sprintf("%s, which it needs, is held", n), time.Time{}
 			}
@@ -260,8 +257,8 @@ func (p *planner) waitsFor(app string, stays map[string]bool, rings map[string]m
 			return fmt.Sprintf("%s, which it needs, recovers first", n), time.Time{}
 		}
 		if a := p.states[n]; !p.held[n] && a != nil && p.settling(p.seen[n]) && a.Health != health.Healthy {
-			until := p.seen[n].Recovered.Add(settle)
-			return fmt.Sprintf("%s, which it needs, recovered %s ago and is not Healthy yet (settle: %s)", n, span(p.now.Sub(p.seen[n].Recovered)), span(settle)), until
+			end := p.seen[n].Recovered.Add(settle)
+			return fmt.Sprintf("%s, which it needs, recovered %s ago and is not Healthy yet (settle: %s)", n, span(p.now.Sub(p.seen[n].Recovered)), span(settle)), end
 		}
 	}
 	return "", time.Time{}

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// send makes the step that sends a signal.
+// send creates the step that sends a signal.
 func (p *planner) send(app, signal string, causes ...Cause) *Step {
 	a := p.states[app]
 	managers, notes := p.managers(app, a.Actions[signal])
@@ -22,8 +22,8 @@ func (p *planner) send(app, signal string, causes ...Cause) *Step {
 	return &Step{Verb: Send, App: app, Signal: signal, Causes: causes, Actions: actions, Managers: managers}
 }
 
-// sendAll makes steps of what is sent: who needs others comes first, the signals to one app
-// in the order in which rules ask for them.
+// sendAll creates the steps of the signals: dependents first, and the signals to one app in the
+// order of rules.
 func (p *planner) sendAll() {
 	if len(p.sends) == 0 {
 		return
@@ -43,25 +43,24 @@ func (p *planner) sendAll() {
 	}})
 }
 
-// refusal says why a rule's signal is not sent to an app; nil where it is. What an app is
-// comes before what the rules' bounds are, and the budget is last: it is not spent on what
-// is not done.
+// refusal returns why the signal of a rule is not sent to an app; nil if it is. The state of the
+// app comes before the limits of rules, and the budget last, so that only sent signals use it.
 func (p *planner) refusal(app, signal string) *Refusal {
 	if r := p.cannot(app, signal); r != nil {
 		return r
 	}
 	g, s := &p.s.Regulation, p.seen[app]
-	no := func(reason string, until time.Time, format string, args ...any) *Refusal {
-		return &Refusal{App: app, Signal: signal, Reason: reason, Until: until, Message: fmt.Sprintf(format, args...)}
+	no := func(reason string, end time.Time, format string, args ...any) *Refusal {
+		return &Refusal{App: app, Signal: signal, Reason: reason, Until: end, Message: fmt.Sprintf(format, args...)}
 	}
-	if until := s.Refused.Add(failedFor); !s.Refused.IsZero() && p.now.Before(until) {
-		return no(BecauseFailed, until, "the last signal to %s failed %s ago; the next try is at %s (regulate history shows what failed)", app, span(p.now.Sub(s.Refused)), clock(until))
+	if end := s.Refused.Add(failedFor); !s.Refused.IsZero() && p.now.Before(end) {
+		return no(BecauseFailed, end, "the last signal to %s failed %s ago; the next try is at %s (regulate history shows what failed)", app, span(p.now.Sub(s.Refused)), clock(end))
 	}
-	if until := s.Recovered.Add(g.HoldOff); !s.Recovered.IsZero() && p.now.Before(until) {
-		return no(BecauseHoldOff, until, "%s recovered %s ago; rules ignore it until %s (regulation.holdOff: %s)", app, span(p.now.Sub(s.Recovered)), clock(until), span(g.HoldOff))
+	if end := s.Recovered.Add(g.HoldOff); !s.Recovered.IsZero() && p.now.Before(end) {
+		return no(BecauseHoldOff, end, "%s recovered %s ago; rules ignore it until %s (regulation.holdOff: %s)", app, span(p.now.Sub(s.Recovered)), clock(end), span(g.HoldOff))
 	}
-	if until, n := p.damped(app); !until.IsZero() {
-		return no(BecauseDamped, until, "%s", p.dampedWhy(app, n, until))
+	if end, n := p.damped(app); !end.IsZero() {
+		return no(BecauseDamped, end, "%s", p.dampedWhy(app, n, end))
 	}
 	if held := p.unavailable(); g.MaxUnavailableApps > 0 && len(held) >= g.MaxUnavailableApps && !slices.Contains(held, app) {
 		return no(BecauseBudget, time.Time{}, "rules hold %s already, and regulation.maxUnavailableApps is %d; %s follows when one of them recovers", strings.Join(held, ", "), g.MaxUnavailableApps, app)
@@ -69,7 +68,7 @@ func (p *planner) refusal(app, signal string) *Refusal {
 	return nil
 }
 
-// cannot says why a signal is not sent to an app whoever asks for it; nil where it is.
+// cannot returns why a signal is not sent to an app, also on manual requests; nil if it is.
 func (p *planner) cannot(app, signal string) *Refusal {
 	no := func(reason, format string, args ...any) *Refusal {
 		return &Refusal{App: app, Signal: signal, Reason: reason, Message: fmt.Sprintf(format, args...)}
@@ -103,14 +102,14 @@ func (p *planner) cannot(app, signal string) *Refusal {
 	return p.refuseManaged(app, signal, actions)
 }
 
-// stopped says that an app is held by Stop, or about to be: another signal would write over
-// what Stop wrote.
+// stopped reports that Stop holds an app, or is about to: another signal would overwrite its
+// fields.
 func (p *planner) stopped(app string) bool {
 	_, held := p.j.HoldOf(app, system.Stop)
 	return held || slices.ContainsFunc(p.sends, func(s *Step) bool { return s.App == app && s.Signal == system.Stop })
 }
 
-// refuseManaged refuses what somebody else keeps as it is, where the manifest says so.
+// refuseManaged refuses targets that have a manager, if the manifest says so.
 func (p *planner) refuseManaged(app, signal string, actions []Resolved) *Refusal {
 	keepers := p.keepers(app, actions)
 	if len(keepers) == 0 || p.gitops(app) != system.Refuse {
@@ -125,14 +124,13 @@ func (p *planner) refuseManaged(app, signal string, actions []Resolved) *Refusal
 		"%s of %s is managed by %s (%s), which %s; gitops: suspend of the app, or of the regulation, suspends it first, and gitops: ignore continues", p.ref(k.target), app, p.ref(k.by.Ref), k.by.Tool, does)}
 }
 
-// manager is somebody who keeps a target as it is.
+// manager is a manager of a target.
 type manager struct {
 	target object.Ref
 	by     Manager
 }
 
-// keepers are those of the targets of actions, in the order in which the targets' lists have
-// them.
+// keepers returns the managers of the targets of actions, in the order of the targets.
 func (p *planner) keepers(app string, actions []Resolved) []manager {
 	var out []manager
 	for _, r := range actions {
@@ -145,7 +143,7 @@ func (p *planner) keepers(app string, actions []Resolved) []manager {
 	return out
 }
 
-// gitops is what becomes of targets of an app that somebody else keeps.
+// gitops returns the policy for targets of an app that have a manager.
 func (p *planner) gitops(app string) system.GitOps {
 	var own system.GitOps
 	if a, ok := p.s.App(app); ok {
@@ -158,8 +156,8 @@ func (p *planner) gitops(app string) system.GitOps {
 	return system.Refuse
 }
 
-// managers are who is suspended before actions are done, and a word of those that are not:
-// Helm reverts nothing by itself.
+// managers returns the managers to suspend before actions, and a note about the others: Helm
+// reverts nothing by itself.
 func (p *planner) managers(app string, actions []Resolved) (out []Manager, notes []string) {
 	if p.gitops(app) != system.Suspend {
 		return nil, nil
@@ -176,9 +174,9 @@ func (p *planner) managers(app string, actions []Resolved) (out []Manager, notes
 	return out, notes
 }
 
-// damped says until when an app is left alone because rules stopped it too often, and how
-// often they did in the last hour; zero where they did not.
-func (p *planner) damped(app string) (until time.Time, n int) {
+// damped returns until when rules ignore an app because they stopped it too often, and how often
+// they did in the last hour; zero if they do not.
+func (p *planner) damped(app string) (end time.Time, n int) {
 	stopped, most := p.seen[app].Stopped, p.s.Regulation.MaxSignalsPerHour
 	if most <= 0 || len(stopped) < most {
 		return time.Time{}, len(stopped)
@@ -186,8 +184,8 @@ func (p *planner) damped(app string) (until time.Time, n int) {
 	return stopped[len(stopped)-most].Add(time.Hour), len(stopped)
 }
 
-// unavailable are the apps that rules alone hold, or are about to, by name. What a hand or
-// a run holds as well is not the rules' doing. A hold counts until it is undone.
+// unavailable are the apps that only rules hold, or are about to, by name. An app that is also
+// held manually or by a run does not count. A hold counts until it is undone.
 func (p *planner) unavailable() []string {
 	var out []string
 	for _, h := range p.j.Holds {

@@ -12,29 +12,28 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// explain says that a rule is on for an app: db is Degraded for 31 s (rule trouble, for 30 s):
+// explain describes a firing rule: db is Degraded for 31 s (rule trouble, for 30 s):
 // StatefulSet/db: 0/1 replicas available.
 func (p *planner) explain(app string, r *system.Rule, m match) string {
 	a := p.states[app]
-	is, because := "", ""
+	state, because := "", ""
 	if m.health {
-		is = string(healthOf(a))
+		state = string(healthOf(a))
 		because = a.Message
 		if a.Cause != (object.Ref{}) {
 			because = strings.TrimSuffix(p.ref(a.Cause)+": "+a.Message, ": ")
 		}
 	} else {
-		is, because = "being upgraded", p.upgrade(app)
+		state, because = "being upgraded", p.upgrade(app)
 	}
-	out := fmt.Sprintf("%s is %s for %s (rule %s, for %s)", app, is, span(p.now.Sub(m.since)), r.Name, span(r.For))
+	out := fmt.Sprintf("%s is %s for %s (rule %s, for %s)", app, state, span(p.now.Sub(m.since)), r.Name, span(r.For))
 	if because != "" {
 		out += ": " + because
 	}
 	return out
 }
 
-// upgrade says by what an upgrade is seen: what is rolled out, or the first thing by name
-// that is another than when the app was settled.
+// upgrade returns the evidence of an upgrade: the rollout, or the first changed item by name.
 func (p *planner) upgrade(app string) string {
 	a, settled := p.states[app], p.seen[app].HealthyFingerprint
 	if a.Rollout != "" {
@@ -44,20 +43,20 @@ func (p *planner) upgrade(app string) string {
 	slices.Sort(keys)
 	for _, k := range keys {
 		was, had := settled[k]
-		is, has := a.Fingerprint[k]
+		current, has := a.Fingerprint[k]
 		switch {
 		case had && !has:
 			return k + " is gone"
 		case !had:
 			return k + " is new"
-		case was != is:
-			return fmt.Sprintf("%s changed from %s to %s", k, cmp.Or(was, "empty"), cmp.Or(is, "empty"))
+		case was != current:
+			return fmt.Sprintf("%s changed from %s to %s", k, cmp.Or(was, "empty"), cmp.Or(current, "empty"))
 		}
 	}
 	return ""
 }
 
-// wellWhy says which causes are well, and will be gone.
+// wellWhy lists the causes that are well and about to end.
 func (p *planner) wellWhy(causes []Cause) string {
 	var out []string
 	for _, c := range causes {
@@ -66,7 +65,7 @@ func (p *planner) wellWhy(causes []Cause) string {
 	return strings.Join(out, "; ")
 }
 
-// causeWhy says how the app of a rule's cause is by that rule.
+// causeWhy describes the state of the app of a cause by its rule.
 func (p *planner) causeWhy(c Cause) string {
 	r, ok := p.rule(c.Rule)
 	m := p.matches[about{c.Rule, c.App}]
@@ -83,16 +82,16 @@ func (p *planner) causeWhy(c Cause) string {
 	return fmt.Sprintf("%s is well for %s (rule %s, recover for %s)", c.App, span(p.now.Sub(m.since)), r.Name, span(r.RecoverFor))
 }
 
-func (p *planner) dampedWhy(app string, n int, until time.Time) string {
+func (p *planner) dampedWhy(app string, n int, end time.Time) string {
 	times := "times"
 	if n == 1 {
 		times = "time"
 	}
 	return fmt.Sprintf("rules stopped %s %d %s in the last hour, and regulation.maxSignalsPerHour is %d; they ignore it until %s: see why its causes come and go (regulate history), or hold it manually (regulate stop %s)",
-		app, n, times, p.s.Regulation.MaxSignalsPerHour, clock(until), app)
+		app, n, times, p.s.Regulation.MaxSignalsPerHour, clock(end), app)
 }
 
-// heldWhy says why an app is held, and since when.
+// heldWhy returns why an app is held, and since when.
 func (p *planner) heldWhy(h *Hold) string {
 	switch {
 	case h.Failed != "":
@@ -107,11 +106,10 @@ func (p *planner) heldWhy(h *Hold) string {
 	return text
 }
 
-// freeWhy says what of a free app is noteworthy: nothing where it is well, or why what it
-// has is no cause.
+// freeWhy returns a note about a free app: empty if it is well, or why its trouble is no cause.
 func (p *planner) freeWhy(app string) string {
-	if why := p.passed[app]; why != "" {
-		return why
+	if reason := p.passed[app]; reason != "" {
+		return reason
 	}
 	for i := range p.s.Regulation.Rules {
 		r := &p.s.Regulation.Rules[i]
@@ -131,29 +129,28 @@ func (p *planner) freeWhy(app string) string {
 	return ""
 }
 
-// whys puts the texts of causes together.
+// whys joins the texts of causes.
 func whys(causes []Cause) string {
 	var out []string
 	for _, c := range causes {
-		why := c.Why
+		reason := c.Why
 		switch {
-		case why != "":
+		case reason != "":
 		case c.RequestedBy != "":
-			why = "held manually by " + c.RequestedBy
+			reason = "held manually by " + c.RequestedBy
 		case c.Run != "":
-			why = "held while " + c.Run + " runs"
+			reason = "held while " + c.Run + " runs"
 		default:
-			why = fmt.Sprintf("rule %s fires for %s", c.Rule, c.App)
+			reason = fmt.Sprintf("rule %s fires for %s", c.Rule, c.App)
 		}
-		if !slices.Contains(out, why) {
-			out = append(out, why)
+		if !slices.Contains(out, reason) {
+			out = append(out, reason)
 		}
 	}
 	return strings.Join(out, "; ")
 }
 
-// ref names an object for people: Kind/name, with its namespace where that is not the
-// system's.
+// ref describes an object: Kind/name, with its namespace unless that is the one of the system.
 func (p *planner) ref(r object.Ref) string {
 	if r.Namespace == "" || r.Namespace == p.s.Namespace {
 		return r.Kind + "/" + r.Name

@@ -2,20 +2,20 @@ package regulate
 
 import "time"
 
-// Plan is what is to be done now, and why the rest is not.
+// Plan is what to do now, and why not the rest.
 type Plan struct {
 	// At is the moment it was made for.
 	At time.Time
 	// Steps are in the order in which they are done. Those of one Wave are done side by
 	// side, the next wave after they are.
 	Steps []Step
-	// Pending are what will be done if things stay so, and when at the earliest.
+	// Pending are the steps planned for later, each with its earliest time.
 	Pending []Wait
-	// Refused is what a rule asks for and is not done, and why.
+	// Refused are the signals of rules that are not sent, and why.
 	Refused []Refusal
-	// Apps says of each app what regulation makes of it.
+	// Apps has the status of each app.
 	Apps []AppPlan
-	// Seen is what the journal is to remember of the apps, whether or not steps are done.
+	// Seen are the observations for the journal, whether or not steps are done.
 	Seen map[string]*AppRecord
 	// NextCheck is when to look again although nothing changes; zero for never.
 	NextCheck time.Time
@@ -31,10 +31,10 @@ const (
 	// AddCause adds causes to a hold, and Leave takes some away: nothing is written to the app.
 	AddCause    Verb = "Join"
 	RemoveCause Verb = "Leave"
-	// Resume continues a hold that was started and not ended: with stopping where its Phase
-	// is Stopping, else, and where it Failed, with taking it back.
+	// Resume continues a started hold: with its signal if its Phase is Stopping, else, and where
+	// it Failed, with the undo.
 	Resume Verb = "Resume"
-	// RecoverApp lets an app go.
+	// RecoverApp undoes the hold of an app.
 	RecoverApp Verb = "Recover"
 )
 
@@ -48,15 +48,15 @@ type Step struct {
 	// Causes are those of a new hold, or that join or leave.
 	Causes []Cause
 	Why    string
-	// Actions are what the app does: on the signal for Send, on Recover for RecoverApp and for
-	// Resume of what is being undone, after that has been done. Resume of what is being
-	// stopped has none: the journal has its operations.
+	// Actions are those of the app: on the signal for Send, and those on Recover, which run
+	// after the undo, for RecoverApp and Resume. Resume of a hold that is Stopping has none: its
+	// operations are in the journal.
 	Actions []Resolved
 	// Managers are suspended first.
 	Managers []Manager
 }
 
-// Wait is something that is not yet so for long enough.
+// Wait is a step that needs a condition to last longer.
 type Wait struct {
 	App, Signal string
 	Verb        Verb
@@ -75,23 +75,23 @@ type Refusal struct {
 
 // Why a signal is not sent.
 const (
-	BecauseGitOps    = "GitOps"    // somebody else keeps a target as it is
-	BecauseBudget    = "Budget"    // as many apps are held as may be
+	BecauseGitOps    = "GitOps"    // a manager reverts changes of a target
+	BecauseBudget    = "Budget"    // the maximum of apps is held
 	BecauseHoldOff   = "HoldOff"   // it was recovered a moment ago
 	BecauseDamped    = "Damped"    // it was stopped too often in the last hour
-	BecauseNoAction  = "NoAction"  // it does nothing on the signal, or cannot do what it says
+	BecauseNoAction  = "NoAction"  // it has no action for the signal, or the action is impossible
 	BecauseAllowStop = "AllowStop" // the manifest does not allow it
-	ReasonOverridden = "Excused"   // somebody let it go by hand though the cause is there
+	ReasonOverridden = "Excused"   // recovered by hand although the cause lasts
 	BecauseFailed    = "Failed"    // the last try failed a moment ago
-	ReasonUnread     = "NotRead"   // it is not known how it is
-	ReasonMissing    = "Absent"    // it is not there
+	ReasonUnread     = "NotRead"   // its state is unknown
+	ReasonMissing    = "Absent"    // it is missing
 	BecauseBusy      = "Busy"      // it is being recovered right now
-	BecauseCause     = "Cause"     // a rule wants it held: it is not let go by hand without force
-	BecauseNotHeld   = "NotHeld"   // there is nothing of ours to undo
-	ReasonConflict   = "Left"      // somebody had changed it: it is not put back without force
+	BecauseCause     = "Cause"     // a rule has a cause: recovering by hand needs force
+	BecauseNotHeld   = "NotHeld"   // nothing of ours to undo
+	ReasonConflict   = "Left"      // changed by someone else: not restored without force
 )
 
-// AppPlan is what regulation makes of an app.
+// AppPlan is the status of an app.
 type AppPlan struct {
 	App string
 	// State is Free, Held, Cause, or Unknown where it was stopped too often.
@@ -99,13 +99,13 @@ type AppPlan struct {
 	Why   string
 }
 
-// AppStatus is what an app is to regulation.
+// AppStatus is the status of an app for regulation.
 type AppStatus string
 
-// What an app is.
+// The statuses.
 const (
 	NotHeld  AppStatus = "Free"
 	IsHeld   AppStatus = "Held"
 	IsCause  AppStatus = "Cause"
-	Flapping AppStatus = "Unknown" // it flaps: rules leave it alone
+	Flapping AppStatus = "Unknown" // it flaps: rules ignore it
 )

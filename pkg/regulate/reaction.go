@@ -14,13 +14,11 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// How long an operator may take until the status says that it reacted to a signal, where the
-// manifest does not say.
+// The default timeout for the reaction of an operator to a signal.
 const defaultReactTimeout = 2 * time.Minute
 
-// reaction is what a run waits for when it has written a signal: that the operator reacts. An
-// operator that is older than the release that first reads the signal leaves the object alone,
-// and the object is held in name only.
+// reaction is what a run waits for after it wrote a signal. An operator older than the release
+// that first reads the signal ignores it, and the object is not really held.
 type reaction struct {
 	signal  Signal
 	is      *health.Predicate
@@ -41,25 +39,25 @@ func (x *run) reactionTo(o *Operation, act *system.Action) (*reaction, error) {
 	if s.Reacted == "" {
 		return nil, nil
 	}
-	is, err := health.NewPredicate(reactedField, s.Reacted)
+	predicate, err := health.NewPredicate(reactedField, s.Reacted)
 	if err != nil {
 		return nil, permanent("the signal %s of %s: %w", s.Preset, s.Kind, err)
 	}
-	return &reaction{s, is, cmp.Or(act.Timeout, defaultReactTimeout)}, nil
+	return &reaction{s, predicate, cmp.Or(act.Timeout, defaultReactTimeout)}, nil
 }
 
 // awaits says that a write of an operation is done only when the operator has reacted.
 func (x *run) awaits(it *item) bool {
 	act, err := x.actionOf(it)
 	if err != nil {
-		return false // Who continues it says so.
+		return false // the hold that resumes it reports it
 	}
 	r, err := x.reactionTo(it.op, act)
 	return r != nil || err != nil
 }
 
-// await waits until the status of the object says that its operator reacted. It returns what the
-// result says of that, empty where it does not wait.
+// await waits until the status of the object shows that its operator reacted. It returns a note
+// for the result, empty where it does not wait.
 func (x *run) await(ctx context.Context, it *item, act *system.Action) (string, error) {
 	r, err := x.reactionTo(it.op, act)
 	if r == nil || err != nil {
@@ -71,9 +69,9 @@ func (x *run) await(ctx context.Context, it *item, act *system.Action) (string, 
 		if string(o.GetUID()) != t.UID {
 			return false, permanent("%s was replaced by another object", t)
 		}
-		// What cannot be evaluated is not so yet: the status is written piece by piece.
-		is, err := r.is.Holds(object.Object{Ref: t.Ref(), Version: t.gvk().Version, Meta: o, Body: o})
-		return is && err == nil, nil
+		// An expression that fails counts as false: the status is written piece by piece.
+		holds, err := r.is.Holds(object.Object{Ref: t.Ref(), Version: t.gvk().Version, Meta: o, Body: o})
+		return holds && err == nil, nil
 	})
 	switch {
 	case apierrors.IsNotFound(err):
@@ -86,11 +84,11 @@ func (x *run) await(ctx context.Context, it *item, act *system.Action) (string, 
 	return "; its operator reacted", nil
 }
 
-// failure says that nobody reacted, and why that may be.
+// failure reports that the operator did not react, with the likely reason.
 func (r *reaction) failure(t Target) error {
-	why := "it does not run, or is overloaded"
+	reason := "it does not run, or is overloaded"
 	if r.signal.Since != "" {
-		why = "it is likely older than " + r.signal.Since + ", the release that first reads this, or it does not run"
+		reason = "it is likely older than " + r.signal.Since + ", the release that first reads this, or it does not run"
 	}
-	return permanent("its operator did not react to %s of %s within %s: %s", r.signal.Preset, t, r.timeout, why)
+	return permanent("its operator did not react to %s of %s within %s: %s", r.signal.Preset, t, r.timeout, reason)
 }

@@ -1,9 +1,9 @@
 // Package regulate is System Regulation: while an application fails or is being upgraded, its
 // neighbours (the apps that depend on it) are held; when it is Healthy again, they are recovered.
 //
-// Observe says how the apps of a system are, from a graph and its health; NewPlan says what is to
-// be done, from that, the manifest, the journal and the time. Both are pure: same input, same
-// answer. Runner does it on a cluster, and writes the journal.
+// Observe returns the state of the apps of a system, from a graph and its health; NewPlan
+// returns what to do, from that, the manifest, the journal and the time. Both are pure. Runner
+// does it on a cluster, and writes the journal.
 //
 // The names of the files begin with what they are about:
 //

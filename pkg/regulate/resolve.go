@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// actions resolves what an app does on each signal. Where the manifest says nothing of Stop
-// that is to pause every root, by what is known of its kind.
+// actions resolves the actions of an app on each signal. The default of Stop is to pause every
+// root, by the signal of its kind.
 func (o *stateObserver) actions(a *observed) {
 	a.state.Actions = map[string][]Resolved{}
 	for _, signal := range slices.Sorted(maps.Keys(a.app.On)) {
@@ -163,22 +163,21 @@ func (v *resolving) resolveTargets() {
 	}
 }
 
-// still leaves out of a preset roots that run nothing, such as a ConfigMap, where there are
-// others.
+// still removes roots from a preset that run nothing, such as a ConfigMap, if there are others.
 func (v *resolving) still() {
-	left := slices.DeleteFunc(slices.Clone(v.ids), func(id graph.ID) bool {
+	remaining := slices.DeleteFunc(slices.Clone(v.ids), func(id graph.ID) bool {
 		_, known := v.signal(id)
 		return !known && isStill(v.o.Graph.Ref(id).GroupKind())
 	})
-	if len(left) == 0 {
+	if len(remaining) == 0 {
 		return
 	}
 	for _, id := range v.ids {
-		if !slices.Contains(left, id) {
+		if !slices.Contains(remaining, id) {
 			v.note("%s has no pods: skipped", v.o.Graph.Ref(id))
 		}
 	}
-	v.ids = left
+	v.ids = remaining
 }
 
 // scaled returns what has replicas: a root, or else what the root owns directly.
@@ -190,7 +189,7 @@ func (v *resolving) scaled() []graph.ID {
 			continue
 		}
 		for _, id := range v.o.Graph.Owned(root) {
-			if of, in := v.o.owner(id); in && of == v.a && v.o.Graph.State(id) == graph.Present && v.scales(id) {
+			if owner, in := v.o.owner(id); in && owner == v.a && v.o.Graph.State(id) == graph.Present && v.scales(id) {
 				out = append(out, id)
 			}
 		}

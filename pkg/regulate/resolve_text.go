@@ -69,8 +69,7 @@ func patchText(p *system.Patch) string {
 	return text
 }
 
-// keysText writes annotations or labels: a key that is taken away is followed by a minus, as
-// kubectl has it.
+// keysText lists annotations or labels: a deleted key has a minus suffix, as in kubectl.
 func keysText(m map[string]*string) string {
 	var parts []string
 	for _, key := range slices.Sorted(maps.Keys(m)) {

@@ -4,20 +4,20 @@ import (
 	"slices"
 )
 
-// writeState is what an object tells of a write of which the journal does not say what became.
+// writeState is the state of an object after a write whose result is unknown.
 type writeState int
 
 const (
-	notWritten       writeState = iota // it is as it was before
+	notWritten       writeState = iota // as before the write
 	writtenByUs                        // it was written, by us
-	writtenByOther                     // it is as it was to be written, but by somebody else
-	changedElsewhere                   // it is neither
-	replaced                           // it is another object of that name
+	writtenByOther                     // it has the written value, from another writer
+	changedElsewhere                   // neither of them
+	replaced                           // another object has its name
 )
 
-// look says what became of a write: by the values, and since somebody else may have written
-// the same, by who owns the fields. One field that is ours suffices: what was written at
-// once was written wholly, and others may have been changed since.
+// look finds the result of a write: by the values, and by the owners of the fields, since
+// another writer may have set the same values. One field of ours suffices: a write is atomic,
+// and other fields may have been changed since.
 func (x *run) look(it *item) writeState {
 	o, main, fields := it.op, it.img.main, it.img.fields()
 	if o.Target.UID != "" && string(main.GetUID()) != o.Target.UID {
@@ -40,11 +40,11 @@ func (x *run) look(it *item) writeState {
 	case allWas:
 		return notWritten
 	case allNow && (taken || len(main.GetManagedFields()) == 0):
-		return writtenByUs // what is not there has no owner
+		return writtenByUs // an absent field has no owner
 	case allNow:
 		return writtenByOther
 	case len(o.Changes) > 0 && o.Target.Subresource != scaleSubresource && x.ownsAny(it):
-		return writtenByUs // the API server writes it in another way
+		return writtenByUs // the API server normalizes it
 	}
 	return changedElsewhere
 }
@@ -60,9 +60,8 @@ func (x *run) owns(it *item, c *Change) bool {
 	return ok && owned(it.img.main, at)
 }
 
-// scaledUnowned says that something was scaled, and that whoever did it is nobody's owner: a
-// Scale of 0 has no number in JSON, and so nobody owns it; and of what had no owner before
-// (another hold made it 0) the API server does not begin to keep one.
+// scaledUnowned reports a scaled field without an owner. A Scale of 0 has no number in JSON, and
+// so no owner. A field that had no owner before (another hold scaled it to 0) gets none.
 //
 // See https://github.com/kubernetes/apimachinery/blob/master/pkg/util/managedfields/internal/skipnonapplied.go
 func (it *item) scaledUnowned(c *Change) bool {
@@ -77,8 +76,8 @@ func (it *item) scaledUnowned(c *Change) bool {
 	return false
 }
 
-// scaledWays are the ways to what may have been scaled, of which nobody said where it is:
-// what has the number that was written.
+// scaledWays are the paths of fields that may have been scaled, if the path is unknown: those
+// with the written number.
 func (it *item) scaledWays(c *Change) [][]string {
 	if at, ok := it.scaled(c); ok {
 		return [][]string{at}
@@ -89,8 +88,8 @@ func (it *item) scaledWays(c *Change) [][]string {
 	})
 }
 
-// scaled finds what of the object was scaled: what is known of it, or among what had the
-// number before and an owner what has the new one now.
+// scaled finds the scaled field of the object: the known one, or the one that had the number and
+// an owner before and has the new number now.
 func (it *item) scaled(c *Change) ([]string, bool) {
 	o, main := it.op, it.img.main
 	if o.Replicas != "" {
@@ -104,7 +103,7 @@ func (it *item) scaled(c *Change) ([]string, bool) {
 	return nil, false
 }
 
-// ownsAny says that a field of an operation is ours and of no other hold, whatever is in it.
+// ownsAny reports that a field of an operation is ours and of no other hold, whatever its value.
 func (x *run) ownsAny(it *item) bool {
 	o := it.op
 	claimed := map[string]bool{}
@@ -121,8 +120,8 @@ func (x *run) ownsAny(it *item) bool {
 	return false
 }
 
-// adoptLive makes what is in an object the image of a write whose answer is lost: what the
-// API server made of the values, and what it filled in where mappings were made.
+// adoptLive takes the fields of an object as the result of a write without a response:
+// normalized values, and defaults in created mappings.
 func (x *run) adoptLive(it *item) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -155,8 +154,7 @@ func (x *run) adoptLive(it *item) {
 	o.Changes = append(o.Changes, filledIn(o, it.img)...)
 }
 
-// filledIn returns what is ours in the mappings that an operation made, besides what it
-// wrote.
+// filledIn returns our fields in the mappings that an operation created, besides those it wrote.
 func filledIn(o *Operation, img *liveObject) []Change {
 	var out []Change
 	for _, c := range o.Changes {
@@ -165,8 +163,8 @@ func filledIn(o *Operation, img *liveObject) []Change {
 		}
 		at := tokens(c.Path)
 		top := at[:len(at)-c.CreatedParents]
-		made, ok := lookup(img.main.Object, top)
-		if m, isMap := made.(map[string]any); ok && isMap {
+		value, ok := lookup(img.main.Object, top)
+		if m, isMap := value.(map[string]any); ok && isMap {
 			d := differ{}
 			d.mappings(top, nil, m, 1)
 			for _, f := range d.out {

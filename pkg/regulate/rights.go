@@ -14,17 +14,16 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// Permission is something that is done to an API server.
+// Permission is one verb on one resource of an API server.
 type Permission struct {
 	Verb, Group, Resource, Subresource string
-	// Namespace is empty for what is cluster-scoped, Name for what has none yet (create) or
-	// is not known beforehand.
+	// Namespace is empty for cluster-scoped objects, Name for create and for unknown names.
 	Namespace, Name string
-	// Optional is what regulation continues without: Events.
+	// Optional permissions are those that regulation works without: Events.
 	Optional bool
 }
 
-// String is the right as people say it: patch deployments.apps/scale web in shop.
+// String describes the permission for people: patch deployments.apps/scale web in shop.
 func (r Permission) String() string {
 	text := r.Verb + " " + r.resource()
 	if r.Name != "" {
@@ -53,13 +52,13 @@ func compareRights(a, b Permission) int {
 		cmp.Compare(a.Subresource, b.Subresource), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Verb, b.Verb))
 }
 
-// permissionSet gathers rights. Namespace is that of the system and its journal.
+// permissionSet collects permissions. Namespace is that of the system and its journal.
 type permissionSet struct {
 	system    *system.System
 	namespace string
 	kinds     *object.Kinds
 	set       map[Permission]bool
-	// letsGo says that what is recovered is looked after.
+	// letsGo reports that restored objects are inspected.
 	letsGo bool
 }
 
@@ -83,16 +82,15 @@ func (r *permissionSet) add(right Permission, verbs ...string) {
 	}
 }
 
-// Rights is what carrying out a plan takes, and undoing it: what its steps write to, where
-// the journal and the lock are kept. World says what apps do when they are recovered. The
-// rights are sorted, each once.
+// Rights returns the permissions that a plan and its undo need: the targets of its steps, the
+// journal and the lock. world has the actions on Recover. They are sorted, each once.
 func Rights(p *Plan, j *Journal, s *system.System, w *SystemState, kinds *object.Kinds, namespace string) []Permission {
 	r := newRightsOf(s, namespace, kinds)
 	if len(p.Steps) == 0 {
 		return nil
 	}
 	r.letsGo = true
-	// Where there is a journal, there is a lock as well.
+	// a journal needs a lock
 	r.keeping(j.Version() == "", j.Version() == "" || j.Trust() == journal.Unsigned)
 	for i := range p.Steps {
 		step := &p.Steps[i]
@@ -119,8 +117,8 @@ func holdOf(j *Journal, step *Step) (*Hold, bool) {
 	return nil, false
 }
 
-// AllRights is what all actions of all apps take, and the managers of their targets where
-// the manifest lets them be suspended.
+// AllRights returns the permissions of all actions of all apps, and those of suspending managers
+// where the manifest allows it.
 func AllRights(s *system.System, w *SystemState, kinds *object.Kinds, namespace string) []Permission {
 	r := newRightsOf(s, namespace, kinds)
 	r.keeping(true, true)
@@ -151,9 +149,8 @@ func (r *permissionSet) suspends(app string) bool {
 	return cmp.Or(own, r.system.Regulation.GitOps) == system.Suspend
 }
 
-// keeping is what the journal, its key and the lock take. Names say nothing to create: the
-// object has none yet when that is authorized. Who may not make the key writes a journal that
-// is not signed.
+// keeping adds the permissions of the journal, its key and the lock. Create has no resource name
+// in RBAC. A user who may not create the key writes an unsigned journal.
 func (r *permissionSet) keeping(create, sign bool) {
 	doc := Permission{Resource: "configmaps", Namespace: r.namespace}
 	lock := Permission{Group: coordinationv1.GroupName, Resource: "leases", Namespace: r.namespace}

@@ -9,9 +9,9 @@ import (
 // podsResource are pods, which OrderedRights are about.
 const podsResource = "pods"
 
-// OrderedRights is what it takes, after an undo, to delete a pod that a StatefulSet waits for
-// whose pods come in order (OrderedReady): pods by name, or any pod of the namespace where there
-// are no names. They are optional: without them the pod is named with the command that helps.
+// OrderedRights returns the permissions to delete a pod that blocks an OrderedReady StatefulSet
+// after an undo: pods by name, or any pod of the namespace without names. They are optional:
+// without them the pod is reported with the command that helps.
 func OrderedRights(namespace string, pods ...string) []Permission {
 	right := Permission{Resource: podsResource, Namespace: namespace, Optional: true, Verb: "list"}
 	out := []Permission{right}
@@ -26,7 +26,8 @@ func OrderedRights(namespace string, pods ...string) []Permission {
 	return out
 }
 
-// OrderedNotes say what is not done after an undo for lack of OrderedRights: a line a namespace.
+// OrderedNotes describes what is skipped after an undo without OrderedRights: a line a
+// namespace.
 func OrderedNotes(missing []MissingPermission) []string {
 	verbs := map[string][]string{}
 	var namespaces []string
@@ -50,8 +51,8 @@ func OrderedNotes(missing []MissingPermission) []string {
 	return out
 }
 
-// ordered is what letting go takes where an action patches a StatefulSet: its template may have
-// been changed. The rights of all actions have none of it: watching deletes no pods.
+// ordered adds the permissions of a recovery if an action patches a StatefulSet: it may change
+// its template. AllRights omits them: a watch deletes no pods.
 func (r *permissionSet) ordered(group, kind, namespace string) {
 	if !r.letsGo || group != "apps" || kind != "StatefulSet" {
 		return

@@ -20,16 +20,16 @@ import (
 
 var accessReviews = schema.GroupVersionResource{Group: "authorization.k8s.io", Version: "v1", Resource: "selfsubjectaccessreviews"}
 
-// askers is how many rights are asked for at a time.
+// askers is how many reviews run concurrently.
 const askers = 16
 
-// MissingPermission is a right that is not there, and what the authorizer said of it, if anything.
+// MissingPermission is a missing permission with the reason of the authorizer, if any.
 type MissingPermission struct {
 	Permission
 	Reason string
 }
 
-// UnknownPermissionsError says that nobody could say whether some rights are there.
+// UnknownPermissionsError reports permissions whose review failed.
 type UnknownPermissionsError struct {
 	Rights []Permission
 	Why    error
@@ -41,10 +41,10 @@ func (e *UnknownPermissionsError) Error() string {
 
 func (e *UnknownPermissionsError) Unwrap() error { return e.Why }
 
-// Review asks the API server which of the rights are missing, by SelfSubjectAccessReview.
-// What it could not say is an *UnknownPermissionsError, beside the rights that are known to be
-// missing: it is no reason to refuse, since the write itself will say. Rights to many
-// objects of a kind are asked for at once, and each by itself only where that is denied.
+// Review asks the API server which permissions are missing, by SelfSubjectAccessReview. Failed
+// reviews are an *UnknownPermissionsError, next to the missing ones: that is no reason to
+// refuse, since the write itself is authorized. Many objects of a kind are reviewed at once, and
+// each alone only if that is denied.
 func Review(ctx context.Context, config *rest.Config, rights []Permission) ([]MissingPermission, error) {
 	client, err := dynamic.NewForConfig(journal.Quiet(config))
 	if err != nil {
@@ -68,32 +68,32 @@ func reviewBy(ctx context.Context, ask reviewFunc, rights []Permission) ([]Missi
 	for i, a := range askAll(ctx, ask, wide) {
 		wideAnswers[wide[i]] = a
 	}
-	var left []Permission
+	var remaining []Permission
 	for _, r := range rights {
 		all := r
 		all.Name = ""
 		if a := wideAnswers[all]; a.err != nil || !a.allowed {
-			left = append(left, r)
+			remaining = append(remaining, r)
 		}
 	}
-	slices.SortFunc(left, compareRights)
-	left = slices.Compact(left)
+	slices.SortFunc(remaining, compareRights)
+	remaining = slices.Compact(remaining)
 	answers := askAll(ctx, func(ctx context.Context, r Permission) (bool, string, error) {
 		if a, asked := wideAnswers[r]; asked {
 			return a.allowed, a.reason, a.err
 		}
 		return ask(ctx, r)
-	}, left)
+	}, remaining)
 	var missing []MissingPermission
 	var undecided *UnknownPermissionsError
 	for i, a := range answers {
 		switch {
 		case a.err != nil && undecided == nil:
-			undecided = &UnknownPermissionsError{Rights: []Permission{left[i]}, Why: a.err}
+			undecided = &UnknownPermissionsError{Rights: []Permission{remaining[i]}, Why: a.err}
 		case a.err != nil:
-			undecided.Rights = append(undecided.Rights, left[i])
+			undecided.Rights = append(undecided.Rights, remaining[i])
 		case !a.allowed:
-			missing = append(missing, MissingPermission{Permission: left[i], Reason: a.reason})
+			missing = append(missing, MissingPermission{Permission: remaining[i], Reason: a.reason})
 		}
 	}
 	if undecided != nil {
@@ -143,11 +143,11 @@ func mayDo(ctx context.Context, client dynamic.Interface, r Permission) (bool, s
 	return review.Status.Allowed, review.Status.Reason, nil
 }
 
-// MissingPermissionsError says which rights are missing before anything was written.
+// MissingPermissionsError reports missing permissions before any write.
 type MissingPermissionsError struct{ Missing []MissingPermission }
 
-// Refuse is the error of rights that are missing: nil if none is, or only such as regulation
-// continues without.
+// Refuse returns an error for missing permissions; nil if none is missing, or only optional
+// ones.
 func Refuse(missing []MissingPermission) error {
 	missing = slices.DeleteFunc(slices.Clone(missing), func(m MissingPermission) bool { return m.Optional })
 	if len(missing) == 0 {
@@ -156,7 +156,7 @@ func Refuse(missing []MissingPermission) error {
 	return &MissingPermissionsError{Missing: missing}
 }
 
-// maxListed is how many lines of rights an error has.
+// maxListed limits the lines of permissions in an error.
 const maxListed = 20
 
 func (e *MissingPermissionsError) Error() string {
@@ -173,8 +173,8 @@ func (e *MissingPermissionsError) Error() string {
 	return b.String()
 }
 
-// Hint says how the rights are given, in commands of kubectl, with the name of the role.
-// Names of objects are left out of it where there is nothing to be named yet.
+// Hint returns the kubectl commands that grant the permissions, with the name of the role. It
+// leaves out the names of objects that do not exist yet.
 func (e *MissingPermissionsError) Hint(role string) string {
 	var lines []string
 	for i, r := range e.rules() {

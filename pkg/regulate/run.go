@@ -16,18 +16,17 @@ import (
 // defaultParallel is how many targets are written at a time.
 const defaultParallel = 16
 
-// Do does what was planned and keeps the journal j, which was loaded under the lock that
-// ctx is of: when ctx ends nothing more is written.
+// Do runs a plan and updates the journal j, which must be loaded under the lock of ctx: when ctx
+// ends nothing more is written.
 //
-// Steps of one wave are done side by side, and of each of them the operations of one index.
-// What is about to be done is written into the journal first, once for all that is done side
-// by side, and what came of it afterwards. So whoever reads the journal after a kill knows
-// what may have been done, and looks.
+// Steps of one wave run concurrently, and within each the operations of one index. The journal
+// is written before and after them, once for all that run concurrently, so that a run after a
+// kill knows which operations may have been done, and verifies them.
 //
-// What fails for good (403, 404, 422) fails the hold: what was done of it is undone, and
-// it is closed. What fails otherwise (the API server is away for longer than half a minute)
-// leaves it open and is the error, together with that of other holds: the next plan resumes
-// it. Later waves are not begun then.
+// A permanent failure (403, 404, 422) fails the hold: its operations are undone and it is
+// closed. Any other failure (the API server is down for longer than half a minute) leaves it
+// open and is returned, joined with those of other holds. The next plan resumes it. Later waves
+// do not start.
 func (r *Runner) Do(ctx context.Context, p *Plan, j *Journal) (*Outcome, error) {
 	x := &run{Runner: r, j: j, out: &Outcome{}, recreated: map[*Operation]int{}, scope: scopeOf(r.World, p, j.Namespace)}
 	if r.DryRun {
@@ -57,22 +56,22 @@ type run struct {
 	*Runner
 	j         *Journal
 	out       *Outcome
-	dirty     bool               // the journal is not as it is kept
-	recreated map[*Operation]int // how often an object was changed under the hand
+	dirty     bool               // the journal has unsaved changes
+	recreated map[*Operation]int // how often an object was changed concurrently
 	scope     scope
-	// mu guards the operations while some are done side by side: each writes its own, and
-	// looks at those of others.
+	// mu guards the operations while they run concurrently: each writes its own, and reads
+	// others.
 	mu sync.Mutex
 }
 
-// note changes an operation while others are done at its side.
+// note changes an operation while others run.
 func (x *run) note(change func()) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	change()
 }
 
-// work is a hold that is being made or undone.
+// work is a hold that is being done or undone.
 type work struct {
 	step Step
 	hold *Hold
@@ -90,7 +89,7 @@ func (x *run) remember(seen map[string]*AppRecord) {
 	x.dirty = string(before) != string(after)
 }
 
-// save keeps the journal, if there is anything new.
+// save writes the journal if it has unsaved changes.
 func (x *run) save(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return stopped(err)
@@ -109,7 +108,7 @@ func stopped(err error) error {
 	return fmt.Errorf("stopped before the next write: %w; the next run resumes from the journal", err)
 }
 
-// wave does steps that are done side by side.
+// wave runs steps concurrently.
 func (x *run) wave(ctx context.Context, steps []Step) error {
 	var works []*work
 	for i := range steps {
@@ -138,7 +137,7 @@ func (x *run) wave(ctx context.Context, steps []Step) error {
 	return errors.Join(all...)
 }
 
-// begin makes the work of a step; nil where there is nothing to do but in the journal.
+// begin returns the work of a step; nil if only the journal changes.
 func (x *run) begin(s *Step) *work {
 	h, ok := x.j.Hold(s.Hold)
 	if !ok && s.Verb == RecoverApp {
@@ -165,7 +164,7 @@ func (x *run) begin(s *Step) *work {
 		h = x.j.Open(*s, ops, x.Now())
 		h.Suspended = suspended
 	case !ok:
-		return nil // somebody else has ended it
+		return nil // closed already by another run
 	case s.Verb == RecoverApp:
 		x.j.MarkRecovering(h)
 	}
@@ -213,20 +212,19 @@ type item struct {
 	// img is the object as it was read, want what is to be made of it.
 	img  *liveObject
 	want map[string]any
-	// resumed says that the operation was started by another run, unsure that a write of this
-	// one may have been done although it failed.
+	// resumed reports that another run started the operation; unsure that a failed write of this
+	// run may have arrived.
 	resumed, unsure bool
-	// partly says that a write was done but for what the API server dropped of it, written
-	// that it was done as a whole, and that its operator is still to react.
+	// partly: the API server dropped some fields of the write. written: the write is complete,
+	// and the reaction of its operator is pending.
 	partly, written bool
-	// back says that it is undone.
+	// back: it is being undone.
 	back bool
-	// there says that it is written already, by a run before this one, and not done: its
-	// operator is still to react.
+	// there: an earlier run wrote it, and the reaction of its operator is pending.
 	there bool
 	// sameObject are the operations on the same object, its own too.
 	sameObject []heldOperation
-	was        State // before it was looked at
+	was        State // before it was read
 	err        error
 	record     *Record
 }
@@ -235,7 +233,7 @@ type item struct {
 // object one at a time.
 func (x *run) next(works []*work) []*item {
 	var out []*item
-	var off []*item // another hold has not ended what it began on the same object
+	var off []*item // another hold has a started operation on the same object
 	busy, all := map[string]bool{}, x.objects()
 	for _, w := range works {
 		if w.done || w.err != nil {
@@ -279,9 +277,9 @@ func (w *work) turn() []*Operation {
 			open = append(open, o)
 		}
 	}
-	back := w.hold.Phase == Recovering
-	if back && len(open) == 0 {
-		back = false
+	recovering := w.hold.Phase == Recovering
+	if recovering && len(open) == 0 {
+		recovering = false
 		for _, o := range w.hold.Operations {
 			if o.OnRecover && (o.State == Waiting || o.State == Started) {
 				open = append(open, o)
@@ -291,10 +289,10 @@ func (w *work) turn() []*Operation {
 	if len(open) == 0 {
 		return nil
 	}
-	by := func(a, b *Operation) int { return cmp.Compare(a.Index, b.Index) }
-	at := slices.MinFunc(open, by).Index
-	if back {
-		at = slices.MaxFunc(open, by).Index
+	byIndex := func(a, b *Operation) int { return cmp.Compare(a.Index, b.Index) }
+	at := slices.MinFunc(open, byIndex).Index
+	if recovering {
+		at = slices.MaxFunc(open, byIndex).Index
 	}
 	return slices.DeleteFunc(open, func(o *Operation) bool { return o.Index != at })
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 )
 
-// round does operations side by side: it looks at their objects, writes down what is about
-// to be done, does it, and writes down what came of it.
+// round runs operations concurrently: it reads their objects, writes the intents into the
+// journal, performs them, and writes the results.
 func (x *run) round(ctx context.Context, items []*item) error {
 	x.each(ctx, items, x.prepare)
 	if ctx.Err() != nil {
@@ -27,7 +27,7 @@ func (x *run) round(ctx context.Context, items []*item) error {
 	}
 	var todo []*item
 	for _, it := range items {
-		// Of a hold that has just failed nothing more is done.
+		// A failed hold starts no more operations.
 		if it.w.err == nil && it.record == nil && (it.back || it.op.OnRecover || it.w.hold.Failed == "") && (it.op.State == Started || it.op.State == Undoing) {
 			todo = append(todo, it)
 		}
@@ -49,7 +49,7 @@ func (x *run) round(ctx context.Context, items []*item) error {
 	return x.save(ctx)
 }
 
-// each does something of all items, as many at a time as are allowed.
+// each calls a function for all items, with limited concurrency.
 func (x *run) each(ctx context.Context, items []*item, do func(context.Context, *item) error) {
 	most := x.Parallel
 	if most <= 0 {
@@ -71,7 +71,7 @@ func (x *run) each(ctx context.Context, items []*item, do func(context.Context, 
 	all.Wait()
 }
 
-// intend writes into the journal what is about to be done.
+// intend writes the intents into the journal.
 func (x *run) intend(it *item) {
 	x.dirty = true
 	o := it.op
@@ -92,7 +92,7 @@ func (x *run) intend(it *item) {
 	}
 }
 
-// order is higher than that of all operations so far.
+// order returns a number higher than that of all operations so far.
 func (x *run) order() int {
 	most := 0
 	for _, h := range x.j.Holds {
@@ -111,10 +111,10 @@ func (x *run) end(it *item, s State, format string, args ...any) {
 	it.record = &r
 }
 
-// maxStale is how often in a row an object may be changed by others while it is written.
+// maxStale limits consecutive conflicts on one object.
 const maxStale = 8
 
-// settleErrors makes of errors what becomes of the holds.
+// settleErrors applies the errors to the holds.
 func (x *run) settleErrors(items []*item) {
 	for _, it := range items {
 		err := it.err
@@ -122,7 +122,7 @@ func (x *run) settleErrors(items []*item) {
 		switch {
 		case err == nil:
 		case errors.Is(err, errRecreated):
-			// What was intended does not hold any more: it is looked at again.
+			// The intent is outdated: the object is read again.
 			it.op.State = Waiting
 			if x.recreated[it.op]++; x.recreated[it.op] > maxStale {
 				it.w.err = fmt.Errorf("write %s: %w, %d times in a row", it.op.Target, err, maxStale)
@@ -140,8 +140,8 @@ func (x *run) settleErrors(items []*item) {
 	}
 }
 
-// cannotTakeBack notes what the API server refuses. Without the right the hold stays open:
-// rights can be given. What it refuses for another reason it would refuse for ever.
+// cannotTakeBack handles an undo that the API server refuses. If a permission is missing the
+// hold stays open, since it can be granted. Any other refusal is permanent.
 func (x *run) cannotTakeBack(it *item, err error) {
 	if apierrors.IsForbidden(err) || errors.As(err, new(*journal.PermanentError)) {
 		it.w.err = err
@@ -154,17 +154,17 @@ func (x *run) cannotTakeBack(it *item, err error) {
 	x.end(it, Conflict, "the API server rejects what was there before: %v", err)
 }
 
-// fail ends the way down: what was done of the hold is undone.
+// fail starts the undo of the hold.
 func (x *run) fail(it *item, err error) {
 	if it.unsure || it.partly || it.written {
-		said := "it may have been done: "
+		prefix := "it may have been done: "
 		switch {
 		case it.written:
-			said = "written without effect: "
+			prefix = "written without effect: "
 		case it.partly:
-			said = "done in part: "
+			prefix = "done in part: "
 		}
-		it.op.Result = said + err.Error()
+		it.op.Result = prefix + err.Error()
 		bad := x.record(it.w, it.op)
 		bad.Error = true
 		it.record = &bad

@@ -13,12 +13,12 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// errRecreated says that somebody changed what is about to be written, so that what was written
-// down of it is wrong.
+// errRecreated reports that the object changed since the intent was written, so the intent is
+// wrong.
 var errRecreated = errors.New("it was changed meanwhile")
 
-// prepare looks at the object of an operation, and says in the operation what is about to be
-// done. It writes nothing.
+// prepare reads the object of an operation, and stores the intent in the operation. It writes
+// nothing.
 func (x *run) prepare(ctx context.Context, it *item) error {
 	o := it.op
 	if err := x.checkScope(o); err != nil {
@@ -49,9 +49,8 @@ func (x *run) prepare(ctx context.Context, it *item) error {
 	return x.compile(it, act)
 }
 
-// asIntended says that what was intended stands, given the object as it is now: it has come
-// to its end, or it is to be written as it was meant. It is false where the object is
-// another one than it was then, so that the intent must be made again.
+// asIntended reports whether the intent is still valid for the object as it is now: the
+// operation has ended, or can be written as intended. Else the intent must be made again.
 func (x *run) asIntended(it *item) bool {
 	o := it.op
 	switch x.look(it) {
@@ -223,8 +222,8 @@ func (x *run) adoptAnswer(ctx context.Context, it *item, after *unstructured.Uns
 	o, before := it.op, it.img
 	x.note(func() { o.adopt(before.fields(), after.Object) })
 	if before.scale == nil {
-		if lost := lostOwners(before.main, after); len(lost) > 0 {
-			x.note(func() { o.Owners = sortOwners(append(slices.Clone(o.Owners), lost...)) })
+		if lostList := lostOwners(before.main, after); len(lostList) > 0 {
+			x.note(func() { o.Owners = sortOwners(append(slices.Clone(o.Owners), lostList...)) })
 		}
 		return
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// FieldManager is who writes to targets. Of a target whose journal does not say what became
-// of a write, managedFields tell by it.
+// FieldManager writes the targets. If the result of a write is unknown, it is found by this name
+// in managedFields.
 const FieldManager = "sysop.dev/regulate"
 
 // Client is what a Runner does to objects of a cluster. Errors are those of
@@ -38,8 +38,8 @@ type WriteOptions struct {
 type Store interface {
 	// Load returns the journal, an empty one where there is none.
 	Load(ctx context.Context) (*Journal, error)
-	// Save writes it, if nobody else has since it was loaded: else there is a
-	// *journal.ConflictError.
+	// Save writes the journal. It returns a *journal.ConflictError if it was changed since it
+	// was loaded.
 	Save(ctx context.Context, j *Journal) error
 }
 
@@ -48,14 +48,14 @@ type EventRecorder interface {
 	Record(ctx context.Context, t Target, warning bool, reason, action, note string)
 }
 
-// Runner does what was planned.
+// Runner runs plans.
 type Runner struct {
 	Client Client
 	Store  Store
 	Events EventRecorder // may be nil
 	Kinds  *object.Kinds
 	System *system.System
-	// World is how the apps are: what a journal says was done to objects is held against it.
+	// World is the state of the apps: operations of a journal are verified with it.
 	World *SystemState
 	// Signals are asked for the signal of a manager that is suspended first.
 	Signals Signals
@@ -63,17 +63,17 @@ type Runner struct {
 	// name them; it may be nil.
 	Pods func(object.Ref) []string
 	Now  func() time.Time
-	// Progress is given each thing that was done; it may be nil.
+	// Progress is called for each result; it may be nil.
 	Progress func(Record)
-	// Output is told what a command of an app wrote, the end of it: for who sits there, it is
-	// written down nowhere. It may be nil.
+	// Output is called with the end of the output of a command of an app, which is stored
+	// nowhere. It may be nil.
 	Output func(app, text string)
 	// Parallel is how many targets are written at a time; 0 for 16.
 	Parallel  int
 	AllowExec bool
-	// Force undoes also what somebody changed since.
+	// Force also undoes fields that were changed since.
 	Force bool
-	// DryRun has the API server admit everything and keep nothing; the journal is not written.
+	// DryRun sends all writes as dry runs; the journal is not written.
 	DryRun bool
 }
 
@@ -81,12 +81,12 @@ type Runner struct {
 type Outcome struct {
 	Done   []Record
 	Failed []Record
-	// Restored are the objects that were restored as they were before a hold that ended: whether
-	// they are Healthy is not known yet.
+	// Restored are the objects that were restored when a hold ended; their health is unknown
+	// yet.
 	Restored []Restored
 }
 
-// Restored is an object that was put back as it was before a hold of an app.
+// Restored is an object that was restored when a hold of an app ended.
 type Restored struct {
 	App    string
 	Object object.Ref
@@ -96,7 +96,7 @@ type Restored struct {
 	Suspended bool
 }
 
-// restored are the objects of which something was put back.
+// restored returns the objects with restored fields.
 func (h *Hold) restored() []Restored {
 	var out []Restored
 	for _, o := range h.Operations {

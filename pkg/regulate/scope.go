@@ -9,9 +9,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// scope is what a run may read and write because its journal says so. A journal is data that
-// somebody else may have written: what it says was done to an object counts where the System
-// resolves to that object now, and else only within the namespaces of the System.
+// scope is what a run may read and write on behalf of its journal. Others may have written the
+// journal: an operation on an object counts if the System resolves to that object now, or if it
+// is in a namespace of the System.
 type scope struct {
 	targets    map[object.Ref]bool
 	namespaces map[string]bool
@@ -92,8 +92,8 @@ func (x *run) checkScope(o *Operation) error {
 	return nil
 }
 
-func refused(t Target, why string) error {
-	return permanent("the journal lists a change of %s: %s; nothing was written to it: if it is true, restore it by hand", t, why)
+func refused(t Target, reason string) error {
+	return permanent("the journal lists a change of %s: %s; nothing was written to it: if it is true, restore it by hand", t, reason)
 }
 
 // withinJob: regulation makes Jobs where the manifest says. Whose a Job is shows when it is read.

@@ -8,8 +8,8 @@ type heldOperation struct {
 	op   *Operation
 }
 
-// objects lists the operations of all open holds about fields, by their objects. Operations
-// on one object are never done side by side, so whoever does one may look at the others.
+// objects lists the operations on fields of all open holds, by object. Operations on one object
+// never run concurrently, so each may read the others.
 func (x *run) objects() map[string][]heldOperation {
 	out := map[string][]heldOperation{}
 	for _, h := range x.j.Holds {
@@ -23,10 +23,9 @@ func (x *run) objects() map[string][]heldOperation {
 	return out
 }
 
-// resolveStarted looks at what a run before this one may have written, or undone, of which the
-// journal does not say whether it was, and notes it. It only reads. Whatever is done next to
-// the same objects then knows what was there before; what cannot be read stays unknown, and
-// nobody else writes to that object meanwhile.
+// resolveStarted finds and records the results of operations of an earlier run that are unknown.
+// It only reads. Later operations on the same objects then know the values before. A result that
+// cannot be read stays unknown, and no other operation writes to that object meanwhile.
 func (x *run) resolveStarted(ctx context.Context) error {
 	all := x.objects()
 	var items []*item
@@ -39,7 +38,7 @@ func (x *run) resolveStarted(ctx context.Context) error {
 		}
 	}
 	for len(items) > 0 {
-		// Of one object one at a time: what is known of one says more of the next.
+		// One at a time for an object: a known result helps with the next.
 		var now, later []*item
 		busy := map[string]bool{}
 		for _, it := range items {
@@ -70,7 +69,7 @@ func (x *run) settleOne(ctx context.Context, it *item) error {
 	it.was = it.op.State
 	img, err := x.read(ctx, it.op.Target)
 	if err != nil {
-		return nil // who continues it says so
+		return nil // the hold that resumes it reports it
 	}
 	it.img = img
 	if it.op.State == Undoing {
@@ -86,7 +85,7 @@ func (x *run) settleOne(ctx context.Context, it *item) error {
 			return nil
 		}
 		if x.awaits(it) {
-			return nil // It is written, and who continues it waits for its operator.
+			return nil // written: the resuming hold waits for its operator
 		}
 		x.end(it, Done, "%s", o.Text)
 	case it.w.hold.Phase == Recovering:
@@ -119,8 +118,8 @@ func (x *run) settleBack(it *item) {
 	}
 }
 
-// waitsFor returns the hold that another one has to wait for: it may have written to the
-// same object, or have put back half of what it has to.
+// waitsFor returns the hold that another one has to wait for: it may have written to the same
+// object, or restored only part of it.
 func (it *item) waitsFor() *Hold {
 	for _, b := range it.sameObject {
 		if b.hold != it.w.hold && (b.op.State == Started || b.op.State == Undoing) {

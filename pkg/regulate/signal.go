@@ -27,14 +27,14 @@ const (
 )
 
 // PodsOf stands in a patch for the names of the pods that belong to the object, in order
-// and joined by commas. Who compiles a patch knows them (Signal.Changes).
+// and joined by commas. The caller of Signal.Changes gives the names.
 const PodsOf = "{{pods}}"
 
 // Before stands in what is documented for the way back (Resume) for what was there before.
 const Before = "{{before}}"
 
-// Signal is how the operator of a kind is told to hold one of its objects, after its API.
-// Signals are shared: their mappings must not be changed.
+// Signal is how the operator of a kind pauses or stops an object, by its API. Signals are
+// shared: their mappings must not be modified.
 type Signal struct {
 	// Kind is written Kind.group. *.group is any kind of a group, *.*.group any kind of the
 	// groups below one, and * any kind at all.

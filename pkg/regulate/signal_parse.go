@@ -128,14 +128,14 @@ func (s *Signal) whatFields(m *strict.Mapping) []strict.Field {
 		}},
 		{Name: "or", Set: func(n *yaml.Node) {
 			v := &Variant{}
-			below := &strict.Mapping{}
-			below.Fields = []strict.Field{
-				{Name: "when", Required: true, Set: func(n *yaml.Node) { v.When = fieldPath(below, n) }},
-				{Name: "patch", Required: true, Set: func(n *yaml.Node) { v.Patch = patchAt(below, n) }},
-				{Name: "resume", Required: true, Set: func(n *yaml.Node) { v.Resume = patchAt(below, n) }},
+			children := &strict.Mapping{}
+			children.Fields = []strict.Field{
+				{Name: "when", Required: true, Set: func(n *yaml.Node) { v.When = fieldPath(children, n) }},
+				{Name: "patch", Required: true, Set: func(n *yaml.Node) { v.Patch = patchAt(children, n) }},
+				{Name: "resume", Required: true, Set: func(n *yaml.Node) { v.Resume = patchAt(children, n) }},
 			}
-			below.Read(n)
-			m.Problems = append(m.Problems, below.Problems...)
+			children.Read(n)
+			m.Problems = append(m.Problems, children.Problems...)
 			s.Or = v
 		}},
 	}
@@ -160,8 +160,8 @@ func (s *Signal) check(m *strict.Mapping, n *yaml.Node) {
 
 func hasNull(v any) bool {
 	fields, ok := v.(map[string]any)
-	for _, below := range fields {
-		if hasNull(below) {
+	for _, child := range fields {
+		if hasNull(child) {
 			return true
 		}
 	}

@@ -40,23 +40,23 @@ func (s Signal) Changes(live *unstructured.Unstructured, pods ...string) (map[st
 
 // fits says why the signal means nothing to an object.
 func (s Signal) fits(live *unstructured.Unstructured, pods []string) error {
-	who := live.GetKind() + "/" + live.GetName()
+	subject := live.GetKind() + "/" + live.GetName()
 	if s.Requires != "" && !hasField(live.Object, s.Requires) {
-		return fmt.Errorf("%s has no %s, which %s needs: write a patch for it instead", who, s.Requires, s.Preset)
+		return fmt.Errorf("%s has no %s, which %s needs: write a patch for it instead", subject, s.Requires, s.Preset)
 	}
 	if s.NamesPods() && len(pods) == 0 {
-		return fmt.Errorf("%s has no pods, which %s lists by name: there is nothing to %s", who, s.Preset, s.Preset)
+		return fmt.Errorf("%s has no pods, which %s lists by name: there is nothing to %s", subject, s.Preset, s.Preset)
 	}
 	if s.Each == "" {
 		return nil
 	}
 	items, ok, err := unstructured.NestedSlice(live.Object, fieldNames(s.Each)...)
 	if err != nil || !ok || len(items) == 0 {
-		return fmt.Errorf("%s has no items in %s, which %s changes: write a patch for it instead", who, s.Each, s.Preset)
+		return fmt.Errorf("%s has no items in %s, which %s changes: write a patch for it instead", subject, s.Each, s.Preset)
 	}
 	for i, item := range items {
 		if _, ok := item.(map[string]any); !ok {
-			return fmt.Errorf("%s: %s[%d] is not a mapping: write a patch for it instead", who, s.Each, i)
+			return fmt.Errorf("%s: %s[%d] is not a mapping: write a patch for it instead", subject, s.Each, i)
 		}
 	}
 	return nil
@@ -67,8 +67,8 @@ func (s Signal) fits(live *unstructured.Unstructured, pods []string) error {
 func (s Signal) Holds(live *unstructured.Unstructured, pods ...string) bool {
 	patch := s.patchFor(live)
 	if s.Scale { // The API leaves out replicas that are 0.
-		replicas, there, _ := unstructured.NestedFieldNoCopy(live.Object, "spec", "replicas")
-		return !there || sameValue(replicas, int64(0))
+		replicas, found, _ := unstructured.NestedFieldNoCopy(live.Object, "spec", "replicas")
+		return !found || sameValue(replicas, int64(0))
 	}
 	if s.Each == "" {
 		return s.held(live.Object, patch, pods)
@@ -113,9 +113,9 @@ func (s Signal) held(fields, patch map[string]any, pods []string) bool {
 		if !ok {
 			return false
 		}
-		if deeper, is := want.(map[string]any); is {
-			below, _ := got.(map[string]any)
-			if !s.held(below, deeper, pods) {
+		if deeper, ok := want.(map[string]any); ok {
+			children, _ := got.(map[string]any)
+			if !s.held(children, deeper, pods) {
 				return false
 			}
 			continue
@@ -167,13 +167,13 @@ func patchedBy(fields, patch map[string]any) map[string]any {
 		fields = map[string]any{}
 	}
 	for key, value := range patch {
-		deeper, is := value.(map[string]any)
+		deeper, ok := value.(map[string]any)
 		switch {
 		case value == nil:
 			delete(fields, key)
-		case is:
-			below, _ := fields[key].(map[string]any)
-			fields[key] = patchedBy(below, deeper)
+		case ok:
+			children, _ := fields[key].(map[string]any)
+			fields[key] = patchedBy(children, deeper)
 		default:
 			fields[key] = runtime.DeepCopyJSONValue(value)
 		}

@@ -17,9 +17,8 @@ type SignalSet struct {
 
 var _ Signals = (*SignalSet)(nil)
 
-// NewSignals returns the signals of custom kinds (catalog.Signals) together with the
-// built-in ones. hasScale says whether a kind has the subresource scale; nil where nobody
-// knows, and then nothing is stopped by it.
+// NewSignals returns the signals of custom kinds (catalog.Signals) and the built-in ones.
+// hasScale reports whether a kind has the scale subresource; if it is nil, no signal uses that.
 func NewSignals(custom []Signal, hasScale func(schema.GroupKind) bool) *SignalSet {
 	s := &SignalSet{exact: map[string][]Signal{}, hasScale: hasScale}
 	for _, one := range slices.Concat(custom, BuiltInSignals()) {
@@ -82,8 +81,8 @@ func (s Signal) in(version string) bool {
 	return version == "" || len(s.Versions) == 0 || slices.Contains(s.Versions, version)
 }
 
-// AppliesTo says whether a kind is that of the signal, or of its pattern. Categories are not
-// looked at.
+// AppliesTo reports whether a kind is that of the signal, or matches its pattern. It ignores
+// categories.
 func (s Signal) AppliesTo(gk schema.GroupKind) bool {
 	return meansKind(s.Kind, gk) && !s.excepts(gk)
 }
@@ -102,8 +101,8 @@ func meansKind(pattern string, gk schema.GroupKind) bool {
 	if pattern == "*" || pattern == gk.String() {
 		return true
 	}
-	if below, ok := strings.CutPrefix(pattern, "*.*."); ok {
-		return strings.HasSuffix(gk.Group, "."+below)
+	if suffix, ok := strings.CutPrefix(pattern, "*.*."); ok {
+		return strings.HasSuffix(gk.Group, "."+suffix)
 	}
 	group, ok := strings.CutPrefix(pattern, "*.")
 	return ok && gk.Group == group

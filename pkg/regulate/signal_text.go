@@ -33,8 +33,8 @@ func (s Signal) PatchText() string {
 	return assignments("", s.Patch)
 }
 
-// ResumeText is what operators document for the way back: a key that is taken away is
-// unset, and what was there before is "as before".
+// ResumeText is the documented way back: a deleted key is unset, and the value before is "as
+// before".
 func (s Signal) ResumeText() string {
 	if s.Each != "" {
 		return assignments(s.Each+"[]", s.Resume)

@@ -39,8 +39,8 @@ func NewLock(config *rest.Config, name, namespace string, o journal.LeaseOptions
 	return journal.NewLease(config, placeOf(name, system.LockName(name), namespace), o)
 }
 
-// NewElection returns the lock of who watches a system in a cluster: whoever waits for it
-// waits until the other one goes.
+// NewElection returns the lock of the process that watches a system in a cluster: others wait
+// until it ends.
 func NewElection(config *rest.Config, name, namespace string, o journal.LeaseOptions) (*journal.Lease, error) {
 	o.Limit = 0
 	return journal.NewLease(config, placeOf(name, system.WatchName(name), namespace), o)
@@ -92,11 +92,11 @@ func heldText(j *Journal) string {
 		lines = append(lines, "nothing is held\n")
 	}
 	for _, h := range j.Holds {
-		why := ""
+		reason := ""
 		if len(h.Causes) > 0 {
-			why = ": " + truncated(strings.Join(strings.Fields(h.Causes[0].Why), " "), 200)
+			reason = ": " + truncated(strings.Join(strings.Fields(h.Causes[0].Why), " "), 200)
 		}
-		lines = append(lines, fmt.Sprintf("%s %s since %s (%s)%s\n", h.App, h.Signal, h.At.UTC().Format(time.RFC3339), h.Phase, why))
+		lines = append(lines, fmt.Sprintf("%s %s since %s (%s)%s\n", h.App, h.Signal, h.At.UTC().Format(time.RFC3339), h.Phase, reason))
 	}
 	slices.Sort(lines)
 	for _, h := range j.Conflicts {

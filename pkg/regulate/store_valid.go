@@ -9,8 +9,8 @@ import (
 // isPointer is a JSON pointer (RFC 6901) to something in a document.
 var isPointer = regexp.MustCompile(`(?s)^(/([^~/]|~[01])*)+$`)
 
-// valid says what of a stored journal regulation would act on, and cannot: somebody has
-// edited it, or it is of a newer version.
+// valid returns an error for an entry of a stored journal that regulation cannot act on: it was
+// edited, or written by a newer version.
 func (j *Journal) valid() error {
 	ids := map[int]bool{}
 	for _, list := range []struct {

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// prepareBack looks whether there is anything to undo. It writes nothing.
+// prepareBack checks whether there is anything to undo. It writes nothing.
 func (x *run) prepareBack(ctx context.Context, it *item, act *system.Action) error {
 	o := it.op
 	switch {
@@ -55,7 +55,7 @@ func (x *run) prepareBack(ctx context.Context, it *item, act *system.Action) err
 // writesFields says that an operation is about fields of an object.
 func (o *Operation) writesFields() bool { return len(o.Changes) > 0 }
 
-// handOver gives what was there before to the next hold that wrote the same field, and says
+// handOver passes the values before on to the next hold that wrote the same field, and reports
 // whether that was all.
 func (it *item) handOver() bool {
 	o, claims := it.op, it.claims()
@@ -93,7 +93,7 @@ func inherit(owners, first []Owner) []Owner {
 	return sortOwners(append(owners, first...))
 }
 
-// undo takes an operation back.
+// undo undoes an operation.
 func (x *run) undo(ctx context.Context, it *item, act *system.Action) error {
 	if act != nil && act.Inverse != nil && isHook(act.Inverse) {
 		return x.runInverse(ctx, it, act.Inverse)
@@ -109,7 +109,7 @@ func (x *run) undo(ctx context.Context, it *item, act *system.Action) error {
 	return retry(ctx, b.attempt)
 }
 
-// undoRun is one operation that is being undone, over all tries.
+// undoRun is the undo of one operation, over all attempts.
 type undoRun struct {
 	*run
 	it      *item
@@ -117,7 +117,7 @@ type undoRun struct {
 	putBack bool
 }
 
-// attempt tries to undo it; each try looks at the object again.
+// attempt tries the undo once, with a fresh read of the object.
 func (b *undoRun) attempt(ctx context.Context) error {
 	o := b.it.op
 	img, err := b.read(ctx, o.Target)
@@ -147,7 +147,7 @@ func (b *undoRun) attempt(ctx context.Context) error {
 	return nil
 }
 
-// wanted is the object as it is to be.
+// wanted returns the object to be written.
 func (b *undoRun) wanted(img *liveObject) (map[string]any, []UndoResult, error) {
 	o := b.it.op
 	if b.act != nil && b.act.Inverse != nil {
@@ -163,19 +163,19 @@ func (b *undoRun) wanted(img *liveObject) (map[string]any, []UndoResult, error) 
 	return want, verdicts, nil
 }
 
-// restore writes the object as it is to be, and returns it as it is then.
+// restore writes that object, and returns the result.
 func (b *undoRun) restore(ctx context.Context, img *liveObject, want map[string]any) (*unstructured.Unstructured, error) {
 	o := b.it.op
 	t, live := o.Target, img.fields()
 	if _, has := lookup(want, []string{"spec", "replicas"}); img.scale != nil && !has {
-		// A Scale cannot say that there is no number: the object itself can.
+		// A Scale cannot omit the number: the object itself can.
 		t, live = t.bare(), img.main.Object
 		want = copied(live)
-		made := 0
+		created := 0
 		for _, c := range o.Changes {
-			made = max(made, c.CreatedParents)
+			created = max(created, c.CreatedParents)
 		}
-		takeAway(want, o.ways(img.main)[0], made)
+		takeAway(want, o.ways(img.main)[0], created)
 	}
 	after, err := b.patch(ctx, t, live, want)
 	if err == nil && after == nil {
@@ -194,18 +194,18 @@ func (b *undoRun) restore(ctx context.Context, img *liveObject, want map[string]
 	return after, nil
 }
 
-// release gives the fields back to who owned them. Where that is not allowed it is said, no
-// more: what was there before is there.
-func (b *undoRun) release(ctx context.Context, main *unstructured.Unstructured, left bool) (string, error) {
+// release restores the owners of the fields. If that is denied it is only noted: the values
+// themselves are restored.
+func (b *undoRun) release(ctx context.Context, main *unstructured.Unstructured, conflicted bool) (string, error) {
 	o := b.it.op
 	if b.DryRun {
 		return "", nil
 	}
-	var kept [][]string
+	var held [][]string
 	for _, other := range b.it.overlapping() {
-		kept = append(kept, other.ways(main)...)
+		held = append(held, other.ways(main)...)
 	}
-	fields, ours, err := handBack(main, o.Owners, o.ways(main), kept, !left)
+	fields, ours, err := handBack(main, o.Owners, o.ways(main), held, !conflicted)
 	if err != nil || !ours {
 		return "", err
 	}
@@ -260,17 +260,17 @@ func changedSince(changes []Change, verdicts []UndoResult) []Change {
 // conclude says what became of it.
 func (b *undoRun) conclude(verdicts []UndoResult, note string) {
 	o := b.it.op
-	var left []string
+	var remaining []string
 	changes := unkept(o.Changes)
 	for i, v := range verdicts {
 		if v == ChangedSince {
-			left = append(left, textOf(changes[i:i+1]))
+			remaining = append(remaining, textOf(changes[i:i+1]))
 		}
 	}
 	switch {
-	case len(left) > 0:
+	case len(remaining) > 0:
 		o.Changes = changedSince(changes, verdicts)
-		b.end(b.it, Conflict, "conflict: changed by someone else, and not reverted (--force overrides); the signal wrote: %s%s", strings.Join(left, "; "), note)
+		b.end(b.it, Conflict, "conflict: changed by someone else, and not reverted (--force overrides); the signal wrote: %s%s", strings.Join(remaining, "; "), note)
 	case b.act != nil && b.act.Inverse != nil:
 		b.end(b.it, Undone, "its inverse was done%s", note)
 	case b.putBack || b.it.resumed:

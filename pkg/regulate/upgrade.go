@@ -11,10 +11,10 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 )
 
-// upgrade says what an upgrade of an app would change, and whether one is on. Looked at are
-// the roots, the workloads of its own part, and the custom resources above these. Pods,
-// ReplicaSets and Jobs come and go by themselves, and so do the custom resources that stand
-// for a run.
+// upgrade finds what an upgrade of an app changes, and whether one is in progress. It covers the
+// roots, the workloads of its own part, and the custom resources above these. It leaves out
+// pods, ReplicaSets, Jobs and custom resources that represent a run, which come and go by
+// themselves.
 func (o *stateObserver) upgrade(a *observed) {
 	a.state.Fingerprint = map[string]string{}
 	for _, id := range o.versioned(a) {
@@ -23,7 +23,7 @@ func (o *stateObserver) upgrade(a *observed) {
 		if text := o.fingerprint(id, f); text != "" {
 			a.state.Fingerprint[ref.String()] = text
 		}
-		// Whoever was told to pause looks at nothing.
+		// a paused operator observes nothing
 		if f.rollout != "" && a.state.Rollout == "" && o.Health.OwnHealth(id).Status != health.Suspended {
 			a.state.Rollout = ref.String() + ": " + f.rollout
 		}
@@ -36,7 +36,7 @@ var versionLabels = []string{"app.kubernetes.io/version", "helm.sh/chart"}
 func (o *stateObserver) fingerprint(id graph.ID, f fact) string {
 	parts := slices.Clone(f.versions)
 	for _, key := range versionLabels {
-		if v, is := o.Graph.Label(id, key); is {
+		if v, ok := o.Graph.Label(id, key); ok {
 			parts = append(parts, key+"="+v)
 		}
 	}
@@ -63,7 +63,7 @@ func (o *stateObserver) versioned(a *observed) []graph.ID {
 		at := next[len(next)-1]
 		next = next[:len(next)-1]
 		for _, owner := range o.Graph.OwnersOf(at) {
-			if of, in := o.owner(owner); !set[owner] && in && of == a && o.Graph.State(owner) == graph.Present {
+			if current, in := o.owner(owner); !set[owner] && in && current == a && o.Graph.State(owner) == graph.Present {
 				set[owner] = true
 				next = append(next, owner)
 			}
@@ -78,8 +78,8 @@ func (o *stateObserver) versioned(a *observed) []graph.ID {
 	return out
 }
 
-// rollingDeployment says that pods of an older template are still there. Pods that a bigger
-// number of replicas wants are none of these; and while it is paused nothing continues.
+// rollingDeployment reports that pods of an older template exist. Pods that scaling up adds do
+// not count, and a paused Deployment is not rolling.
 func rollingDeployment(d *appsv1.Deployment) string {
 	switch s := d.Status; {
 	case d.Spec.Paused:
@@ -91,8 +91,8 @@ func rollingDeployment(d *appsv1.Deployment) string {
 	return ""
 }
 
-// rollingStatefulSet: pods below the partition stay as they are, and with OnDelete all of
-// them until somebody deletes them.
+// rollingStatefulSet is the same for a StatefulSet: pods below the partition stay as they are,
+// and with OnDelete all of them until they are deleted.
 func rollingStatefulSet(set *appsv1.StatefulSet) string {
 	s, want := set.Status, set.Status.Replicas
 	if u := set.Spec.UpdateStrategy; u.RollingUpdate != nil && u.RollingUpdate.Partition != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// SystemState is what Plan looks at: the apps of a system as they are. It holds no graph, so that
-// a plan can be made again from a file, and tried on any sequence of worlds.
+// SystemState is the input of NewPlan: the states of the apps of a system. It holds no graph, so
+// that a plan can be repeated from a file, and tested with any sequence of states.
 type SystemState struct {
 	// Apps are in the order of the manifest.
 	Apps []AppState
@@ -28,14 +28,14 @@ func (w *SystemState) App(name string) (*AppState, bool) {
 // AppState is how an app is.
 type AppState struct {
 	Name string
-	// Roots are the objects of it that are there. Absent are roots that are not, Unread
-	// those of which nobody knows: then Health is Unknown at best.
+	// Roots are the present objects of it. Absent are missing roots, and Unread those that could
+	// not be read: then Health is at best Unknown.
 	Roots          []object.Ref
 	Absent, Unread []string
-	// Health is the worst of what is the app's own: what it owns and what serves it alone.
-	// What is wrong with another app that it needs is that one's affair.
+	// Health is the worst of its own objects: those it owns and those that serve it alone.
+	// Trouble of another app that it needs does not count.
 	Health health.Status
-	// Since is when it became so, as far as objects tell; zero where they do not.
+	// Since is when this health began, by the times in objects; zero if they have none.
 	Since time.Time
 	// Cause is the object that makes it so, and Message what is said of it.
 	Cause   object.Ref
@@ -52,10 +52,10 @@ type AppState struct {
 	Managers map[object.Ref][]Manager
 }
 
-// Need says that an app needs another one, and by what that is known.
+// Need is a need of an app for another one, with the evidence.
 type Need struct {
 	App string
-	// Declared says that the manifest says so, by Reason; else Edge is the evidence.
+	// Declared reports that the manifest declares it, with Reason; else Edge is the evidence.
 	Declared bool
 	Reason   string
 	From, To object.Ref
