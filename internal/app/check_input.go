@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Facting has the session that opens next keep what rules look at.
+// Facting makes the next session keep the facts that the rules read.
 func (c *Input) Facting() *check.Collector {
 	facts := check.NewCollector()
 	c.Wholly = check.Whole()
@@ -19,7 +19,7 @@ func (c *Input) Facting() *check.Collector {
 	return facts
 }
 
-// Catalogued names the operator that the catalogue knows of a kind.
+// Catalogued names the operator that the catalog has for a kind.
 func (s *Session) Catalogued(gk schema.GroupKind) (string, bool) {
 	r, ok := s.Kinds.Kind(gk)
 	if !ok {
@@ -29,7 +29,7 @@ func (s *Session) Catalogued(gk schema.GroupKind) (string, bool) {
 	return entry.Name, ok
 }
 
-// Composes says what the catalogue knows that an operator makes for one of a kind.
+// Composes returns what an operator creates for an object of a kind, by the catalog.
 func (s *Session) Composes(gk schema.GroupKind) ([]string, bool) {
 	r, ok := s.Kinds.Kind(gk)
 	if !ok {
@@ -39,7 +39,7 @@ func (s *Session) Composes(gk schema.GroupKind) ([]string, bool) {
 	return kind.Composes, ok && kind.Composes != nil
 }
 
-// CheckWorld makes the world of what an inventory holds.
+// CheckWorld makes the world of the objects of an inventory.
 func (s *Session) CheckWorld(g *graph.Graph, facts *check.Collector, kinds *object.Kinds, inv *inventory.Inventory) *check.ClusterState {
 	w := check.NewWorld(g, facts, kinds, func(gk schema.GroupKind, namespace string) bool {
 		return kinds.NotServed(gk) || inv.Covered(gk, namespace)
@@ -49,7 +49,7 @@ func (s *Session) CheckWorld(g *graph.Graph, facts *check.Collector, kinds *obje
 	return w
 }
 
-// Keep has a collector take what it wants of objects.
+// Keep makes a collector take the objects that it needs.
 func Keep(facts *check.Collector) inventory.Extractor {
 	return func(o object.Object) func(*inventory.Inventory, inventory.ID) {
 		facts.Add(o)

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Colocations says of each stack how its pods are placed.
+// Colocations returns how the pods of each stack are placed.
 func (c *CheckRun) Colocations(ctx context.Context) ([]*colocation.Placement, error) {
 	defer c.in.Clock.Stage("colocation")()
 	var found []*colocation.Placement
@@ -33,7 +33,7 @@ func (c *CheckRun) isCustom(r object.Ref) bool {
 	return ok && kind.Custom
 }
 
-// places reads the definitions, and fills in which of their fields say where pods go.
+// places reads the definitions, and finds which of their fields place pods.
 func (c *CheckRun) places(ctx context.Context, found []*colocation.Placement, asked map[object.Ref]object.Ref) error {
 	var refs []object.Ref
 	for _, ref := range asked {

@@ -33,18 +33,18 @@ type CheckRun struct {
 	world   *check.ClusterState
 
 	Targets     checkTargets
-	operators   []*check.Operator // those that are asked about
+	operators   []*check.Operator // the selected ones
 	definitions []object.Ref
 	stacks      []metrics.Stack
 	found       []*check.Subject
 	Home        string
 }
 
-// surroundings are the kinds of the whole cluster that say how pods of one namespace are
-// run, beside those that check itself wants.
+// surroundings are the cluster-scoped kinds that affect how the pods of a namespace run, in
+// addition to the kinds that check itself reads.
 var surroundings = []schema.GroupKind{{Kind: "Node"}, {Kind: "Namespace"}}
 
-// Check reads what is asked about. It says nothing yet.
+// Check reads what the request selects. It evaluates no rule yet.
 func Check(ctx context.Context, input *Input, q *CheckRequest) (*CheckRun, error) {
 	in := *input
 	in.Extract = slices.Clone(in.Extract)
@@ -76,7 +76,7 @@ func (c *CheckRun) read(ctx context.Context) error {
 	var ask source.Query
 	switch {
 	case t.Everything:
-		// An operator may run in any namespace, and may be allowed things in any.
+		// An operator may run in any namespace, and may have permissions in any.
 		ask, roots = source.Query{All: true}, s.Everything
 	case len(t.operators)+len(t.kinds) > 0:
 		ask = source.Query{All: true}
@@ -104,7 +104,7 @@ func (c *CheckRun) stackOptions() graph.StackOptions {
 	return graph.StackOptions{NoInferred: c.in.NoInferred}
 }
 
-// choose finds the operators, definitions and stacks that are asked about.
+// choose finds the operators, definitions and stacks of the request.
 func (c *CheckRun) choose() error {
 	t := &c.Targets
 	opts := c.stackOptions()
@@ -155,17 +155,17 @@ func (c *CheckRun) noSuch(name string) error {
 	if near := operator.Near(c.world, name); len(near) > 0 {
 		return fmt.Errorf("%w%s", err, object.DidYouMean(near))
 	}
-	const few = 8
+	const maxShown = 8
 	switch {
 	case len(names) == 0:
 		return hint.With(err, "no operators found; a stack is written TYPE/NAME")
-	case len(names) > few:
-		names = append(names[:few:few], "...")
+	case len(names) > maxShown:
+		names = append(names[:maxShown:maxShown], "...")
 	}
 	return hint.With(err, "operators are "+strings.Join(names, ", ")+"; a stack is written TYPE/NAME")
 }
 
-// subjects checks everything that is asked about.
+// subjects checks all subjects of the request.
 func (c *CheckRun) subjects(ctx context.Context) error {
 	defer c.in.Clock.Stage("check")()
 	for _, o := range c.operators {
@@ -180,7 +180,7 @@ func (c *CheckRun) subjects(ctx context.Context) error {
 	return nil
 }
 
-// eachStack goes through the stacks that are asked about, each once.
+// eachStack yields each stack of the request once.
 func (c *CheckRun) eachStack() iter.Seq[*check.Stack] {
 	return func(yield func(*check.Stack) bool) {
 		seen := map[object.Ref]bool{}
@@ -201,22 +201,22 @@ func (c *CheckRun) eachStack() iter.Seq[*check.Stack] {
 	}
 }
 
-// define checks the definitions. Each is read whole and let go: they are huge.
+// define checks the definitions. They are huge: it reads each one whole, and keeps none.
 func (c *CheckRun) define(ctx context.Context) error {
 	refs := slices.Compact(slices.SortedFunc(slices.Values(c.definitions), object.Compare))
 	if len(refs) == 0 || !slices.ContainsFunc(c.q.Rules, func(r check.Rule) bool { return r.Definition != nil }) {
 		return nil
 	}
-	said := map[string][]string{}
+	declaredBy := map[string][]string{}
 	for _, f := range c.Session.Findings {
-		said[f.CRD] = append(said[f.CRD], f.String())
+		declaredBy[f.CRD] = append(declaredBy[f.CRD], f.String())
 	}
 	declared := map[string]annotations.Declaration{}
 	for _, d := range c.Session.Declared {
 		declared[d.CRD] = d
 	}
 	var failed error
-	made, err := c.Session.Creators(ctx, refs)
+	creators, err := c.Session.Creators(ctx, refs)
 	if err != nil {
 		return err
 	}
@@ -224,18 +224,17 @@ func (c *CheckRun) define(ctx context.Context) error {
 	err = c.Session.ReadDefinitions(ctx, refs, func(fields map[string]any) {
 		d, err := check.NewDefinition(c.world, fields)
 		if err != nil {
-			// One that has not the shape of a definition says nothing of the others, unless it
-			// was asked about.
+			// A malformed definition does not affect the others, unless it was named.
 			gap := gapOfDefinition(fields, err)
 			if failed = cmp.Or(failed, fmt.Errorf("%s: %w", gap.Resource, err)); len(c.Targets.kinds) == 0 {
 				c.in.Report.Gaps([]object.Gap{gap})
 			}
 			return
 		}
-		of := declared[d.CRD.Name]
-		d.Relationships, d.Composition, d.Annotations = len(of.Rules), of.Composition, said[d.CRD.Name]
-		d.Operator, d.Creator = c.world.OperatorOf(d.Kind), made[d.Ref]
-		if err := c.usage(ctx, d, of.Usage); err != nil {
+		names := declared[d.CRD.Name]
+		d.Relationships, d.Composition, d.Annotations = len(names.Rules), names.Composition, declaredBy[d.CRD.Name]
+		d.Operator, d.Creator = c.world.OperatorOf(d.Kind), creators[d.Ref]
+		if err := c.usage(ctx, d, names.Usage); err != nil {
 			failed = err
 			return
 		}
@@ -252,13 +251,13 @@ func (c *CheckRun) define(ctx context.Context) error {
 	return err
 }
 
-// gapOfDefinition tells of a definition that could not be read.
+// gapOfDefinition describes a definition that could not be read.
 func gapOfDefinition(fields map[string]any, err error) object.Gap {
 	u := unstructured.Unstructured{Object: fields}
 	return object.Gap{Resource: "CustomResourceDefinition/" + u.GetName(), Reason: "Malformed", Message: err.Error()}
 }
 
-// CheckRequest is what was asked, as values.
+// CheckRequest holds the flags and arguments of check.
 type CheckRequest struct {
 	Args       []string // kinds, operators or roots; none for all
 	Colocation bool

@@ -17,7 +17,7 @@ type checkTargets struct {
 }
 
 // parseTargets reads the arguments: roots have a slash, or a type before them; a custom kind alone
-// is its definition, any other kind all of it; and what is no kind is an operator.
+// is its definition, any other kind all of it; and anything else is an operator.
 func (c *CheckRun) parseTargets() (checkTargets, error) {
 	args := c.q.Args
 	var t checkTargets
@@ -39,8 +39,8 @@ func (c *CheckRun) parseTargets() (checkTargets, error) {
 	return t, nil
 }
 
-// areNames says that the arguments are TYPE NAME..., as kubectl reads them. Several custom
-// kinds are several definitions.
+// areNames reports that the arguments are TYPE NAME..., as kubectl reads them. Several custom kinds
+// are several definitions.
 func (c *CheckRun) areNames(args []string) bool {
 	if len(args) < 2 || slices.ContainsFunc(args, func(arg string) bool { return strings.Contains(arg, "/") }) {
 		return false
@@ -57,7 +57,7 @@ func (c *CheckRun) areNames(args []string) bool {
 	})
 }
 
-// parseTarget adds what one argument means by itself.
+// parseTarget adds the meaning of one argument.
 func (c *CheckRun) parseTarget(arg string, t *checkTargets) error {
 	if name, ok := strings.CutPrefix(arg, "operator/"); ok {
 		t.operators = append(t.operators, name)
@@ -82,7 +82,7 @@ func (c *CheckRun) parseTarget(arg string, t *checkTargets) error {
 	return err
 }
 
-// redirect has a definition that is named as a root checked as one.
+// redirect checks a definition that is named as a root as a definition.
 func (c *CheckRun) redirect(t *checkTargets) {
 	t.Roots = slices.DeleteFunc(t.Roots, func(r Root) bool {
 		if r.Group != "" || r.Kind.GroupKind() != DefinitionKind {
@@ -98,7 +98,7 @@ func (c *CheckRun) redirect(t *checkTargets) {
 	})
 }
 
-// meansDefinition says that a kind alone means its definition, and not all objects of it.
+// meansDefinition reports that a kind alone means its definition, and not all objects of it.
 func (c *CheckRun) meansDefinition(kind object.Resource) bool {
 	return kind.Custom && c.q.Selector == nil && !c.q.Colocation
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// usage reads the text that the usage annotation of a definition names, or says why there
-// is none, or why nobody knows. The error is that of the context or the connection.
+// usage reads the text that the usage annotation of a definition names, or records why there is
+// none, or why that is unknown. It returns only errors of the context or the connection.
 func (c *CheckRun) usage(ctx context.Context, d *check.Definition, u annotations.Usage) error {
 	if u.ConfigMap == "" {
 		return nil
@@ -28,17 +28,17 @@ func (c *CheckRun) usage(ctx context.Context, d *check.Definition, u annotations
 	}
 	for _, ns := range places {
 		text, err := texts.Manual(ctx, ns, u.ConfigMap, u.Key)
-		why, known := errors.AsType[*source.NoManualError](err)
+		reason, known := errors.AsType[*source.NoManualError](err)
 		switch {
 		case err == nil:
 			d.Usage, d.UsageMissing, d.UsageUnread = text, "", ""
 			return nil
 		case !known:
 			return err
-		case why.Unread || why.Absent && c.Session.Snapshot && !c.world.Read(ConfigMapKind, ns):
-			d.UsageUnread = why.Message
+		case reason.Unread || reason.Absent && c.Session.Snapshot && !c.world.Read(ConfigMapKind, ns):
+			d.UsageUnread = reason.Message
 		default:
-			d.UsageMissing = why.Message
+			d.UsageMissing = reason.Message
 		}
 	}
 	return nil

@@ -15,9 +15,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
-// FieldDefinitions finds what the cluster says of the fields of kinds: of custom kinds in their
-// definitions, of others in their types. A kind whose definition cannot be read is not among
-// them.
+// FieldDefinitions returns the published schemas of kinds: of custom kinds from their definitions,
+// of others from their Go types. It leaves out a kind whose definition cannot be read.
 func (s *Session) FieldDefinitions(ctx context.Context, wanted map[schema.GroupKind]bool) (*lint.Definitions, error) {
 	out := &lint.Definitions{}
 	var refs []object.Ref
@@ -25,7 +24,7 @@ func (s *Session) FieldDefinitions(ctx context.Context, wanted map[schema.GroupK
 		gk := r.GroupKind()
 		if gvk := gk.WithVersion(r.Version); !wanted[gk] {
 			continue
-		} else if scheme.Scheme.Recognizes(gvk) && gk != DefinitionKind { // Helm adds that one to the scheme
+		} else if scheme.Scheme.Recognizes(gvk) && gk != DefinitionKind { // Helm adds the kind of definitions to the scheme.
 			out.AddType(gvk, scheme.Scheme.AllKnownTypes()[gvk])
 		} else if r.Custom {
 			refs = append(refs, object.Ref{Group: DefinitionKind.Group, Kind: DefinitionKind.Kind, Name: r.String()})
@@ -47,7 +46,7 @@ func KindsRead(specs []declare.Spec) map[schema.GroupKind]bool {
 	return wanted
 }
 
-// DefinitionsIn reads the definitions of a folder, beside which the built-in kinds are known.
+// DefinitionsIn reads the definitions of a directory. The built-in kinds are added.
 func DefinitionsIn(folder string) (*lint.Definitions, error) {
 	crds, err := skeleton.ReadFolder(folder)
 	if err != nil {
@@ -61,7 +60,7 @@ func DefinitionsIn(folder string) (*lint.Definitions, error) {
 	return out, nil
 }
 
-// DefinesKind says whether a definition of a kind of the entry is known.
+// DefinesKind reports whether a definition of a kind of the entry is known.
 func DefinesKind(defs *lint.Definitions, e *catalog.Entry) bool {
 	return slices.ContainsFunc(e.Kinds, func(k catalog.Kind) bool {
 		_, ok := defs.Kind(declare.GroupKind(k.Kind))
@@ -69,7 +68,7 @@ func DefinesKind(defs *lint.Definitions, e *catalog.Entry) bool {
 	})
 }
 
-// checkPaths refuses rules that read what a kind does not have.
+// checkPaths refuses rules whose fields are not in the schema of their kind.
 func (s *Session) checkPaths(ctx context.Context, files []rulesFile) error {
 	for _, f := range files {
 		defs, err := s.FieldDefinitions(ctx, KindsRead(f.specs))

@@ -14,18 +14,18 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// HealthWatch evaluates again and again what is asked about, from watches.
+// HealthWatch evaluates the request repeatedly, from watches.
 type HealthWatch struct {
 	*HealthResult
 	Live *source.Live
-	// was is the health of each part the last time, and stacked that of each stack.
+	// was is the previous health of each part, and stacked that of each stack.
 	was     map[object.Ref]health.Health
 	stacked map[object.Ref]seenStack
-	// failed are the gaps of the present reading that hide objects.
+	// failed are the gaps of the current read that hide objects.
 	failed []object.Gap
 }
 
-// Evaluate reads and evaluates the present state.
+// Evaluate reads and evaluates the current state.
 func (f *HealthWatch) Evaluate(ctx context.Context) error {
 	s, err := f.Session.Renewed(ctx)
 	if err != nil {
@@ -35,19 +35,19 @@ func (f *HealthWatch) Evaluate(ctx context.Context) error {
 	return f.HealthResult.Evaluate(ctx)
 }
 
-// seenStack is a stack as it was judged the last time.
+// seenStack is a stack with its previous health.
 type seenStack struct {
 	status health.Status
 	roots  []object.Ref
 }
 
-// Changes returns what differs from the last time: parts first, in order, then stacks. A
-// new part that is Healthy is no news, and neither is a Healthy one that is gone. What
-// cannot be read any longer is unread, and not gone.
+// Changes returns the differences from the previous evaluation: parts first, in order, then stacks.
+// It leaves out a new part that is Healthy, and a Healthy one that is gone. A part that cannot be
+// read any longer is unread, not gone.
 func (f *HealthWatch) Changes() []view.HealthChange {
 	now := f.Session.AsOf()
 	f.failed = slices.DeleteFunc(f.Graph.Gaps(), func(g object.Gap) bool { return g.Reason == "NotWatched" || g.Reason == "UnknownVersion" })
-	is := map[object.Ref]health.Health{}
+	current := map[object.Ref]health.Health{}
 	var out []view.HealthChange
 	for _, id := range f.looked() {
 		if h := f.assessment.OwnHealth(id); h.Status != "" {
@@ -55,11 +55,11 @@ func (f *HealthWatch) Changes() []view.HealthChange {
 			if f.Graph.State(id) == graph.Unread {
 				h.Message = f.whyUnread(ref, h.Message)
 			}
-			is[ref] = h
+			current[ref] = h
 		}
 	}
-	f.hidden(is)
-	for ref, h := range is {
+	f.hidden(current)
+	for ref, h := range current {
 		was, known := f.was[ref]
 		if h.Status == was.Status && (h.Reason == was.Reason || h.Status == health.Healthy) || !known && h.Status == health.Healthy {
 			continue
@@ -67,16 +67,16 @@ func (f *HealthWatch) Changes() []view.HealthChange {
 		out = append(out, view.HealthChange{Time: now, Object: ref, From: was.Status, To: h.Status, Reason: h.Reason, Message: h.Message})
 	}
 	for ref, was := range f.was {
-		_, there := is[ref]
-		unread := !there && f.isUnread(ref)
-		if there || was.Status == health.Healthy && !unread {
+		_, found := current[ref]
+		unread := !found && f.isUnread(ref)
+		if found || was.Status == health.Healthy && !unread {
 			continue
 		}
 		change := view.HealthChange{Time: now, Object: ref, From: was.Status}
 		if unread {
 			h := health.Health{Status: health.Unknown, Reason: health.ReasonUnread, Message: f.whyUnread(ref, "it could not be read")}
 			change.To, change.Reason, change.Message = h.Status, h.Reason, h.Message
-			is[ref] = h
+			current[ref] = h
 			if was.Reason == h.Reason {
 				continue
 			}
@@ -84,29 +84,29 @@ func (f *HealthWatch) Changes() []view.HealthChange {
 		out = append(out, change)
 	}
 	slices.SortFunc(out, func(a, b view.HealthChange) int { return object.Compare(a.Object, b.Object) })
-	f.was = is
+	f.was = current
 	return append(out, f.stackChanges(now)...)
 }
 
-// hidden adds what was looked at the last time and is there, where a part is unread: that it is no
-// part any longer is not known.
-func (f *HealthWatch) hidden(is map[object.Ref]health.Health) {
-	unread := func(ref object.Ref) bool { return is[ref].Reason == health.ReasonUnread || f.isUnread(ref) }
+// hidden adds the previous objects that still exist, where a part is unread: whether they are still
+// parts is unknown.
+func (f *HealthWatch) hidden(current map[object.Ref]health.Health) {
+	unread := func(ref object.Ref) bool { return current[ref].Reason == health.ReasonUnread || f.isUnread(ref) }
 	if !slices.ContainsFunc(slices.Collect(maps.Keys(f.was)), unread) {
 		return
 	}
 	for ref := range f.was {
 		id, named := f.Graph.Find(ref)
-		if _, there := is[ref]; there || !named || f.Graph.State(id) != graph.Present {
+		if _, found := current[ref]; found || !named || f.Graph.State(id) != graph.Present {
 			continue
 		}
 		if h := f.assessment.OwnHealth(id); h.Status != "" {
-			is[ref] = h
+			current[ref] = h
 		}
 	}
 }
 
-// looked are the objects of which changes are shown: what counts for the stacks, or all.
+// looked returns the objects whose changes are shown: those that count for the stacks, or all.
 func (f *HealthWatch) looked() []graph.ID {
 	ids := slices.Clone(f.objects)
 	for _, s := range f.Stacks {
@@ -119,7 +119,7 @@ func (f *HealthWatch) looked() []graph.ID {
 	return ids
 }
 
-// stackChanges returns the stacks that differ from the last time.
+// stackChanges returns the stacks that differ from the previous evaluation.
 func (f *HealthWatch) stackChanges(now time.Time) []view.HealthChange {
 	stacked := map[object.Ref]seenStack{}
 	var out []view.HealthChange
@@ -135,7 +135,7 @@ func (f *HealthWatch) stackChanges(now time.Time) []view.HealthChange {
 		}
 	}
 	for name, was := range f.stacked {
-		if _, there := stacked[name]; there {
+		if _, found := stacked[name]; found {
 			continue
 		}
 		change := view.HealthChange{Time: now, Stack: view.StackName(name), Object: name, From: was.status}
@@ -161,14 +161,13 @@ func (f *HealthWatch) refs(ids []graph.ID) []object.Ref {
 	return out
 }
 
-// isUnread says that an object may be there, and that its kind could not be read where it
-// is.
+// isUnread reports that an object may exist, and that its kind could not be read in its namespace.
 func (f *HealthWatch) isUnread(ref object.Ref) bool {
 	_, failed := f.gapAt(ref)
 	return failed && f.Graph.StateOf(ref) == graph.Unread
 }
 
-// gapAt returns why a kind cannot be read where an object of it is.
+// gapAt returns why the kind of an object cannot be read in the object's namespace.
 func (f *HealthWatch) gapAt(ref object.Ref) (object.Gap, bool) {
 	kind, served := f.Session.Kinds.Kind(ref.GroupKind())
 	i := slices.IndexFunc(f.failed, func(g object.Gap) bool {
@@ -180,7 +179,7 @@ func (f *HealthWatch) gapAt(ref object.Ref) (object.Gap, bool) {
 	return f.failed[i], true
 }
 
-// whyUnread says why an object is unread, or else what is said without knowing why.
+// whyUnread returns why an object is unread, or otherwise where the reason is unknown.
 func (f *HealthWatch) whyUnread(ref object.Ref, otherwise string) string {
 	if gap, failed := f.gapAt(ref); failed {
 		return fmt.Sprintf("unread (%s)", gap.Reason)

@@ -13,14 +13,14 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// HealthCollector judge objects while a session reads them.
+// HealthCollector evaluates the health of objects while a session reads them.
 type HealthCollector struct {
 	c     *health.Collector
 	input *Input
 }
 
-// CollectHealth has the session that opens next judge what it reads. The rules are the user's,
-// which go before the catalogue's; nil for none.
+// CollectHealth makes the next session evaluate health while it reads. The rules are the user's,
+// which go before those of the catalog; nil for none.
 func (c *Input) CollectHealth(rules *healthRules) *HealthCollector {
 	v := &HealthCollector{input: c}
 	c.judges, c.healthRules = true, rules
@@ -35,13 +35,13 @@ func (c *Input) CollectHealth(rules *healthRules) *HealthCollector {
 	return v
 }
 
-// Assess puts together what was judged, and tells which rules failed.
+// Assess merges the results, and reports which rules failed.
 func (v *HealthCollector) Assess(g *graph.Graph) *health.Assessment {
 	v.input.healthRules.tell(v.input.Report)
 	return health.Assess(g, func(id graph.ID) (health.Health, bool) { return v.c.Health(g.Ref(id)) })
 }
 
-// AsOf is when what was read was so: now, or when the snapshot was taken.
+// AsOf is the time of the data: now, or when the snapshot was taken.
 func (s *Session) AsOf() time.Time {
 	if snap, ok := s.Source.(*source.Snapshot); ok {
 		if at := snap.Taken(); !at.IsZero() {
@@ -51,13 +51,12 @@ func (s *Session) AsOf() time.Time {
 	return s.Input.Now()
 }
 
-// maxHealthRuleBytes is more than any file of them has.
+// maxHealthRuleBytes is above the size of any file of health rules.
 const maxHealthRuleBytes = 4 << 20
 
-// healthDetail is how a kind is read to be judged, where no rule reads it so anyway: the
-// built-in ones that have a state in the version that is understood, and every custom
-// resource whole. The definitions are huge: of a cluster's no more is read than of others,
-// where nobody asks about one.
+// healthDetail returns how a kind is read for its health, where no rule reads it already: whole for
+// the built-in kinds that have a state in the supported version, and for every custom resource.
+// Definitions are huge: on a cluster only their metadata is read, unless the question is about one.
 func (c *Input) healthDetail(r object.Resource) (source.Detail, string, bool) {
 	gk := r.GroupKind()
 	if !c.judges || gk == DefinitionKind && !c.Definitions && c.From == "" {

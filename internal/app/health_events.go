@@ -17,14 +17,14 @@ type warner interface {
 }
 
 const (
-	// maxWarned is about how many causes warnings are asked for: more nobody reads.
+	// maxWarned is about how many causes are queried for warnings: more would not be read.
 	maxWarned = 20
-	// eachWarned is how many are shown of each.
+	// eachWarned is how many warnings are shown for each.
 	eachWarned = 3
 )
 
-// Warn asks for the last Warning events about the causes. What is missing has none: the events
-// of what needs it are shown with it. It returns a gap where they cannot be read.
+// Warn requests the last Warning events of the causes. A missing object has none: the events of the
+// object that needs it are shown in its place. It returns a gap where events cannot be read.
 func (h *HealthResult) Warn(ctx context.Context) (*object.Gap, error) {
 	defer h.Input.Clock.Stage("warnings")()
 	about, refs := h.warned()
@@ -40,8 +40,8 @@ func (h *HealthResult) Warn(ctx context.Context) (*object.Gap, error) {
 		gap = &object.Gap{Resource: "events", Reason: "Unavailable", Message: err.Error()}
 	}
 	h.events = map[object.Ref][]view.Event{}
-	for ref, of := range about {
-		for _, e := range found[of] {
+	for ref, cause := range about {
+		for _, e := range found[cause] {
 			if h.Request.Since > 0 && e.Last.Before(h.Session.AsOf().Add(-h.Request.Since)) {
 				continue
 			}
@@ -51,7 +51,7 @@ func (h *HealthResult) Warn(ctx context.Context) (*object.Gap, error) {
 	return gap, nil
 }
 
-// Warner is who knows the events.
+// Warner returns the source of events.
 func (s *Session) Warner() warner {
 	switch from := s.Source.(type) {
 	case *source.Cluster:
@@ -64,7 +64,7 @@ func (s *Session) Warner() warner {
 	return nil
 }
 
-// warned returns of whom warnings are asked for, by the causes that they are to tell of.
+// warned returns the objects to query for warnings, with the causes that they explain.
 func (h *HealthResult) warned() (map[object.Ref]object.Ref, []object.Ref) {
 	about := map[object.Ref]object.Ref{}
 	var refs []object.Ref
@@ -74,23 +74,23 @@ func (h *HealthResult) warned() (map[object.Ref]object.Ref, []object.Ref) {
 			if _, known := about[ref]; known || len(refs) == maxWarned {
 				continue
 			}
-			of := ref
+			subject := ref
 			if c.Health.Status == health.Missing && !c.Root {
-				of = h.Graph.Ref(h.rootCause(c.Of, c.ID))
+				subject = h.Graph.Ref(h.rootCause(c.Of, c.ID))
 			}
-			about[ref] = of
-			if !slices.Contains(refs, of) {
-				refs = append(refs, of)
+			about[ref] = subject
+			if !slices.Contains(refs, subject) {
+				refs = append(refs, subject)
 			}
 		}
 	}
 	return about, refs
 }
 
-// rootCause is who below a node needs what is missing: of a Deployment, its ReplicaSet and
-// its pod, all of which name a Secret, the kubelet tells of the pod.
-func (h *HealthResult) rootCause(of, missing graph.ID) graph.ID {
-	for next := []graph.ID{of}; len(next) > 0; {
+// rootCause returns the deepest object below a node that needs the missing one: a Deployment, its
+// ReplicaSet and its pod all name a Secret, and the kubelet warns about the pod.
+func (h *HealthResult) rootCause(from, missing graph.ID) graph.ID {
+	for next := []graph.ID{from}; len(next) > 0; {
 		at := next[0]
 		next = next[1:]
 		for _, c := range h.Graph.Owned(at) {
@@ -100,5 +100,5 @@ func (h *HealthResult) rootCause(of, missing graph.ID) graph.ID {
 			next = append(next, c)
 		}
 	}
-	return of
+	return from
 }

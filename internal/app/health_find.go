@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// readAll reads the namespace, or the cluster, and what stacks there lead to.
+// readAll reads the namespace, or the cluster, and all that its stacks reference.
 func (s *Session) readAll(ctx context.Context, opts graph.StackOptions) (*graph.Graph, error) {
 	first := source.Query{All: true}
 	if !s.Input.AllNamespaces && s.Namespace != "" {

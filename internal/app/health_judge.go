@@ -26,14 +26,14 @@ type HealthResult struct {
 	Graph      *graph.Graph
 	assessment *health.Assessment
 	Stacks     []view.HealthStack
-	objects    []graph.ID // that --all is about
+	objects    []graph.ID // of --all
 	Home       string
 	events     map[object.Ref][]view.Event
-	// roots are what a watch is about: they were found once, and may be gone since.
+	// roots are the roots of a watch: they were found once, and may be gone since.
 	roots []Root
 }
 
-// Health connects, and learns what the evaluation needs.
+// Health connects, and reads what the evaluation needs.
 func (c *Input) Health(ctx context.Context, q *HealthRequest) (*HealthResult, error) {
 	in := *c
 	in.Extract, in.Definitions = slices.Clone(in.Extract), q.All
@@ -44,7 +44,7 @@ func (c *Input) Health(ctx context.Context, q *HealthRequest) (*HealthResult, er
 	return h, err
 }
 
-// Evaluate reads what is asked about, and judges it.
+// Evaluate reads what the request selects, and evaluates its health.
 func (h *HealthResult) Evaluate(ctx context.Context) error {
 	opts := graph.StackOptions{NoInferred: h.Input.NoInferred}
 	found, err := h.read(ctx, opts)
@@ -68,21 +68,21 @@ func (h *HealthResult) Evaluate(ctx context.Context) error {
 	return nil
 }
 
-// every is each object that was judged, of the namespace and of none where one is asked
-// about. What is named and not there is no object that was read, unless it is lacked.
+// every returns each evaluated object, in the namespace of the request or cluster-scoped. It leaves
+// out an object that is only named, unless it is missing.
 func (h *HealthResult) every() []graph.ID {
 	var ids []graph.ID
 	for id := range graph.ID(h.Graph.Len()) {
 		ns := h.Graph.Ref(id).Namespace
-		here := h.Input.AllNamespaces || h.Session.Namespace == "" || ns == "" || ns == h.Session.Namespace
-		if here && h.assessment.OwnHealth(id).Status != "" && (h.Graph.State(id) != graph.Missing || h.Graph.IsMissingDependency(id)) {
+		inScope := h.Input.AllNamespaces || h.Session.Namespace == "" || ns == "" || ns == h.Session.Namespace
+		if inScope && h.assessment.OwnHealth(id).Status != "" && (h.Graph.State(id) != graph.Missing || h.Graph.IsMissingDependency(id)) {
 			ids = append(ids, id)
 		}
 	}
 	return ids
 }
 
-// read reads the graph, and finds the stacks that are asked about.
+// read reads the graph, and finds the stacks of the request.
 func (h *HealthResult) read(ctx context.Context, opts graph.StackOptions) ([]metrics.Stack, error) {
 	s, q := h.Session, h.Request
 	if len(q.Args) == 0 {
@@ -128,8 +128,8 @@ func (h *HealthResult) read(ctx context.Context, opts graph.StackOptions) ([]met
 	return found, nil
 }
 
-// asked are the roots that are asked about: in a watch those of the beginning, of kinds that
-// are served yet.
+// asked returns the roots of the request: in a watch the roots of its start, of kinds that are
+// still served.
 func (h *HealthResult) asked() ([]Root, error) {
 	if h.roots == nil {
 		return SelectedRoots(h.Request.Args, h.Request.Selector, h.Session.Kinds)
@@ -140,8 +140,8 @@ func (h *HealthResult) asked() ([]Root, error) {
 	}), nil
 }
 
-// sought are the roots that must be there. What goes during a watch is a change, unless its
-// kind cannot be read: then nobody knows.
+// sought returns the roots that must exist. One that goes during a watch is a change, unless its
+// kind cannot be read: then its existence is unknown.
 func (h *HealthResult) sought(g *graph.Graph, roots []Root) []Root {
 	if h.roots == nil {
 		return roots
@@ -152,9 +152,8 @@ func (h *HealthResult) sought(g *graph.Graph, roots []Root) []Root {
 	})
 }
 
-// Fine says whether all that was asked about is as somebody wants it: Healthy or
-// Suspended. Where nothing was found nothing is known to be fine: who may read nothing
-// finds nothing.
+// Fine reports whether all selected objects are Healthy or Suspended. It is false where nothing was
+// found: without permissions nothing is found.
 func (h *HealthResult) Fine() bool {
 	if h.Request.All {
 		return len(h.objects) > 0 && !slices.ContainsFunc(h.objects, func(id graph.ID) bool { return h.assessment.OwnHealth(id).Status.Worse(health.Suspended) })
@@ -164,25 +163,25 @@ func (h *HealthResult) Fine() bool {
 	})
 }
 
-// Reached is an error that names the stacks that are not in the wanted status.
+// Reached returns an error that names the stacks that are not in the wanted status.
 func (h *HealthResult) Reached() error {
 	want := h.Request.Want
-	var not []string
+	var unreached []string
 	for _, s := range h.Stacks {
 		if s.Health.Status != want {
-			not = append(not, h.brief(s))
+			unreached = append(unreached, h.brief(s))
 		}
 	}
 	switch {
 	case len(h.Stacks) == 0:
 		return fmt.Errorf("wait for %s: no stack found", want)
-	case len(not) > 0:
-		return fmt.Errorf("wait for %s: %s", want, strings.Join(not, "; "))
+	case len(unreached) > 0:
+		return fmt.Errorf("wait for %s: %s", want, strings.Join(unreached, "; "))
 	}
 	return nil
 }
 
-// brief is a stack in one line, with its first cause.
+// brief returns a stack in one line, with its first cause.
 func (h *HealthResult) brief(s view.HealthStack) string {
 	text := fmt.Sprintf("%s is %s", s.Name, s.Health.Status)
 	if cause := h.cause(s); cause != "" {
@@ -191,7 +190,7 @@ func (h *HealthResult) brief(s view.HealthStack) string {
 	return text
 }
 
-// cause is the first of the causes that make a stack what it is; empty for none.
+// cause returns the first cause of a stack; empty for none.
 func (h *HealthResult) cause(s view.HealthStack) string {
 	if c, ok := s.Health.Cause(); ok {
 		return fmt.Sprintf("%s: %s", h.Graph.Ref(c.ID), cmp.Or(c.Health.Message, c.Health.Reason))
@@ -207,7 +206,7 @@ func (h *HealthResult) Answer() view.Output {
 	return view.Health(h.assessment, h.Graph, h.Stacks, options)
 }
 
-// HealthRequest is what is asked, once the flags have been read.
+// HealthRequest holds the flags and arguments of health.
 type HealthRequest struct {
 	Args     []string // the roots; none for all stacks
 	All      bool     // every object, instead of stacks

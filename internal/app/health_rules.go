@@ -15,13 +15,13 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// HealthRuleOptions say which rules of health are asked besides the catalogue's.
+// HealthRuleOptions select the rules of health that are used in addition to those of the catalog.
 type HealthRuleOptions struct {
 	File   string
-	Argocd string // the namespace of Argo CD; empty where it is not asked
+	Argocd string // the namespace of Argo CD; empty where it is not used
 }
 
-// healthRules are the rules of health that go before the catalogue's.
+// healthRules are the rules of health that go before those of the catalog.
 type healthRules struct {
 	rules    []health.Rule
 	sets     []*luahealth.Set
@@ -30,9 +30,9 @@ type healthRules struct {
 	reported map[string]bool
 }
 
-// Read reads the file of --health-rules; nil where nothing is asked for. What cannot be understood of a file of CEL refuses
-// all: a rule that is left out silently would make another answer. Of a ConfigMap that was
-// written for Argo CD it is a note.
+// Read reads the file of --health-rules; nil without the flag. A problem in a file of CEL refuses
+// the whole file: to leave out a rule silently would change the answer. A problem in a ConfigMap
+// that was written for Argo CD is a note.
 func (o *HealthRuleOptions) Read(ctx context.Context) (*healthRules, error) {
 	if o == nil || *o == (HealthRuleOptions{}) {
 		return nil, nil
@@ -67,8 +67,8 @@ func errorsOf(notes []string) []error {
 	return all
 }
 
-// readCustomizations reads a folder of scripts or a ConfigMap. The set is nil for another
-// file, which is returned.
+// readCustomizations reads a directory of scripts or a ConfigMap. For any other file the set is
+// nil, and the content is returned.
 func readCustomizations(ctx context.Context, name string) (*luahealth.Set, []string, []byte, error) {
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		set, notes, err := luahealth.OfFolder(name, os.DirFS(name))
@@ -90,13 +90,13 @@ func parseHealthRules(name string, data []byte) ([]health.Rule, error) {
 	return rules, nil
 }
 
-// customizations is a source that hands out some values of a ConfigMap.
+// customizations is a source that returns some values of a ConfigMap.
 type customizations interface {
 	ConfigMapValues(ctx context.Context, namespace, name, prefix string) (map[string]string, error)
 }
 
-// learn reads the ConfigMap of Argo CD, where it is asked for. One that is not there or may
-// not be read is a note: the catalogue's rules are asked all the same.
+// learn reads the ConfigMap of Argo CD, where the user selects it. If it is missing or forbidden,
+// learn adds a note: the rules of the catalog are used all the same.
 func (h *healthRules) learn(ctx context.Context, from source.Source) error {
 	if h == nil || h.argocd == "" {
 		return nil
@@ -109,7 +109,7 @@ func (h *healthRules) learn(ctx context.Context, from source.Source) error {
 		return nil
 	}
 	values, err := reader.ConfigMapValues(ctx, h.argocd, luahealth.ConfigMapName, luahealth.Prefix)
-	if _, told := errors.AsType[*source.NoManualError](err); told {
+	if _, explained := errors.AsType[*source.NoManualError](err); explained {
 		h.notes = append(h.notes, fmt.Sprintf("the health rules of Argo CD are ignored: %v", err))
 		return nil
 	}
@@ -129,8 +129,8 @@ func (h *healthRules) learn(ctx context.Context, from source.Source) error {
 	return nil
 }
 
-// newEvaluator returns the judge that asks a set first, then the rules of the user, then those of
-// the catalogue.
+// newEvaluator returns the evaluator that tries a set first, then the rules of the user, then those
+// of the catalog.
 func (h *healthRules) newEvaluator(s *Session, catalogue []health.Rule) *health.Evaluator {
 	if h == nil {
 		return health.NewEvaluator(s.AsOf(), catalogue...)
@@ -142,12 +142,12 @@ func (h *healthRules) newEvaluator(s *Session, catalogue []health.Rule) *health.
 	return j
 }
 
-// reads says whether a script looks into the objects of a kind.
+// reads reports whether a script reads objects of a kind.
 func (h *healthRules) reads(gk schema.GroupKind) bool {
 	return h != nil && slices.ContainsFunc(h.sets, func(s *luahealth.Set) bool { return s.Has(gk) })
 }
 
-// tell says on stderr what of the rules was not asked and which failed, each once.
+// tell prints which rules were skipped and which failed, each once.
 func (h *healthRules) tell(to reporter) {
 	if h == nil {
 		return

@@ -1,6 +1,7 @@
-// Package app is the application: a Session reads a cluster or a snapshot into a graph, and a
-// function a question answers from it: Stacks, Health, Measure, Check, a preflight, a manual, the
-// page. A request goes in and a result comes out; neither knows flags, output formats or HTTP.
+// Package app is the application: a Session reads a cluster or a snapshot into a graph, and one
+// function for each question answers from it: Stacks, Health, Measure, Check, a preflight, a
+// manual, the page. A request goes in and a result comes out; neither knows flags, output formats
+// or HTTP.
 package app
 
 import (
@@ -33,24 +34,24 @@ type Input struct {
 
 	Version string // of this program
 	Stdin   io.Reader
-	Demo    fs.FS // the snapshot that "demo" stands for
+	Demo    fs.FS // the snapshot that "demo" names
 	Now     func() time.Time
 	Clock   *stopwatch
 	Report  reporter
 
-	// Rules are those of the session, which a session that follows a cluster replaces while
+	// Rules are the rules of the session. A session that follows a cluster replaces them while
 	// others read them.
 	Rules   *atomic.Pointer[relation.Set]
 	Include []schema.GroupKind // kinds that are read although they are left out by default
 	// Definitions says that the question is about CRDs, so that they are read whole.
 	Definitions bool
-	// MoreRoots returns, once something was read, whose stacks are read beside those of the
-	// roots, and of which kinds every object; nil for none.
+	// MoreRoots returns, after a first read, further roots whose stacks are read, and the kinds of
+	// which every object is read; nil for none.
 	MoreRoots func(g *graph.Graph, roots []graph.ID) ([]graph.ID, []schema.GroupKind)
-	// Over lays something over what is read; nil for nothing.
+	// Over overlays the source; nil for nothing.
 	Over func(base source.Source, namespace string) source.Source
-	// Wholly are kinds that are read whole, as the Go types of these versions; and with them
-	// every custom resource is.
+	// Wholly are kinds that are read whole, as the Go types of these versions; with them, every
+	// custom resource is read whole.
 	Wholly []schema.GroupVersionKind
 	// Collect takes every object that is read, for usage and cost, and notes are the
 	// annotations that it needs.
@@ -64,7 +65,7 @@ type Input struct {
 	healthRules *healthRules
 }
 
-// reporter tells the user what is not part of the answer.
+// reporter prints messages that are not part of the answer.
 type reporter interface {
 	Gaps(gaps []object.Gap)
 	Warn(text string)
@@ -73,7 +74,7 @@ type reporter interface {
 	Timings(text string)
 }
 
-// StackOptions are those by which the stacks of apps are followed.
+// StackOptions returns the options of the stacks of apps.
 func (c *Input) StackOptions() graph.StackOptions {
 	return graph.StackOptions{NoInferred: c.NoInferred}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// installed is what is known of the operator of a kind on this cluster.
+// installed describes the operator of a kind on this cluster.
 type installed struct {
 	running []manual.Running
 	// versions are the ClusterServiceVersions that own the definition.
@@ -26,8 +26,8 @@ var (
 	workloadKinds      = []schema.GroupKind{{Group: "apps", Kind: "Deployment"}, {Group: "apps", Kind: "StatefulSet"}}
 )
 
-// operator finds who runs the operator of the kind, by what the definition
-// carries of its installation. Where it carries nothing, nothing is known.
+// operator finds the workloads that run the operator of the kind, by the labels and annotations of
+// the definition. Without these, the operator is unknown.
 func (m *ManualReader) operator(ctx context.Context) (*installed, error) {
 	if m.installed != nil {
 		return m.installed, nil
@@ -72,7 +72,7 @@ func (m *ManualReader) byServiceVersion(ctx context.Context, marks manual.Instal
 		return err
 	}
 	if len(owners) == 0 {
-		// The mark is that of an older version, or there is none.
+		// The annotation names an older version, or is missing.
 		var refs []object.Ref
 		for _, o := range m.list(ctx, serviceVersionKind, "") {
 			if o.Meta.GetLabels()["olm.copiedFrom"] == "" {
@@ -103,7 +103,7 @@ type picked struct {
 	fields map[string]any
 }
 
-// owners are those of the ClusterServiceVersions that own the definition.
+// owners returns the ClusterServiceVersions that own the definition.
 func (m *ManualReader) owners(ctx context.Context, refs []object.Ref) ([]picked, error) {
 	found, err := m.Get(ctx, refs...)
 	if err != nil {
@@ -118,7 +118,7 @@ func (m *ManualReader) owners(ctx context.Context, refs []object.Ref) ([]picked,
 	return out, nil
 }
 
-// run adds the workloads that are there; where none is, what installed them.
+// run adds the workloads that exist; if none does, it adds what installed them.
 func (m *ManualReader) run(ctx context.Context, refs []object.Ref, version, evidence string) error {
 	found, err := m.Get(ctx, refs...)
 	if err != nil {
@@ -158,9 +158,8 @@ func (m *ManualReader) byRelease(ctx context.Context, marks manual.InstallerLabe
 	return m.run(ctx, refs, "", evidence)
 }
 
-// byLabels finds workloads that carry the definition's own recommended labels. It
-// is asked only where there is no release, and needs both labels: the name alone
-// is that of every installation.
+// byLabels finds workloads that carry the definition's own recommended labels. It is used only
+// without a release, and needs both labels: every installation has the same name.
 func (m *ManualReader) byLabels(ctx context.Context, marks manual.InstallerLabels) error {
 	if marks.Release != "" || marks.Instance == "" || marks.Name == "" || len(m.installed.running) > 0 {
 		return nil
@@ -175,7 +174,7 @@ func (m *ManualReader) byLabels(ctx context.Context, marks manual.InstallerLabel
 	return m.run(ctx, refs, "", fmt.Sprintf("it has the labels of the CRD, app.kubernetes.io/name=%s and %s=%s", marks.Name, graph.InstanceLabel, marks.Instance))
 }
 
-// byWebhook finds what answers for the Service that converts the objects.
+// byWebhook finds the workload behind the Service that converts the objects.
 func (m *ManualReader) byWebhook(ctx context.Context, marks manual.InstallerLabels) error {
 	if marks.Webhook.Name == "" {
 		return nil
@@ -198,8 +197,8 @@ func (m *ManualReader) byWebhook(ctx context.Context, marks manual.InstallerLabe
 	return nil
 }
 
-// workloads lists the Deployments and StatefulSets that are wanted: of those with
-// the name in their label, where there are any.
+// workloads lists the Deployments and StatefulSets that want accepts: those with the name in their
+// label, if there are any.
 func (m *ManualReader) workloads(ctx context.Context, namespace, name string, want func(object.Object) bool) []object.Ref {
 	var all, named []object.Ref
 	for _, gk := range workloadKinds {

@@ -20,14 +20,14 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// ManualReader gathers what a manual is made of.
+// ManualReader reads the data of a manual.
 type ManualReader struct {
 	*objectReader
 	s          *Session
 	Kind       object.Resource
 	Definition manual.Definition
 	declared   annotations.Declaration
-	// installed is who runs the operator, once it was looked for.
+	// installed describes the operator, once it was searched.
 	installed *installed
 	looks     bool // at instances
 	Notes     []string
@@ -109,8 +109,8 @@ func (m *ManualReader) Read(ctx context.Context, choice manual.FieldSelection) (
 	return man, nil
 }
 
-// statedRules returns the rules but for those that guess by the shape of fields: they say
-// the same of every kind of which nobody declares anything.
+// statedRules returns the rules without the inferred ones: those are the same for every kind
+// without declarations.
 func (m *ManualReader) statedRules() []relation.Rule {
 	guessed := false
 	rules := slices.DeleteFunc(slices.Clone(m.s.Rules.Rules()), func(r relation.Rule) bool {
@@ -123,7 +123,7 @@ func (m *ManualReader) statedRules() []relation.Rule {
 	return rules
 }
 
-// declares returns what is said to make up instances.
+// declares returns the declared parts of instances.
 func (m *ManualReader) declares() []manual.DeclaredParts {
 	var all []manual.DeclaredParts
 	if m.declared.Composition != nil {
@@ -139,8 +139,8 @@ func (m *ManualReader) declares() []manual.DeclaredParts {
 	return all
 }
 
-// instances counts the objects of the kind, and what they own. Of a kind that is
-// not namespaced, that is looked for in the user's namespace, or everywhere.
+// instances counts the objects of the kind, and what they own. It searches the user's namespace for
+// a cluster-scoped kind, or all namespaces.
 func (m *ManualReader) instances(ctx context.Context) (manual.Instances, []manual.Owned, error) {
 	in := m.s.Namespace
 	ask := source.Query{Namespaces: []string{in}}
@@ -167,8 +167,8 @@ func (m *ManualReader) instances(ctx context.Context) (manual.Instances, []manua
 	return out, ownedBy(g, ids), nil
 }
 
-// ownedBy counts what the objects own by kind, and what that owns in turn. What
-// is known by a guess only does not count.
+// ownedBy counts what the objects own by kind, with what that owns in turn. Inferred relations do
+// not count.
 func ownedBy(g *graph.Graph, roots []graph.ID) []manual.Owned {
 	counts := map[[2]schema.GroupKind]int{}
 	seen := map[graph.ID]bool{}
@@ -200,8 +200,8 @@ func ownedBy(g *graph.Graph, roots []graph.ID) []manual.Owned {
 	return out
 }
 
-// Example returns one that was published with the operator, else one that is
-// made of the schema, and what is to be said of others.
+// Example returns one that was published with the operator, else one from the schema, and notes
+// about others.
 func (m *ManualReader) Example(ctx context.Context) (manual.Draft, []string, error) {
 	if !m.Definition.Known() {
 		return manual.Draft{}, nil, nil
@@ -222,7 +222,7 @@ func (m *ManualReader) Example(ctx context.Context) (manual.Draft, []string, err
 	return manual.Build(m.Definition, r), notes, nil
 }
 
-// gather brings together what could not be read.
+// gather collects the gaps.
 func (m *ManualReader) gather() {
 	seen := map[object.Gap]bool{}
 	for _, g := range m.Gaps {
@@ -237,7 +237,7 @@ func (m *ManualReader) gather() {
 	}
 }
 
-// Tell says on stderr what could not be read or understood.
+// Tell prints what could not be read or understood.
 func (m *ManualReader) Tell() {
 	m.gather()
 	m.s.Input.Report.Gaps(m.Gaps)

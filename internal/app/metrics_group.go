@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// values returns how things are grouped, where that is by something that they say.
+// values returns the group of an object, where the group is a field or label of the object.
 func (m *MetricsResult) values(ctx context.Context) (func(object.Ref, metrics.Path) string, error) {
 	switch m.Request.By {
 	case "label":
@@ -25,8 +25,8 @@ func (m *MetricsResult) values(ctx context.Context) (func(object.Ref, metrics.Pa
 	return nil, nil
 }
 
-// nearest finds what a thing says, or else the nearest above it that says it.
-func (m *MetricsResult) nearest(of func(graph.ID, string) (string, bool)) func(object.Ref, metrics.Path) string {
+// nearest returns the value of an object, or else that of its nearest owner that has one.
+func (m *MetricsResult) nearest(value func(graph.ID, string) (string, bool)) func(object.Ref, metrics.Path) string {
 	return func(item object.Ref, place metrics.Path) string {
 		chain := append(slices.Clone(place.Path), item)
 		if len(place.Stacks) == 1 {
@@ -34,7 +34,7 @@ func (m *MetricsResult) nearest(of func(graph.ID, string) (string, bool)) func(o
 		}
 		for _, ref := range slices.Backward(chain) {
 			if id, ok := m.Graph.Find(ref); ok {
-				if v, ok := of(id, m.Request.Key); ok {
+				if v, ok := value(id, m.Request.Key); ok {
 					return v
 				}
 			}
@@ -43,7 +43,7 @@ func (m *MetricsResult) nearest(of func(graph.ID, string) (string, bool)) func(o
 	}
 }
 
-// creators finds who created the topmost owner of each thing.
+// creators finds who created the topmost owner of each object.
 func (m *MetricsResult) creators(ctx context.Context) (func(object.Ref, metrics.Path) string, error) {
 	top := func(item object.Ref, place metrics.Path) object.Ref {
 		if len(place.Path) > 0 {
@@ -72,15 +72,15 @@ func (m *MetricsResult) creators(ctx context.Context) (func(object.Ref, metrics.
 		refs = append(refs, r)
 	}
 	slices.SortFunc(refs, object.Compare)
-	by, err := m.Session.Creators(ctx, refs)
+	creators, err := m.Session.Creators(ctx, refs)
 	if err != nil {
 		return nil, err
 	}
-	return func(item object.Ref, place metrics.Path) string { return by[top(item, place)] }, nil
+	return func(item object.Ref, place metrics.Path) string { return creators[top(item, place)] }, nil
 }
 
-// ClusterID is what the field takes for the identity of a cluster: the UID of its
-// first namespace. A snapshot without that namespace is its own.
+// ClusterID is the usual identity of a cluster: the UID of its first namespace. A snapshot without
+// that namespace is its own.
 func (m *MetricsResult) ClusterID(ctx context.Context) (string, error) {
 	if id, ok := m.Graph.Find(object.Ref{Kind: "Namespace", Name: "kube-system"}); ok {
 		if uid := m.Graph.Node(id).UID; uid != "" {

@@ -19,22 +19,22 @@ type MetricsResult struct {
 	Session     *Session
 	Graph       *graph.Graph
 	stacks      []metrics.Stack
-	apexes      []graph.ID // the roots of all stacks that are known
+	apexes      []graph.ID // the roots of all known stacks
 	asked       bool       // for some stacks, not for all of a namespace or the cluster
-	whole       bool       // every pod of the cluster is in the reading, until it is priced
+	whole       bool       // every pod of the cluster is in the report, until it is priced
 	Reading     *metrics.UsageReport
 	Attribution *metrics.Attribution
 	Ledger      *cost.Ledger
 	Report      *cost.Report
 	Home        string
 	extra       []metrics.Note
-	// resources are the extended ones that the book and the cluster know by their true names.
+	// resources are the extended ones that the book and the cluster know by their full names.
 	resources []metrics.Resource
 }
 
 // Measure reads the cluster and the sources of usage, and makes the report.
 func (c *Input) Measure(ctx context.Context, q *MetricsRequest) (*MetricsResult, error) {
-	// A question may be asked again: what reading it leaves behind is of one time only.
+	// A request may run again: state of one run must not reach the next.
 	in, asked := *c, *q
 	in.Rules = nil // each learns its own
 	q = &asked
@@ -70,7 +70,7 @@ func (m *MetricsResult) Compute(ctx context.Context, collector *metrics.Collecto
 	return m.roll(ctx)
 }
 
-// costing are the things other than pods that cost.
+// costing returns the objects other than pods that have a cost.
 func costing(r *metrics.UsageReport) []object.Ref {
 	var refs []object.Ref
 	for i := range r.Claims {
@@ -82,7 +82,7 @@ func costing(r *metrics.UsageReport) []object.Ref {
 	return refs
 }
 
-// scope makes the reading that is to be measured, of what the question is about.
+// scope makes the report that is to be measured, from the scope of the request.
 func (m *MetricsResult) scope(collector *metrics.Collector) {
 	m.whole = m.Session.Inventory.Covered(PodKind, "") && (m.isClusterWide() || m.Request.Options.ShareIdle)
 	options := metrics.ReportOptions{Whole: m.whole}
@@ -108,13 +108,13 @@ func (m *MetricsResult) scope(collector *metrics.Collector) {
 	}
 	m.Attribution = metrics.NewPlacement(m.Graph, m.stacks, all, m.StackOptions())
 	if !m.whole {
-		// With what is idle, those who are not asked about take their part.
+		// Idle cost is split among all pods of a node; what is outside the request takes its part.
 		options.Keep = m.keeps
 	}
 	m.Reading = read()
 }
 
-// costs says whether anything in a namespace is paid for.
+// costs reports whether anything in a namespace has a cost.
 func costs(r *metrics.UsageReport, namespace string) bool {
 	return slices.ContainsFunc(r.Pods, func(p metrics.Pod) bool { return p.Ref.Namespace == namespace }) ||
 		slices.ContainsFunc(r.Claims, func(c metrics.Claim) bool { return c.Ref.Namespace == namespace }) ||
@@ -125,14 +125,14 @@ func (m *MetricsResult) StackOptions() graph.StackOptions {
 	return graph.StackOptions{NoInferred: m.Input.NoInferred}
 }
 
-// keeps says whether a thing belongs to a stack that is asked about, to the namespace,
-// or to those that all pay for.
+// keeps reports whether an object belongs to a selected stack, to the namespace, or to what all
+// share.
 func (m *MetricsResult) keeps(r object.Ref) bool {
 	_, placed := m.Attribution.Of[r]
 	return placed || !m.asked && m.inNamespace(r) || slices.Contains(m.Request.Options.ShareNamespaces, r.Namespace)
 }
 
-// drop leaves out of the reading what is not kept.
+// drop removes from the report what is not kept.
 func (m *MetricsResult) drop() {
 	r := m.Reading
 	r.Pods = slices.DeleteFunc(r.Pods, func(p metrics.Pod) bool { return !m.keeps(p.Ref) })
@@ -141,7 +141,7 @@ func (m *MetricsResult) drop() {
 	r.Unclaimed = slices.DeleteFunc(r.Unclaimed, func(v metrics.Volume) bool { return !m.keeps(v.Ref()) })
 }
 
-// usage asks the sources.
+// usage queries the sources.
 func (m *MetricsResult) usage(ctx context.Context) error {
 	sources, err := m.sources()
 	if err != nil {
@@ -172,8 +172,8 @@ func (m *MetricsResult) usage(ctx context.Context) error {
 	return nil
 }
 
-// noteEmptyStacks notes the stacks that were asked about and hold nothing that costs. Of what
-// others only live in or run on, it says how to ask about these.
+// noteEmptyStacks notes the selected stacks that hold nothing with a cost. Where others only live
+// in or run on one, it shows how to select those.
 func (m *MetricsResult) noteEmptyStacks() {
 	if !m.asked {
 		return
@@ -199,7 +199,7 @@ func (m *MetricsResult) noteEmptyStacks() {
 	}
 }
 
-// flat notes the nodes of which nothing is known: no price that is theirs can hold.
+// flat notes the nodes without data: no price can be specific to them.
 func (m *MetricsResult) flat() {
 	known := map[string]bool{"": true}
 	for i := range m.Reading.Nodes {
@@ -214,16 +214,16 @@ func (m *MetricsResult) flat() {
 	if len(nodes) == 0 {
 		return
 	}
-	const few = 4
+	const maxShown = 4
 	slices.Sort(nodes)
-	about := strings.Join(nodes[:min(few, len(nodes))], ", ")
-	if more := len(nodes) - few; more > 0 {
+	about := strings.Join(nodes[:min(maxShown, len(nodes))], ", ")
+	if more := len(nodes) - maxShown; more > 0 {
 		about += fmt.Sprintf(" and %d more", more)
 	}
 	m.extra = append(m.extra, metrics.Note{Subject: about, Reason: "FlatPrices", Message: "unknown nodes: their pods have the prices that apply to any node"})
 }
 
-// namespaces are those of the pods of the reading; nil for all.
+// namespaces returns the namespaces of the pods of the report; nil for all.
 func (m *MetricsResult) namespaces() []string {
 	if m.whole || m.isClusterWide() {
 		return nil
@@ -248,7 +248,7 @@ func (m *MetricsResult) namespaces() []string {
 	return out
 }
 
-// sources are those that are asked, in order.
+// sources returns the sources that are queried, in order.
 func (m *MetricsResult) sources() ([]metrics.Source, error) {
 	get := m.Session.get()
 	if m.Request.Window != nil {
@@ -270,7 +270,7 @@ func (m *MetricsResult) sources() ([]metrics.Source, error) {
 	return []metrics.Source{metrics.NewAPI(get, m.namespaces() == nil), metrics.NewSummary(get, asked)}, nil
 }
 
-// groupOf finds the group of a kind of which a history knows no more.
+// groupOf finds the group of a kind, where a history has only the kind.
 func (s *Session) groupOf(kind string) (string, bool) {
 	group, found := "", false
 	for _, r := range s.Kinds.All() {

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 )
 
-// unplaced notes the pods of the past that nobody can place. Those that are there are
-// in other stacks, which are not asked about.
+// unplaced notes the pods of the past that belong to no known stack. The present ones are in other
+// stacks, which were not selected.
 func (m *MetricsResult) unplaced() {
 	n, names := 0, []string{}
 	for i := range m.Reading.Pods {
@@ -31,7 +31,7 @@ func (m *MetricsResult) unplaced() {
 	}
 }
 
-// alsoNeeded notes who else needs what was counted whole, of those who are known.
+// alsoNeeded notes which other known stacks need what was counted whole.
 func (m *MetricsResult) alsoNeeded() {
 	if m.isClusterWide() {
 		return
@@ -43,7 +43,7 @@ func (m *MetricsResult) alsoNeeded() {
 	parts := m.parts()
 	opts := m.StackOptions()
 	opts.PartOf = m.Graph.PartOf(m.apexes, opts)
-	by := map[graph.ID][]string{}
+	users := map[graph.ID][]string{}
 	for _, apex := range m.apexes {
 		stack := m.Graph.Stack([]graph.ID{apex}, opts)
 		if slices.ContainsFunc(m.roots(), func(id graph.ID) bool { return id == apex || stack.IsOwnPart(id) }) {
@@ -51,22 +51,21 @@ func (m *MetricsResult) alsoNeeded() {
 		}
 		for _, part := range parts {
 			if part != apex && stack.IsOwnPart(part) {
-				by[part] = append(by[part], m.Graph.Ref(apex).String())
+				users[part] = append(users[part], m.Graph.Ref(apex).String())
 			}
 		}
 	}
 	for _, part := range parts {
-		if len(by[part]) > 0 {
+		if len(users[part]) > 0 {
 			m.Reading.Notes = append(m.Reading.Notes, metrics.Note{
 				Subject: m.Graph.Ref(part).String(), Reason: "AlsoNeeded",
-				Message: fmt.Sprintf("is also needed by %s; none of its cost is charged there (%s)", strings.Join(by[part], ", "), way),
+				Message: fmt.Sprintf("is also needed by %s; none of its cost is charged there (%s)", strings.Join(users[part], ", "), way),
 			})
 		}
 	}
 }
 
-// parts are the topmost owners of what the stacks hold, or what nobody owns, other than
-// their roots.
+// parts returns the topmost owners in the stacks, and what has no owner, except the roots.
 func (m *MetricsResult) parts() []graph.ID {
 	roots, parts := m.roots(), map[graph.ID]bool{}
 	for part, place := range m.Attribution.Of {

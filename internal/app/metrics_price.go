@@ -25,9 +25,8 @@ func (m *MetricsResult) price() {
 	}
 }
 
-// isForOthers says whether a charge is for others than are asked about: of stacks that are
-// asked about, what others pay of what is idle; of a namespace, what is idle elsewhere
-// and what is not in it.
+// isForOthers reports whether a charge belongs outside the request: for selected stacks, the idle
+// cost of others; for a namespace, idle cost elsewhere and what is not in it.
 func (m *MetricsResult) isForOthers(c cost.Charge) bool {
 	switch {
 	case c.Stack != object.Ref{}:
@@ -42,7 +41,7 @@ func (m *MetricsResult) isForOthers(c cost.Charge) bool {
 	return false
 }
 
-// weights are those that the roots of stacks ask for.
+// weights returns the weights that the roots of stacks declare.
 func (m *MetricsResult) weights() map[object.Ref]decimal.Decimal {
 	out := map[object.Ref]decimal.Decimal{}
 	for _, s := range m.stacks {
@@ -63,7 +62,7 @@ func (m *MetricsResult) weights() map[object.Ref]decimal.Decimal {
 	return out
 }
 
-// roll makes the report that is asked for.
+// roll makes the report of the request.
 func (m *MetricsResult) roll(ctx context.Context) error {
 	value, err := m.values(ctx)
 	if err != nil {

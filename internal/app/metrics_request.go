@@ -13,10 +13,10 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 )
 
-// WeightAnnotation is the annotation by which a stack takes more or less of what it shares.
+// WeightAnnotation is the annotation that weights the part of a stack in what it shares.
 const WeightAnnotation = "sysop.dev/share-weight"
 
-// MetricsRequest is what the flags of the metrics command mean.
+// MetricsRequest holds the flags of metrics.
 type MetricsRequest struct {
 	Args       []string // the roots; none for all stacks of the namespace or the cluster
 	Selector   labels.Selector
@@ -26,27 +26,26 @@ type MetricsRequest struct {
 	Containers bool
 	Rows       SystemRows
 	Window     *metrics.Window // nil for an instant
-	History    HistorySource   // that is asked about the window
-	Timeout    time.Duration   // with a query of Prometheus; 0 where it is not said
+	History    HistorySource   // for the window
+	Timeout    time.Duration   // with a query of Prometheus; 0 for the default
 	Book       *cost.Book
 	Options    cost.Options
-	// Find finds the stacks that are asked about; nil for those that have pods, claims or
-	// load balancers.
+	// Find finds the stacks of the request; nil for those that have pods, claims or load balancers.
 	Find func(*MetricsResult) []metrics.Stack
-	// Wrap puts others in the place of the sources of usage; nil leaves them.
+	// Wrap replaces the sources of usage; nil keeps them.
 	Wrap func([]metrics.Source) []metrics.Source
-	// Brief asks for CPU and memory alone: no kubelet is asked for the rest.
+	// Brief limits the report to CPU and memory: no kubelet is queried.
 	Brief bool
 }
 
-// HistorySource says which Prometheus is asked, and about which window.
+// HistorySource selects a Prometheus and a window.
 type HistorySource struct {
 	Window                       string // as the user wrote it; empty for an instant
 	Address, Matchers, TokenFile string
 	Step                         time.Duration // 0 for that of the window's length
 }
 
-// SetWindow computes the window: one that ends now ends later when the question is asked again.
+// SetWindow computes the window: one that ends now ends later when the request runs again.
 func (q *MetricsRequest) SetWindow(now time.Time) error {
 	if q.History.Window == "" {
 		return nil
@@ -60,8 +59,8 @@ func (q *MetricsRequest) SetWindow(now time.Time) error {
 }
 
 // Group reads the value of --by: KIND, or KIND:KEY.
-func (q *MetricsRequest) Group(by string) error {
-	q.By, q.Key, _ = strings.Cut(by, ":")
+func (q *MetricsRequest) Group(text string) error {
+	q.By, q.Key, _ = strings.Cut(text, ":")
 	switch q.By {
 	case "stack", "resource", "namespace", "node", "creator":
 		if q.Key == "" {
@@ -71,7 +70,7 @@ func (q *MetricsRequest) Group(by string) error {
 		if len(validation.IsQualifiedName(q.Key)) == 0 {
 			return nil
 		}
-		return hint.With(fmt.Errorf("--by %s: expected the key of a %s after the colon", by, q.By), "as in --by "+q.By+":app.kubernetes.io/name")
+		return hint.With(fmt.Errorf("--by %s: expected the key of a %s after the colon", text, q.By), "as in --by "+q.By+":app.kubernetes.io/name")
 	}
-	return hint.With(fmt.Errorf("unknown value %q of --by", by), "write one of stack, resource, namespace, node, creator, label:KEY, annotation:KEY")
+	return hint.With(fmt.Errorf("unknown value %q of --by", text), "write one of stack, resource, namespace, node, creator, label:KEY, annotation:KEY")
 }

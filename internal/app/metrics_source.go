@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// get is how the sources of usage ask the cluster, or the snapshot.
+// get returns how the sources of usage query the cluster, or the snapshot.
 func (s *Session) get() metrics.GetFunc {
 	switch from := s.Source.(type) {
 	case *source.Cluster:
@@ -27,8 +27,8 @@ func (s *Session) get() metrics.GetFunc {
 	return nil
 }
 
-// now is when it is, or was when the snapshot was taken: when its newest sample of usage
-// was, or, where it has none, when it says that it was taken.
+// now is the current time, or that of the snapshot: the time of its newest sample of usage or,
+// without one, when it was taken.
 func (s *Session) now() time.Time {
 	if snap, ok := s.Source.(*source.Snapshot); ok {
 		for _, at := range []time.Time{snap.Measured(), snap.Taken()} {
@@ -53,14 +53,14 @@ func (s *Session) Creators(ctx context.Context, refs []object.Ref) (map[object.R
 	return nil, nil
 }
 
-// answered tells how many queries of a window are answered.
+// answered reports how many queries of a window are done.
 func (m *MetricsResult) answered(answered, needed int) {
 	if answered%20 == 0 || answered == needed {
 		m.Input.Report.Progress(fmt.Sprintf("%d of %d queries answered", answered, needed))
 	}
 }
 
-// HistoryClient asks a Prometheus that wants a token; nil where there is none.
+// HistoryClient returns a client for a Prometheus that needs a token; nil without one.
 func HistoryClient(tokenFile string) (*http.Client, error) {
 	if tokenFile == "" {
 		return nil, nil
@@ -75,7 +75,7 @@ func HistoryClient(tokenFile string) (*http.Client, error) {
 	}
 	return &http.Client{
 		Transport: &bearer{token, http.DefaultTransport},
-		// A token is for the server that was named, and for none that it points to.
+		// The token is only for the named server, not for one that it redirects to.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}, nil
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// Read reads the graph, and finds the stacks that are asked about.
+// Read reads the graph, and finds the stacks of the request.
 func (m *MetricsResult) Read(ctx context.Context) error {
 	s, q := m.Session, m.Request
 	opts := m.StackOptions()
@@ -51,8 +51,8 @@ func (m *MetricsResult) Read(ctx context.Context) error {
 	return nil
 }
 
-// idling asks for all pods and nodes as well, where what is idle is spread: that
-// depends on all who run on a node.
+// idling adds all pods and nodes to a query, where idle cost is split: the split depends on every
+// pod of a node.
 func (m *MetricsResult) idling(first source.Query) source.Query {
 	if m.Request.Options.ShareIdle && !first.All {
 		first.Kinds = append(slices.Clone(first.Kinds), PodKind, NodeKind)
@@ -60,7 +60,7 @@ func (m *MetricsResult) idling(first source.Query) source.Query {
 	return first
 }
 
-// alongside adds the namespaces that all stacks pay for.
+// alongside adds the namespaces whose cost all stacks share.
 func (m *MetricsResult) alongside(namespaces []string) []string {
 	namespaces = slices.Concat(namespaces, m.Request.Options.ShareNamespaces)
 	slices.Sort(namespaces)
@@ -73,7 +73,7 @@ var (
 	namespaceKind = object.Ref{Kind: "Namespace"}.GroupKind()
 )
 
-// StacksOf are the stacks that one ROOT means: that of each node, or one for a group.
+// StacksOf returns the stacks of one root: that of each node, or one for a group.
 func (s *Session) StacksOf(g *graph.Graph, r Root, ids []graph.ID) []metrics.Stack {
 	if r.Group != "" && len(ids) > 0 {
 		ref := object.Ref{Kind: r.Group, Namespace: s.NamespaceOf(r), Name: r.Name}
@@ -89,8 +89,8 @@ func (s *Session) StacksOf(g *graph.Graph, r Root, ids []graph.ID) []metrics.Sta
 	return out
 }
 
-// fold leaves out stacks that are asked about twice, and those whose root another
-// one owns: they are a part of it and have their line in it.
+// fold leaves out stacks that were named twice, and those whose root another one owns: their cost
+// is a line of the owner.
 func (m *MetricsResult) fold(opts graph.StackOptions) {
 	roots := map[graph.ID]object.Ref{}
 	for _, s := range m.stacks {
@@ -108,7 +108,7 @@ func (m *MetricsResult) fold(opts graph.StackOptions) {
 			return false
 		}
 		for _, above := range m.Graph.OwnerPath(s.Roots[0], opts) {
-			// Of those that own each other in a ring, one stays.
+			// If stacks own each other in a cycle, one stays.
 			if in, ok := roots[above]; ok && !folded[above] {
 				folded[s.Roots[0]] = true
 				m.extra = append(m.extra, metrics.Note{Subject: s.Ref.String(), Reason: "Part", Message: fmt.Sprintf("is owned by %s, and shown in its stack", in)})
@@ -119,8 +119,7 @@ func (m *MetricsResult) fold(opts graph.StackOptions) {
 	})
 }
 
-// find finds the stacks by the pods of a reading: those that are asked about, where
-// none are named.
+// find finds the stacks by the pods of a report, where the request names none.
 func (m *MetricsResult) find(r *metrics.UsageReport) {
 	if m.Request.Find != nil {
 		m.stacks = m.Request.Find(m)
@@ -128,12 +127,12 @@ func (m *MetricsResult) find(r *metrics.UsageReport) {
 		m.atHome()
 		return
 	}
-	var here, all []graph.ID
+	var named, all []graph.ID
 	for i := range r.Pods {
 		if id, ok := m.nearestOwner(&r.Pods[i]); ok {
 			all = append(all, id)
 			if m.inNamespace(r.Pods[i].Ref) {
-				here = append(here, id)
+				named = append(named, id)
 			}
 		}
 	}
@@ -145,7 +144,7 @@ func (m *MetricsResult) find(r *metrics.UsageReport) {
 		}
 		all = append(all, id)
 		if m.inNamespace(ref) {
-			here = append(here, id)
+			named = append(named, id)
 		}
 	}
 	m.apexes = m.Graph.TopOwners(all, m.StackOptions())
@@ -153,8 +152,8 @@ func (m *MetricsResult) find(r *metrics.UsageReport) {
 		return
 	}
 	apexes := m.apexes
-	if len(here) < len(all) {
-		apexes = m.Graph.TopOwners(here, m.StackOptions())
+	if len(named) < len(all) {
+		apexes = m.Graph.TopOwners(named, m.StackOptions())
 	}
 	m.stacks = nil
 	for _, id := range apexes {
@@ -166,8 +165,7 @@ func (m *MetricsResult) find(r *metrics.UsageReport) {
 // atHome notes the namespace that all stacks have in common.
 func (m *MetricsResult) atHome() { m.Home = cmp.Or(m.Home, m.Session.Home(m.Graph, m.roots())) }
 
-// nearestOwner returns the node of a pod, or of the nearest of its owners that is still
-// there.
+// nearestOwner returns the node of a pod, or of its nearest owner that still exists.
 func (m *MetricsResult) nearestOwner(pod *metrics.Pod) (graph.ID, bool) {
 	for _, ref := range append([]object.Ref{pod.Ref}, pod.Owners...) {
 		if id, ok := m.Graph.Find(ref); ok && m.Graph.State(id) == graph.Present {
@@ -177,15 +175,15 @@ func (m *MetricsResult) nearestOwner(pod *metrics.Pod) (graph.ID, bool) {
 	return 0, false
 }
 
-// inNamespace says whether a thing is in the namespace that is asked about.
+// inNamespace reports whether an object is in the namespace of the request.
 func (m *MetricsResult) inNamespace(r object.Ref) bool {
 	return m.everywhere() || r.Namespace == m.Session.Namespace
 }
 
-// everywhere says that the question is not about one namespace.
+// everywhere reports that the request is not limited to one namespace.
 func (m *MetricsResult) everywhere() bool { return m.Session.Namespace == "" || m.Input.AllNamespaces }
 
-// isClusterWide says that the question is about all that is in the cluster.
+// isClusterWide reports that the request covers the whole cluster.
 func (m *MetricsResult) isClusterWide() bool { return !m.asked && m.everywhere() }
 
 func (m *MetricsResult) roots() []graph.ID {

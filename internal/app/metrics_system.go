@@ -19,7 +19,7 @@ type SystemRows struct {
 	Apps []int
 }
 
-// Tenant is who pays; empty where nobody is named.
+// Tenant is the tenant that pays; empty without one.
 func (o *SystemRows) Tenant() string {
 	if o.System == nil {
 		return ""
@@ -53,7 +53,7 @@ func (o *SystemRows) Stacks(roots []Root, root func(Root) []metrics.Stack) []met
 	return out
 }
 
-// weights are those that the System gives its apps.
+// weights returns the weights that the System gives its apps.
 func (o *SystemRows) weights(stacks []metrics.Stack, into map[object.Ref]decimal.Decimal, s *Session, g *graph.Graph) {
 	if o.System == nil {
 		return

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// Whole reads one object as it is now; nil, and why, for one that is gone or that nobody shows us.
-// Secrets and ConfigMaps are read without their data, as ever.
+// Whole reads the current state of one object; nil and the reason where it is gone or forbidden. It
+// reads Secrets and ConfigMaps without their data.
 func (s *Session) Whole(ctx context.Context, ref object.Ref) (map[string]any, string, error) {
 	sink := &oneSink{want: ref}
 	if err := s.wholly().Read(ctx, source.Query{Objects: []object.Ref{ref}}, sink); err != nil {
@@ -41,7 +41,7 @@ type oneSink struct {
 	version string
 }
 
-// Add takes the object that is wanted.
+// Add takes the wanted object.
 func (s *oneSink) Add(o object.Object) {
 	if o.Ref == s.want {
 		s.mu.Lock()
@@ -50,7 +50,7 @@ func (s *oneSink) Add(o object.Object) {
 	}
 }
 
-// Gap takes what could not be read.
+// Gap records the reason of a failed read.
 func (s *oneSink) Gap(g object.Gap) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

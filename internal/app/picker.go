@@ -11,11 +11,11 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// objectReader reads chosen objects whole, beside what a session reads.
+// objectReader reads chosen objects whole, independently of its session.
 type objectReader struct {
 	s     *Session
 	whole source.Source
-	// missed is what could not be read.
+	// missed are the gaps.
 	missed map[object.Gap]bool
 }
 
@@ -30,8 +30,8 @@ func NewObjectReader(ctx context.Context, s *Session) (*objectReader, error) {
 	return p, err
 }
 
-// Get reads objects as maps and lists, which are not to be changed. What is not
-// there, or could not be read, is not among them.
+// Get reads objects as maps and lists, which the caller must not change. It leaves out objects that
+// are missing or could not be read.
 func (p *objectReader) Get(ctx context.Context, refs ...object.Ref) (map[object.Ref]map[string]any, error) {
 	found := map[object.Ref]map[string]any{}
 	if len(refs) == 0 {
@@ -65,7 +65,7 @@ func (p *objectReader) list(ctx context.Context, gk schema.GroupKind, namespace 
 	return sink.objects
 }
 
-// Refused says that objects of the kind could not be read.
+// Refused reports that objects of the kind could not be read.
 func (p *objectReader) Refused(gk schema.GroupKind) bool {
 	r, _ := p.s.Kinds.Kind(gk)
 	for g := range p.missed {
@@ -92,7 +92,7 @@ func (k *pickedSink) Add(o object.Object) {
 	}
 }
 
-// Reset forgets what was kept of the kind: its list starts again.
+// Reset forgets the objects of the kind: its list starts again.
 func (k *pickedSink) Reset(gk schema.GroupKind, namespace string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -104,8 +104,7 @@ func (k *pickedSink) Reset(gk schema.GroupKind, namespace string) {
 func (k *pickedSink) Absent(object.Ref)              {}
 func (k *pickedSink) Cover(schema.GroupKind, string) {}
 
-// Gap keeps what could not be read. What a snapshot lacks is told by who reads it
-// as a whole.
+// Gap keeps a gap. The gaps of a snapshot are reported where it is read as a whole.
 func (k *pickedSink) Gap(g object.Gap) {
 	if !k.p.s.Snapshot {
 		k.mu.Lock()

@@ -11,11 +11,11 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/preflight"
 )
 
-// CheckedBySchema holds a custom resource against the schema of a definition of the same
-// batch, as the server will once that is there. Rules in CEL are not evaluated here: where
-// some speak of the object it is not decided.
+// CheckedBySchema validates a custom resource against the schema of a definition of the same batch,
+// as the server will once the definition exists. It does not evaluate CEL rules: where some apply
+// to the object, the result is unknown.
 func CheckedBySchema(crd, custom *unstructured.Unstructured) preflight.Admission {
-	var said preflight.Admission
+	var result preflight.Admission
 	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
 	var served []string
 	for _, v := range versions {
@@ -30,27 +30,27 @@ func CheckedBySchema(crd, custom *unstructured.Unstructured) preflight.Admission
 		}
 		schema, _, _ := unstructured.NestedMap(v, "schema", "openAPIV3Schema")
 		if schema == nil {
-			said.Unknown = "its CRD, which is in the batch, has no schema for this version"
-			return said
+			result.Unknown = "its CRD, which is in the batch, has no schema for this version"
+			return result
 		}
 		return bySchema(schema, custom)
 	}
 	slices.Sort(served)
-	said.Reason = "NotServed"
-	said.Message = fmt.Sprintf("its CRD, which is in the batch, serves %s, and not %s", strings.Join(served, ", "), custom.GroupVersionKind().Version)
-	return said
+	result.Reason = "NotServed"
+	result.Message = fmt.Sprintf("its CRD, which is in the batch, serves %s, and not %s", strings.Join(served, ", "), custom.GroupVersionKind().Version)
+	return result
 }
 
 func bySchema(schema map[string]any, custom *unstructured.Unstructured) preflight.Admission {
-	var said preflight.Admission
+	var result preflight.Admission
 	if problems := manual.Check(schema, custom.Object); len(problems) > 0 {
-		said.Reason, said.Message = "Invalid", "by the schema of its CRD, which is in the batch: "+strings.Join(problems, "; ")
-		return said
+		result.Reason, result.Message = "Invalid", "by the schema of its CRD, which is in the batch: "+strings.Join(problems, "; ")
+		return result
 	}
 	if rules := manual.Unchecked(schema, custom.Object); len(rules) > 0 {
-		said.Unknown = fmt.Sprintf("it fits the schema of its CRD, which is in the batch; CEL rules cannot be evaluated before the CRD exists: %s", strings.Join(rules, "; "))
-		return said
+		result.Unknown = fmt.Sprintf("it fits the schema of its CRD, which is in the batch; CEL rules cannot be evaluated before the CRD exists: %s", strings.Join(rules, "; "))
+		return result
 	}
-	said.Admitted = custom
-	return said
+	result.Admitted = custom
+	return result
 }

@@ -21,11 +21,11 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
-// footprintNote is where a custom resource, or the definition of its kind, says what it
-// runs: the list of pods of a footprint.
+// footprintNote is the annotation of a custom resource, or of the definition of its kind, that
+// lists the pods of its footprint.
 const footprintNote = "sysop.dev/footprint"
 
-// maxFootprintBytes is more than any file of them has.
+// maxFootprintBytes is above the size of any file of footprints.
 const maxFootprintBytes = 4 << 20
 
 // declaredFootprint is an entry of a file of footprints.
@@ -37,8 +37,8 @@ type declaredFootprint struct {
 	Used            bool
 }
 
-// ReadFootprints reads the file of --footprint; none where it is not given. Any problem
-// refuses all.
+// ReadFootprints reads the file of --footprint; none without the flag. Any problem refuses the
+// whole file.
 func ReadFootprints(ctx context.Context, file string) ([]*declaredFootprint, error) {
 	if file == "" {
 		return nil, nil
@@ -94,7 +94,7 @@ func footprintPods(m *strict.Mapping, n *yamlv3.Node, origin string) []preflight
 		m.Report(n, "expected a list of pods: - replicas: ...")
 		return nil
 	}
-	out := []preflight.PodFootprint{} // an empty list says that it runs nothing
+	out := []preflight.PodFootprint{} // an empty list means that it runs nothing
 	for _, item := range n.Content {
 		r := &podReader{}
 		f := preflight.PodFootprint{Replicas: 1, Origin: origin}
@@ -148,8 +148,8 @@ func (r *podReader) amounts(n *yamlv3.Node) corev1.ResourceList {
 	return out
 }
 
-// decodeInto reads a part of a pod's spec in the words of Kubernetes, in which nothing may
-// be unknown.
+// decodeInto reads a part of the spec of a pod with Kubernetes's field names, and refuses unknown
+// ones.
 func decodeInto(r *podReader, n *yamlv3.Node, into any) {
 	var value any
 	err := n.Decode(&value)
@@ -167,8 +167,8 @@ func decodeInto(r *podReader, n *yamlv3.Node, into any) {
 	}
 }
 
-// footprints finds for each custom resource of the batch what is declared of it: by the
-// file, then by its own annotation, then by that of its definition.
+// footprints finds the declared footprint of each custom resource of the batch: from the file, then
+// from its own annotation, then from that of its definition.
 func (a *Preflight) footprints(declared []*declaredFootprint) (map[object.Ref][]preflight.PodFootprint, error) {
 	out := map[object.Ref][]preflight.PodFootprint{}
 	for i := range a.Batch {
@@ -191,11 +191,11 @@ func (a *Preflight) footprints(declared []*declaredFootprint) (map[object.Ref][]
 		}
 		pods, problems := parseFootprintNote(text, origin)
 		if len(problems) > 0 {
-			where := origin
+			place := origin
 			if it.Origin != "" {
-				where = it.Origin + ": " + origin
+				place = it.Origin + ": " + origin
 			}
-			return nil, hint.With(fmt.Errorf("%s %s: %s", where, footprintNote, problems[0]), "docs/atomic.md has the grammar")
+			return nil, hint.With(fmt.Errorf("%s %s: %s", place, footprintNote, problems[0]), "docs/atomic.md has the grammar")
 		}
 		out[it.Ref] = pods
 	}
@@ -225,24 +225,24 @@ func parseFootprintNote(text, origin string) ([]preflight.PodFootprint, []strict
 	return pods, m.Problems
 }
 
-// nearestFootprint is the entry that says most about which object it means.
+// nearestFootprint returns the most specific entry for an object.
 func nearestFootprint(declared []*declaredFootprint, ref object.Ref) *declaredFootprint {
 	var best *declaredFootprint
-	said := func(d *declaredFootprint) int {
+	specificity := func(d *declaredFootprint) int {
 		return len(slices.DeleteFunc([]string{d.name, d.namespace}, func(s string) bool { return s == "" }))
 	}
 	for _, d := range declared {
 		if d.kind != ref.GroupKind() || d.name != "" && d.name != ref.Name || d.namespace != "" && d.namespace != ref.Namespace {
 			continue
 		}
-		if best == nil || said(d) > said(best) {
+		if best == nil || specificity(d) > specificity(best) {
 			best = d
 		}
 	}
 	return best
 }
 
-// Called is what the entry means, for people.
+// Called names the objects of the entry in messages.
 func (d *declaredFootprint) Called() string {
 	return strings.TrimSuffix(d.kind.String()+" "+strings.Trim(d.namespace+"/"+d.name, "/"), " ")
 }

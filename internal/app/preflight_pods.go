@@ -11,8 +11,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// podTemplatePath returns where a built-in kind has its pod template; nil where it has
-// none.
+// podTemplatePath returns the path of the pod template of a built-in kind; nil for none.
 func podTemplatePath(ref object.Ref) []string {
 	switch ref.Group + "/" + ref.Kind {
 	case "apps/Deployment", "apps/StatefulSet", "apps/DaemonSet", "apps/ReplicaSet", "batch/Job", "/ReplicationController":
@@ -23,25 +22,24 @@ func podTemplatePath(ref object.Ref) []string {
 	return nil
 }
 
-// PodTrial is a pod as the controller of an object would make it, and what was changed of
-// it so that it can be tried before the rest of the batch is there.
+// PodTrial is a pod as the controller of an object would create it, with the changes that let it be
+// tried before the rest of the batch exists.
 type PodTrial struct {
 	pod *corev1.Pod
-	// account, priority and runtime are names that the batch is to make, and that the trial
-	// does without.
+	// account, priority and runtime are names that the batch creates, and that the trial omits.
 	account, priority, runtime string
 	pulls                      []corev1.LocalObjectReference
 }
 
-// PodOf makes a pod of the template of an object, without an owner and with a name that the
-// server completes. Of a StatefulSet it is the first one, without its fixed name, which may
-// be taken. It is nil where there is no template, and an error where it has no such shape.
-func PodOf(ref object.Ref, of *unstructured.Unstructured) (*corev1.Pod, error) {
+// PodOf makes a pod from the template of an object, without an owner and with a generated name. For
+// a StatefulSet it is the first pod, without its fixed name, which may be taken. It is nil without
+// a template, and an error where the template is malformed.
+func PodOf(ref object.Ref, owner *unstructured.Unstructured) (*corev1.Pod, error) {
 	path := podTemplatePath(ref)
 	if path == nil {
 		return nil, nil
 	}
-	fields, found, err := unstructured.NestedMap(of.Object, path...)
+	fields, found, err := unstructured.NestedMap(owner.Object, path...)
 	if err != nil || !found {
 		return nil, err
 	}
@@ -54,7 +52,7 @@ func PodOf(ref object.Ref, of *unstructured.Unstructured) (*corev1.Pod, error) {
 	pod.Name, pod.GenerateName, pod.Namespace = "", podPrefix(ref.Name), ref.Namespace
 	pod.OwnerReferences = nil
 	if ref.Kind == "StatefulSet" {
-		if err := statefulPod(pod, ref, of); err != nil {
+		if err := statefulPod(pod, ref, owner); err != nil {
 			return nil, err
 		}
 	}
@@ -64,12 +62,12 @@ func PodOf(ref object.Ref, of *unstructured.Unstructured) (*corev1.Pod, error) {
 // podPrefix is the beginning of the names of pods. The server cuts it where it is too long.
 func podPrefix(name string) string { return name + "-" }
 
-// statefulPod gives a pod what a StatefulSet's has besides: a name of its own in the
-// network, and volumes for its claims, which go before those of the template.
-func statefulPod(pod *corev1.Pod, ref object.Ref, of *unstructured.Unstructured) error {
-	service, _, _ := unstructured.NestedString(of.Object, "spec", "serviceName")
+// statefulPod adds what only the pods of a StatefulSet have: a network identity, and volumes for
+// its claims, which replace those of the template with the same name.
+func statefulPod(pod *corev1.Pod, ref object.Ref, owner *unstructured.Unstructured) error {
+	service, _, _ := unstructured.NestedString(owner.Object, "spec", "serviceName")
 	pod.Spec.Hostname, pod.Spec.Subdomain = ref.Name+"-0", service
-	claims, _, err := unstructured.NestedSlice(of.Object, "spec", "volumeClaimTemplates")
+	claims, _, err := unstructured.NestedSlice(owner.Object, "spec", "volumeClaimTemplates")
 	if err != nil {
 		return err
 	}
@@ -87,29 +85,29 @@ func statefulPod(pod *corev1.Pod, ref object.Ref, of *unstructured.Unstructured)
 	return nil
 }
 
-// Lend has a pod do without what the batch is to make first: the admission of pods refuses
-// those whose service account, priority class or runtime class is not there.
-func Lend(pod *corev1.Pod, made func(object.Ref) bool, everyAccount bool) *PodTrial {
+// Lend removes from a pod the names that the batch has yet to create: admission refuses a pod whose
+// service account, priority class or runtime class is missing.
+func Lend(pod *corev1.Pod, created func(object.Ref) bool, everyAccount bool) *PodTrial {
 	t := &PodTrial{pod: pod, pulls: pod.Spec.ImagePullSecrets}
 	spec := &pod.Spec
 	account := spec.ServiceAccountName
 	if account == "" {
 		account = spec.DeprecatedServiceAccount
 	}
-	if account != "" && account != "default" && (everyAccount || made(object.Ref{Kind: "ServiceAccount", Namespace: pod.Namespace, Name: account})) {
+	if account != "" && account != "default" && (everyAccount || created(object.Ref{Kind: "ServiceAccount", Namespace: pod.Namespace, Name: account})) {
 		t.account = account
 		spec.ServiceAccountName, spec.DeprecatedServiceAccount = "", ""
 	}
-	if name := spec.PriorityClassName; name != "" && made(object.Ref{Group: "scheduling.k8s.io", Kind: "PriorityClass", Name: name}) {
+	if name := spec.PriorityClassName; name != "" && created(object.Ref{Group: "scheduling.k8s.io", Kind: "PriorityClass", Name: name}) {
 		t.priority, spec.PriorityClassName, spec.Priority = name, "", nil
 	}
-	if name := spec.RuntimeClassName; name != nil && made(object.Ref{Group: "node.k8s.io", Kind: "RuntimeClass", Name: *name}) {
+	if name := spec.RuntimeClassName; name != nil && created(object.Ref{Group: "node.k8s.io", Kind: "RuntimeClass", Name: *name}) {
 		t.runtime, spec.RuntimeClassName, spec.Overhead = *name, nil, nil
 	}
 	return t
 }
 
-// Restore gives an admitted pod what it was tried without, and its namespace.
+// Restore puts the removed names back into an admitted pod, and its namespace.
 func (t *PodTrial) Restore(admitted *unstructured.Unstructured, namespace string) {
 	admitted.SetNamespace(namespace)
 	set := func(value any, field string) {

@@ -17,8 +17,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// PreflightRequest says what a preflight is about: the manifests of files or docs, or, where there
-// are none, the stack of the roots args.
+// PreflightRequest selects the manifests of files or docs, or, without these, the stack of the
+// roots args.
 type PreflightRequest struct {
 	Files     []string
 	Recursive bool
@@ -30,7 +30,7 @@ type PreflightRequest struct {
 	Manager string
 }
 
-// NewPreflight reads the batch, and what it meets in the cluster.
+// NewPreflight reads the batch, and the related objects of the cluster.
 func NewPreflight(ctx context.Context, input *Input, q PreflightRequest) (*Preflight, error) {
 	in := *input
 	a := &Preflight{in: &in, q: q, Facts: check.NewCollector()}
@@ -41,27 +41,27 @@ func NewPreflight(ctx context.Context, input *Input, q PreflightRequest) (*Prefl
 	return a, a.readStack(ctx)
 }
 
-// Preflight is a batch, and what was read for it.
+// Preflight is a batch, and the data that was read for it.
 type Preflight struct {
 	in      *Input
 	q       PreflightRequest
 	Session *Session
 	Facts   *check.Collector
-	// Graph is of the cluster with the batch, world of the cluster without it.
+	// Graph is the cluster with the batch, world the cluster without it.
 	Graph *graph.Graph
 	State *check.ClusterState
 	Batch []preflight.Item
-	// over is the batch over the cluster, and beneath what the cluster has without it; both
-	// are nil where the batch is a stack that is there.
+	// over is the batch over the cluster, and beneath the cluster without it; both are nil where
+	// the batch is an existing stack.
 	over    *source.Overlay
 	beneath *inventory.Inventory
-	// live are the custom resources that are there, whole, of the kinds that the batch has.
+	// live are the existing custom resources, whole, of the kinds of the batch.
 	live map[object.Ref]map[string]any
-	// gone are namespaces of which it is known that they are not there.
+	// gone are the namespaces that are known to be missing.
 	gone map[string]bool
 }
 
-// capacityKinds are the kinds that say whether there is room, wherever their objects are.
+// capacityKinds are the kinds that capacity depends on, in any namespace.
 func capacityKinds() []schema.GroupKind {
 	return []schema.GroupKind{
 		{Kind: "Node"},
@@ -76,7 +76,7 @@ func capacityKinds() []schema.GroupKind {
 	}
 }
 
-// admissionKinds are the kinds that say what is admitted, and by which defaults.
+// admissionKinds are the kinds that admission and its defaults depend on.
 func admissionKinds() []schema.GroupKind {
 	return []schema.GroupKind{
 		{Kind: "Namespace"},
@@ -87,7 +87,7 @@ func admissionKinds() []schema.GroupKind {
 	}
 }
 
-// readManifests reads the manifests, the cluster, and both together, in one go.
+// readManifests reads the manifests, the cluster, and both combined, in one pass.
 func (a *Preflight) readManifests(ctx context.Context) error {
 	docs, err := a.manifests(ctx)
 	if err != nil {
@@ -101,12 +101,12 @@ func (a *Preflight) readManifests(ctx context.Context) error {
 	if a.Session, err = a.in.Open(ctx); err != nil {
 		return hinted(err)
 	}
-	below := a.baseBuilder(ctx)
+	builder := a.baseBuilder(ctx)
 	if err := a.read(ctx); err != nil {
 		return err
 	}
-	without := below.Build(a.beneath)
-	a.State = a.Session.CheckWorld(without, a.Facts, a.over.Served(), a.beneath)
+	base := builder.Build(a.beneath)
+	a.State = a.Session.CheckWorld(base, a.Facts, a.over.Served(), a.beneath)
 	for i := range a.over.Batch().Manifests {
 		m := &a.over.Batch().Manifests[i]
 		id, named := a.beneath.Find(m.Ref)
@@ -115,7 +115,7 @@ func (a *Preflight) readManifests(ctx context.Context) error {
 	return nil
 }
 
-// baseBuilder makes room for what the cluster has without the batch.
+// baseBuilder returns a builder for the cluster without the batch.
 func (a *Preflight) baseBuilder(ctx context.Context) *graph.Builder {
 	s := a.Session
 	builder := graph.NewBuilder(s.Rules, a.over.Served())
@@ -127,8 +127,7 @@ func (a *Preflight) baseBuilder(ctx context.Context) *graph.Builder {
 	return builder
 }
 
-// readSimilar keeps the custom resources of the batch's kinds, to find those that are most like new
-// ones.
+// readSimilar keeps the custom resources of the batch's kinds, to compare new ones with.
 func (a *Preflight) readSimilar() inventory.Extractor {
 	kinds := map[schema.GroupKind]bool{}
 	for _, m := range a.over.Batch().Manifests {
@@ -143,8 +142,7 @@ func (a *Preflight) readSimilar() inventory.Extractor {
 	}
 }
 
-// read follows the batch through the cluster: what is needed to know whether there is room,
-// the namespaces that it is in, and what its stack leads to.
+// read follows the references of the batch in the cluster: capacity, its namespaces, and its stack.
 func (a *Preflight) read(ctx context.Context) error {
 	s := a.Session
 	reading := s.Input.Clock.Stage("read")
@@ -161,7 +159,8 @@ func (a *Preflight) read(ctx context.Context) error {
 	return err
 }
 
-// first is what is read wherever it is, and what of the batch may be there.
+// first returns the query for the kinds that are read in every namespace, and for the objects of
+// the batch that may exist.
 func (a *Preflight) first() source.Query {
 	batch := a.over.Batch()
 	ask := source.Query{Kinds: slices.Concat(a.Session.Rules.Crossing(), admissionKinds()), Include: a.Session.Input.Include, All: a.Session.Snapshot}
@@ -184,7 +183,7 @@ func (a *Preflight) first() source.Query {
 	return ask
 }
 
-// runsAnything says whether the batch has what makes pods, or may.
+// runsAnything reports whether the batch has an object that creates pods, or may.
 func runsAnything(batch *source.Batch) bool {
 	return slices.ContainsFunc(batch.Manifests, func(m source.Manifest) bool {
 		if m.Resource.Custom || !m.Served {
@@ -194,7 +193,7 @@ func runsAnything(batch *source.Batch) bool {
 	})
 }
 
-// next is what the graph of all together leads to.
+// next returns the query for what the combined graph references.
 func (a *Preflight) next() source.Query {
 	g, batch := a.Graph, a.over.Batch()
 	var roots []graph.ID
@@ -209,11 +208,11 @@ func (a *Preflight) next() source.Query {
 	return source.Query{Objects: stack.Wanted(), Kinds: stack.WantedKinds(), Namespaces: slices.DeleteFunc(slices.Compact(namespaces), a.absent)}
 }
 
-// maxDonors bounds the namespaces that are read to see what others of a kind run.
+// maxDonors bounds the namespaces that are read to find what similar objects run.
 const maxDonors = 4
 
-// donors are namespaces with custom resources of the kinds of the batch: what they run
-// tells what those of the batch will.
+// donors returns namespaces with custom resources of the kinds of the batch: the pods of these
+// predict those of the batch.
 func (a *Preflight) donors() []string {
 	batch := a.over.Batch()
 	var out []string
@@ -232,8 +231,8 @@ func (a *Preflight) donors() []string {
 	return out
 }
 
-// absent says that the cluster has no such namespace: nothing is asked of it, and nothing
-// is in it but the batch.
+// absent reports that the cluster has no such namespace: nothing in it is queried, and it holds
+// only the batch.
 func (a *Preflight) absent(namespace string) bool {
 	if a.gone[namespace] {
 		return true
@@ -251,7 +250,7 @@ func (a *Preflight) absent(namespace string) bool {
 	return true
 }
 
-// missing says that the cluster does not have an object, for certain.
+// missing reports that the cluster certainly does not have an object.
 func (a *Preflight) missing(ref object.Ref) bool {
 	if id, named := a.beneath.Find(ref); named {
 		return a.beneath.Missing(id)
@@ -259,7 +258,7 @@ func (a *Preflight) missing(ref object.Ref) bool {
 	return a.beneath.Covered(ref.GroupKind(), ref.Namespace)
 }
 
-// namespaceOf returns a namespace that the cluster has, as it was read.
+// namespaceOf returns an existing namespace, as it was read.
 func (a *Preflight) namespaceOf(name string) (*corev1.Namespace, bool) {
 	return check.Of[*corev1.Namespace](a.Facts, object.Ref{Kind: "Namespace", Name: name})
 }
@@ -276,10 +275,10 @@ func (a *Preflight) manifests(ctx context.Context) ([]source.Document, error) {
 	return docs, hinted(err)
 }
 
-// hinted gives an error of manifests its hint.
+// hinted adds its hint to an error of manifests.
 func hinted(err error) error {
-	if of, ok := errors.AsType[*source.ManifestError](err); ok && of.Hint != "" {
-		return hint.With(err, of.Hint)
+	if manifest, ok := errors.AsType[*source.ManifestError](err); ok && manifest.Hint != "" {
+		return hint.With(err, manifest.Hint)
 	}
 	return err
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// readStack takes the stack of the roots as the batch: whether it would start anew.
+// readStack takes the stack of the roots as the batch: would it start again?
 func (a *Preflight) readStack(ctx context.Context) error {
 	a.in.Collect = a.Facts.Add
 	var err error
@@ -42,9 +42,9 @@ func (a *Preflight) readStack(ctx context.Context) error {
 	return nil
 }
 
-// tops are the objects of a stack that somebody applied: nobody in it owns them. Makers were
-// applied for themselves, and Secrets and ConfigMaps are taken as they are, since nobody reads
-// what is in them.
+// tops returns the objects of a stack that a user applied: those without an owner in it. Producers
+// were applied on their own, and Secrets and ConfigMaps are taken as they are, since their data is
+// not read.
 func (a *Preflight) tops(ctx context.Context, stack *graph.Stack) ([]preflight.Item, error) {
 	g := a.Graph
 	var refs []object.Ref
@@ -73,7 +73,7 @@ func (a *Preflight) tops(ctx context.Context, stack *graph.Stack) ([]preflight.I
 	return sink.items, nil
 }
 
-// objectSink makes items of the objects that are wanted.
+// objectSink makes items of the wanted objects.
 type objectSink struct {
 	WholeSink
 	want  map[object.Ref]bool
@@ -93,7 +93,7 @@ func (s *objectSink) Add(o object.Object) {
 	s.items = append(s.items, preflight.Item{Ref: o.Ref, Object: u, Exists: true})
 }
 
-// AsApplied leaves of an object what somebody may have applied.
+// AsApplied removes from an object what only the cluster sets.
 func AsApplied(u *unstructured.Unstructured) {
 	delete(u.Object, "status")
 	for _, field := range []string{"managedFields", "uid", "resourceVersion", "generation", "creationTimestamp", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds", "ownerReferences"} {

@@ -16,20 +16,20 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// DryRunTrial is an object of the batch, or a pod of it, on its way to the server.
+// DryRunTrial is an object of the batch, or a pod of it, to be sent to the server.
 type DryRunTrial struct {
 	Item *preflight.Item
 	source.DryRunRequest
-	// Instead is the namespace in which it is tried, where its own is not there yet.
+	// Instead is the namespace of the trial, where its own is missing.
 	Instead string
 	Pod     *PodTrial // of a template; nil for the object itself
 	Said    preflight.Admission
-	known   bool // said without asking the server
-	Silent  bool // nothing is said of it
+	known   bool // decided without the server
+	Silent  bool // no result is given
 }
 
-// admissions asks the server, or what of the batch stands in for it, of every object and
-// then of a pod of every template. It is nil where there is no server.
+// admissions asks the server, or its stand-in from the batch, about every object and then about a
+// pod of every template. It is nil without a server.
 func (a *Preflight) admissions(ctx context.Context) ([]preflight.Admission, error) {
 	cluster, ok := ClusterOf(a.Session.Source)
 	if !ok {
@@ -61,7 +61,7 @@ func (a *Preflight) admissions(ctx context.Context) ([]preflight.Admission, erro
 	return out, nil
 }
 
-// try sends the trials that the server is to decide.
+// try sends the trials that the server decides.
 func (a *Preflight) try(ctx context.Context, cluster *source.Cluster, all []*DryRunTrial) error {
 	var asked []*DryRunTrial
 	var trials []source.DryRunRequest
@@ -81,7 +81,7 @@ func (a *Preflight) try(ctx context.Context, cluster *source.Cluster, all []*Dry
 	return nil
 }
 
-// trialOf says how an object is tried.
+// trialOf returns how an object is tried.
 func (a *Preflight) trialOf(item *preflight.Item, cluster *source.Cluster) *DryRunTrial {
 	gvk := item.Object.GroupVersionKind()
 	t := &DryRunTrial{Item: item, DryRunRequest: source.DryRunRequest{Object: item.Object, Exists: item.Exists, Manager: a.q.Manager}}
@@ -96,7 +96,7 @@ func (a *Preflight) trialOf(item *preflight.Item, cluster *source.Cluster) *DryR
 	kind, served := a.Session.Kinds.Kind(gvk.GroupKind())
 	if !served {
 		if a.Session.Kinds.NotServed(gvk.GroupKind()) {
-			t.Silent = true // There is nobody to ask: the references tell.
+			t.Silent = true // There is no server: the references decide.
 			return t
 		}
 		return unknown("cannot discover what the group %s serves", gvk.Group)
@@ -127,7 +127,7 @@ func (a *Preflight) definitionOf(kind object.Resource) *unstructured.Unstructure
 	return nil
 }
 
-// elsewhere tries an object in a namespace that is there, in place of its own.
+// elsewhere tries an object in an existing namespace, in place of its own.
 func (a *Preflight) elsewhere(t *DryRunTrial) *DryRunTrial {
 	if t.Instead = a.StandIn(); t.Instead == "" {
 		t.known, t.Said.Unknown = true, fmt.Sprintf("namespace %s does not exist yet, and no similar namespace exists for a dry run", t.Item.Ref.Namespace)
@@ -135,7 +135,7 @@ func (a *Preflight) elsewhere(t *DryRunTrial) *DryRunTrial {
 	}
 	t.Object = t.Object.DeepCopy()
 	t.Object.SetNamespace(t.Instead)
-	// There may be one of its name: the server completes this one.
+	// An object of its name may exist: the server generates a name for this one.
 	if t.Object.GetGenerateName() == "" {
 		t.Object.SetGenerateName(t.Object.GetName() + "-")
 	}
@@ -168,16 +168,16 @@ func (a *Preflight) StandIn() string {
 
 // podTrial makes a trial of a pod of an object's template; nil where it has none, or where
 // the object itself was refused.
-func (a *Preflight) podTrial(of *DryRunTrial) *DryRunTrial {
-	if of.Said.Reason != "" || podTemplatePath(of.Item.Ref) == nil || idle(of.Item.Object) {
+func (a *Preflight) podTrial(parent *DryRunTrial) *DryRunTrial {
+	if parent.Said.Reason != "" || podTemplatePath(parent.Item.Ref) == nil || idle(parent.Item.Object) {
 		return nil
 	}
-	from := of.Said.Admitted
+	from := parent.Said.Admitted
 	if from == nil {
-		from = of.Item.Object
+		from = parent.Item.Object
 	}
-	t := &DryRunTrial{Item: of.Item, Instead: of.Instead}
-	pod, err := PodOf(of.Item.Ref, from)
+	t := &DryRunTrial{Item: parent.Item, Instead: parent.Instead}
+	pod, err := PodOf(parent.Item.Ref, from)
 	switch {
 	case err != nil:
 		t.Pod, t.known, t.Said.Unknown = &PodTrial{}, true, fmt.Sprintf("no pod can be created from its template: %v", err)
@@ -188,8 +188,8 @@ func (a *Preflight) podTrial(of *DryRunTrial) *DryRunTrial {
 	t.Pod = Lend(pod, a.creates, t.Instead != "")
 	if t.Instead != "" {
 		pod.Namespace = t.Instead
-	} else if a.gone[of.Item.Ref.Namespace] {
-		return nil // There was nowhere to try it.
+	} else if a.gone[parent.Item.Ref.Namespace] {
+		return nil // No namespace was suitable.
 	}
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(pod)
 	if err != nil {
@@ -200,21 +200,21 @@ func (a *Preflight) podTrial(of *DryRunTrial) *DryRunTrial {
 	return t
 }
 
-// idle says that no pod is to be made now: whether one would be admitted does not matter.
-func idle(of *unstructured.Unstructured) bool {
-	replicas, counted, _ := unstructured.NestedInt64(of.Object, "spec", "replicas")
-	suspended, _, _ := unstructured.NestedBool(of.Object, "spec", "suspend")
+// idle reports that no pod would be created now: whether one would be admitted does not matter.
+func idle(object *unstructured.Unstructured) bool {
+	replicas, counted, _ := unstructured.NestedInt64(object.Object, "spec", "replicas")
+	suspended, _, _ := unstructured.NestedBool(object.Object, "spec", "suspend")
 	return counted && replicas == 0 || suspended
 }
 
 var podResource = object.Resource{Version: "v1", Kind: "Pod", Plural: "pods", Namespaced: true}
 
-// creates says that the batch makes an object that is not there yet.
+// creates reports that the batch creates an object that is missing.
 func (a *Preflight) creates(ref object.Ref) bool {
 	return slices.ContainsFunc(a.Batch, func(it preflight.Item) bool { return it.Ref == ref && !it.Exists })
 }
 
-// Evaluation puts together what is asked of the future.
+// Evaluation collects the input of the evaluation.
 func (a *Preflight) Evaluation(ctx context.Context, declared []*declaredFootprint) (preflight.Request, error) {
 	q := preflight.Request{Batch: a.Batch, World: a.State, Graph: a.Graph, Autoscaler: a.q.Autoscaler, FromScratch: a.over == nil, Live: a.live, Composes: a.Session.Composes}
 	var err error

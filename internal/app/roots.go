@@ -26,7 +26,7 @@ type Root struct {
 	Missing bool
 }
 
-// matches says whether a node can be what the root names.
+// matches reports whether a node can be what the root names.
 func (r Root) matches(g *graph.Graph, id graph.ID) bool {
 	return g.WasRead(id) || r.Missing && g.State(id) == graph.Missing
 }
@@ -73,7 +73,7 @@ func ParseSelector(text string) (labels.Selector, error) {
 	return selector, nil
 }
 
-// SelectedRoots reads roots of which a selector, if there is one, chooses.
+// SelectedRoots reads roots, with a selector that chooses among them; nil for all.
 func SelectedRoots(args []string, selector labels.Selector, kinds *object.Kinds) ([]Root, error) {
 	roots, err := ParseRoots(args, kinds)
 	if err != nil {
@@ -105,8 +105,8 @@ func slashedRoot(text string, kinds *object.Kinds) (Root, error) {
 	return r, nil
 }
 
-// oneRoot finds the kind. A name of a group may be one of a kind as well: app is
-// short for the Application of Argo CD. Then both are meant.
+// oneRoot finds the kind. A name of a group may be one of a kind as well: app is short for the
+// Application of Argo CD. Then it means both.
 func oneRoot(text, typ, name string, kinds *object.Kinds) (Root, error) {
 	k, err := kinds.Find(typ)
 	if slices.Contains([]string{graph.ByHelm, graph.ByApp, graph.BySystem}, typ) && name != "" {
@@ -118,8 +118,8 @@ func oneRoot(text, typ, name string, kinds *object.Kinds) (Root, error) {
 	return Root{Text: text, Kind: k, Name: name}, nil
 }
 
-// Query says what must be read to know the roots: their namespace and what reaches
-// into it, or everything where a root is of the whole cluster.
+// Query returns the query that finds the roots: their namespace and what refers into it, or
+// everything where a root is cluster-scoped.
 func (s *Session) Query(roots []Root) source.Query {
 	all := s.Input.AllNamespaces || s.Namespace == ""
 	s.systems = slices.DeleteFunc(slices.Clone(roots), func(r Root) bool { return r.Group != graph.BySystem })
@@ -163,7 +163,7 @@ func (s *Session) Query(roots []Root) source.Query {
 	return ask
 }
 
-// NamespaceOf is the namespace that a root is looked for in, or that it is; empty for all of them.
+// NamespaceOf is the namespace to search for a root, or the root itself; empty for all.
 func (s *Session) NamespaceOf(r Root) string {
 	switch {
 	case r.Namespace != "":
@@ -174,7 +174,7 @@ func (s *Session) NamespaceOf(r Root) string {
 	return s.Namespace
 }
 
-// Resolve returns the nodes of the roots that are there.
+// Resolve returns the nodes of the roots that exist.
 func (s *Session) Resolve(g *graph.Graph, roots []Root, selector labels.Selector) []graph.ID {
 	var out []graph.ID
 	for _, r := range roots {
@@ -241,18 +241,18 @@ func (s *Session) grouped(g *graph.Graph, r Root) []graph.ID {
 	if r.Group == graph.BySystem {
 		return s.inSystem(g, r)
 	}
-	var also []graph.ID
+	var further []graph.ID
 	if r.Group == graph.ByHelm {
 		for _, ref := range s.releases[r.Name] {
 			if id, ok := g.Find(ref); ok && g.State(id) == graph.Present {
-				also = append(also, id)
+				further = append(further, id)
 			}
 		}
 	}
-	return g.InGroup(r.Group, s.NamespaceOf(r), r.Name, also...)
+	return g.InGroup(r.Group, s.NamespaceOf(r), r.Name, further...)
 }
 
-// ReadReleases asks Helm's own records what the releases among the roots installed.
+// ReadReleases reads from Helm's records what the releases among the roots installed.
 func (s *Session) ReadReleases(ctx context.Context, roots []Root) error {
 	if !slices.ContainsFunc(roots, func(r Root) bool { return r.Group == "helm" }) {
 		return fmt.Errorf("--helm-manifest needs a root helm/RELEASE")
@@ -279,7 +279,7 @@ func (s *Session) ReadReleases(ctx context.Context, roots []Root) error {
 	return nil
 }
 
-// Missing says why a root was not found.
+// Missing returns why a root was not found.
 func (s *Session) Missing(g *graph.Graph, roots []Root, selector labels.Selector) error {
 	for _, r := range roots {
 		found := s.Nodes(g, r, selector)
@@ -290,11 +290,11 @@ func (s *Session) Missing(g *graph.Graph, roots []Root, selector labels.Selector
 			continue
 		}
 		if len(found) > 1 && r.Group == "" && s.Snapshot {
-			var where []string
+			var places []string
 			for _, id := range found {
-				where = append(where, g.Ref(id).Namespace)
+				places = append(places, g.Ref(id).Namespace)
 			}
-			return hint.With(fmt.Errorf("%s is in several namespaces: %s", r.Text, strings.Join(where, ", ")), "name one with -n, or all of them with -A")
+			return hint.With(fmt.Errorf("%s is in several namespaces: %s", r.Text, strings.Join(places, ", ")), "name one with -n, or all of them with -A")
 		}
 		if len(found) > 0 {
 			continue
@@ -315,45 +315,44 @@ func (s *Session) GapOf(g *graph.Graph, kind object.Resource, in string) (object
 }
 
 func (s *Session) notFound(g *graph.Graph, r Root) error {
-	where, in := "", s.NamespaceOf(r)
+	place, in := "", s.NamespaceOf(r)
 	if in != "" && (r.Group != "" || r.Kind.Namespaced) {
-		where = " in namespace " + in
+		place = " in namespace " + in
 	}
 	if r.Group == graph.BySystem {
-		return s.noSystem(g, r, where)
+		return s.noSystem(g, r, place)
 	}
 	if r.Group != "" {
-		what := map[string]string{"helm": "Helm release", "app": "application (label " + graph.InstanceLabel + ")"}[r.Group]
-		return fmt.Errorf("no object of the %s %q%s", what, r.Name, where)
+		group := map[string]string{"helm": "Helm release", "app": "application (label " + graph.InstanceLabel + ")"}[r.Group]
+		return fmt.Errorf("no object of the %s %q%s", group, r.Name, place)
 	}
 	if gap, ok := s.GapOf(g, r.Kind, in); ok {
-		return fmt.Errorf("read %s%s: %s", r.Text, where, gap.Message)
+		return fmt.Errorf("read %s%s: %s", r.Text, place, gap.Message)
 	}
-	err := fmt.Errorf("%s %q not found%s", r.Kind, r.Name, where)
-	var there []string
+	err := fmt.Errorf("%s %q not found%s", r.Kind, r.Name, place)
+	var existing []string
 	for id := range g.OfKind(r.Kind.GroupKind()) {
 		if ref := g.Ref(id); g.State(id) == graph.Present && (in == "" || ref.Namespace == in || ref.Namespace == "") {
-			there = append(there, ref.Name)
+			existing = append(existing, ref.Name)
 		}
 	}
-	switch none := len(there) == 0; {
+	switch none := len(existing) == 0; {
 	case none && !s.Inventory.Covered(r.Kind.GroupKind(), in):
-		return err // It was asked for by name: what others there are is not known.
-	case none && where != "":
+		return err // It was named: the other objects of its kind are unknown.
+	case none && place != "":
 		return hint.With(err, "there are no "+r.Kind.String()+" in it; -n names another namespace, -A searches all")
 	case none:
 		return hint.With(err, "there are no "+r.Kind.String())
 	}
-	const few = 8
+	const maxShown = 8
 	more := ""
-	if len(there) > few {
-		there, more = there[:few], ", ..."
+	if len(existing) > maxShown {
+		existing, more = existing[:maxShown], ", ..."
 	}
-	return hint.With(err, "there are "+strings.Join(there, ", ")+more)
+	return hint.With(err, "there are "+strings.Join(existing, ", ")+more)
 }
 
-// Home is the namespace that need not be written: that of the user, or the one
-// that all roots share.
+// Home is the namespace that output omits: that of the user, or the one that all roots share.
 func (s *Session) Home(g *graph.Graph, roots []graph.ID) string {
 	if s.Namespace != "" || len(roots) == 0 {
 		return s.Namespace
@@ -367,8 +366,7 @@ func (s *Session) Home(g *graph.Graph, roots []graph.ID) string {
 	return ns
 }
 
-// Survey reads the namespace of the user, or everything, and nothing that this
-// leads to.
+// Survey reads the namespace of the user, or everything, without what it references elsewhere.
 func (s *Session) Survey(ctx context.Context) (*graph.Graph, error) {
 	ask := source.Query{Namespaces: []string{s.Namespace}, Kinds: s.Rules.Crossing()}
 	if s.Namespace == "" {

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// keepersOf are the objects that keep the System of a root; of several namespaces where
-// it is looked for in all.
+// keepersOf returns the managers of the System of a root; there are several where all namespaces
+// are searched.
 func (s *Session) keepersOf(g *graph.Graph, r Root) []graph.ID {
 	var out []graph.ID
 	for _, id := range s.Adopted(g, s.NamespaceOf(r)) {
@@ -25,8 +25,7 @@ func (s *Session) keepersOf(g *graph.Graph, r Root) []graph.ID {
 	return out
 }
 
-// SingleManager is who keeps the System of a root, and stands for it where one object is asked
-// about.
+// SingleManager returns the manager of the System of a root, for questions about one object.
 func (s *Session) SingleManager(g *graph.Graph, r Root) (graph.ID, error) {
 	keepers := s.keepersOf(g, r)
 	if len(keepers) != 1 {
@@ -35,7 +34,7 @@ func (s *Session) SingleManager(g *graph.Graph, r Root) (graph.ID, error) {
 	return keepers[0], nil
 }
 
-// Adopted are the objects that keep Systems in a namespace; in any where it is empty.
+// Adopted returns the managers of the Systems in a namespace; in all if it is empty.
 func (s *Session) Adopted(g *graph.Graph, in string) []graph.ID {
 	var out []graph.ID
 	for id := range g.OfKind(ConfigMapKind) {
@@ -47,7 +46,7 @@ func (s *Session) Adopted(g *graph.Graph, in string) []graph.ID {
 	return out
 }
 
-// Keepers are those of all Systems among the roots. They are read along with the roots.
+// Keepers returns the managers of all Systems among the roots. They are read with the roots.
 func (s *Session) Keepers(g *graph.Graph) []graph.ID {
 	var out []graph.ID
 	for _, r := range s.systems {
@@ -66,12 +65,12 @@ func (s *Session) inSystem(g *graph.Graph, r Root) []graph.ID {
 	return slices.Compact(out)
 }
 
-// noSystem says why there is nothing behind system/NAME, and which there are.
-func (s *Session) noSystem(g *graph.Graph, r Root, where string) error {
+// noSystem returns why system/NAME was not found, with the Systems that exist.
+func (s *Session) noSystem(g *graph.Graph, r Root, place string) error {
 	if len(s.keepersOf(g, r)) > 0 {
-		return hint.With(fmt.Errorf("the System %q%s has no member that could be read", r.Name, where), "kubectl sysop system adopt -f FILE makes the roots of its manifest members again")
+		return hint.With(fmt.Errorf("the System %q%s has no member that could be read", r.Name, place), "kubectl sysop system adopt -f FILE makes the roots of its manifest members again")
 	}
-	err := fmt.Errorf("no System %q was adopted%s", r.Name, where)
+	err := fmt.Errorf("no System %q was adopted%s", r.Name, place)
 	if gap, ok := s.GapOf(g, object.Resource{Kind: "ConfigMap", Plural: "configmaps"}, s.NamespaceOf(r)); ok {
 		return fmt.Errorf("%w, as far as could be read: %s", err, gap.Message)
 	}
@@ -84,14 +83,14 @@ func (s *Session) noSystem(g *graph.Graph, r Root, where string) error {
 	if near := object.Nearest(r.Name, names); len(near) > 0 {
 		return fmt.Errorf("%w%s", err, object.DidYouMean(near))
 	}
-	const few = 8
+	const maxShown = 8
 	switch {
-	case len(names) == 0 && where != "":
+	case len(names) == 0 && place != "":
 		return hint.With(err, "there are none in it; -n names another namespace, -A searches all")
 	case len(names) == 0:
 		return hint.With(err, "there are none; kubectl sysop system adopt -f FILE adopts one")
-	case len(names) > few:
-		names = append(names[:few:few], "...")
+	case len(names) > maxShown:
+		names = append(names[:maxShown:maxShown], "...")
 	}
 	return hint.With(err, "there are "+strings.Join(names, ", "))
 }

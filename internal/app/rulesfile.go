@@ -23,8 +23,8 @@ type rulesFile struct {
 	doc   lint.Document
 }
 
-// readRules reads the files of --rules. Any problem refuses all: a rule that is
-// left out silently would make another answer.
+// readRules reads the files of --rules. Any problem refuses all files: to leave out a rule silently
+// would change the answer.
 func (c *Input) readRules(ctx context.Context) ([]rulesFile, error) {
 	var files []rulesFile
 	for _, name := range c.RulesFiles {
@@ -41,7 +41,7 @@ func (c *Input) readRules(ctx context.Context) ([]rulesFile, error) {
 	return files, nil
 }
 
-// MaxRuleBytes is more than any file of rules has.
+// MaxRuleBytes is above the size of any file of rules.
 const MaxRuleBytes = 4 << 20
 
 // ReadRulesFile reads a file of rules.
@@ -53,13 +53,12 @@ func ReadRulesFile(ctx context.Context, name string) ([]byte, error) {
 	return data, err
 }
 
-// ReadFile reads a file of what.
-func ReadFile(ctx context.Context, name string, most int64, what string) ([]byte, error) {
-	return Awaited(ctx, func() ([]byte, error) { return readLimited(name, most, what) })
+// ReadFile reads a file of at most most bytes. Errors name the subject.
+func ReadFile(ctx context.Context, name string, most int64, subject string) ([]byte, error) {
+	return Awaited(ctx, func() ([]byte, error) { return readLimited(name, most, subject) })
 }
 
-// Awaited waits for what is read. A pipe may never end: an interrupt ends the waiting, not
-// the reading.
+// Awaited waits for a read. A pipe may never end: an interrupt ends the wait, not the read.
 func Awaited[T any](ctx context.Context, read func() (T, error)) (T, error) {
 	type content struct {
 		value T
@@ -79,7 +78,7 @@ func Awaited[T any](ctx context.Context, read func() (T, error)) (T, error) {
 	}
 }
 
-func readLimited(name string, most int64, what string) ([]byte, error) {
+func readLimited(name string, most int64, subject string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
@@ -87,17 +86,17 @@ func readLimited(name string, most int64, what string) ([]byte, error) {
 	defer func() { _ = f.Close() }()
 	data, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err == nil && int64(len(data)) > most {
-		err = fmt.Errorf("%s has more than %d MiB: that is not a %s", name, most>>20, what)
+		err = fmt.Errorf("%s has more than %d MiB: that is not a %s", name, most>>20, subject)
 	}
 	return data, err
 }
 
-// problemsIn says all that is wrong in a file of rules.
+// problemsIn returns all problems of a file of rules as one error.
 func problemsIn(name string, problems []strict.Problem) error {
 	return hint.With(&hint.Lines{Lines: hint.Placed(name, problems)}, "kubectl sysop rules lint -f "+name+" checks a file; docs/rules-file.md is the grammar")
 }
 
-// checkRules refuses rules of kinds that nobody serves.
+// checkRules refuses rules of kinds that are not served.
 func checkRules(files []rulesFile, kinds *object.Kinds) error {
 	for _, f := range files {
 		if problems := Unserved(f.specs, kinds); len(problems) > 0 {
@@ -107,7 +106,7 @@ func checkRules(files []rulesFile, kinds *object.Kinds) error {
 	return nil
 }
 
-// Unserved tells the kinds that nobody serves, for certain, and what comes near.
+// Unserved returns the kinds that are certainly not served, with similar ones.
 func Unserved(specs []declare.Spec, kinds *object.Kinds) []strict.Problem {
 	var problems []strict.Problem
 	for _, s := range specs {
@@ -122,8 +121,8 @@ func Unserved(specs []declare.Spec, kinds *object.Kinds) []strict.Problem {
 	return problems
 }
 
-// NearKinds says in brackets which kinds have a similar name, or the same one in
-// another group.
+// NearKinds returns in brackets the kinds with a similar name, or with the same one in another
+// group.
 func NearKinds(gk schema.GroupKind, kinds *object.Kinds) string {
 	var all []string
 	for _, r := range kinds.All() {

@@ -20,9 +20,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// guesses returns the rules for the custom kinds of which no rule is declared. On a
-// cluster that says which kinds have a definition, those of an aggregated API are
-// left alone.
+// guesses returns the inferred rules of the custom kinds without declared rules. Where the cluster
+// lists its definitions, kinds of an aggregated API get none.
 func (s *Session) guesses(declared []relation.Rule, definitions []metav1.Object) []relation.Rule {
 	if s.Input.NoInferred {
 		return nil
@@ -33,15 +32,15 @@ func (s *Session) guesses(declared []relation.Rule, definitions []metav1.Object)
 			crds[r.GroupKind()] = crd
 		}
 	}
-	said, told := map[schema.GroupKind]bool{}, !s.Snapshot && len(definitions) > 0
+	covered, listed := map[schema.GroupKind]bool{}, !s.Snapshot && len(definitions) > 0
 	for i := range declared {
 		for _, gk := range declared[i].From {
-			said[gk] = true
+			covered[gk] = true
 		}
 	}
 	var from []schema.GroupKind
 	for _, k := range s.Kinds.All() {
-		if _, defined := crds[k.GroupKind()]; k.Custom && !source.LeftOut(k) && !said[k.GroupKind()] && (defined || !told) {
+		if _, defined := crds[k.GroupKind()]; k.Custom && !source.LeftOut(k) && !covered[k.GroupKind()] && (defined || !listed) {
 			from = append(from, k.GroupKind())
 		}
 	}
@@ -60,10 +59,10 @@ func (s *Session) guesses(declared []relation.Rule, definitions []metav1.Object)
 	return infer.Rules(from, s.Kinds, s.Schemas.Digest)
 }
 
-// Schemas learns what the schemas of kinds say. That of a kind is learned when the
-// first object of it passes, and before that is looked at: most kinds of a cluster
-// have no object in the namespaces that a question is about, and a definition may
-// have a megabyte. What was learned is kept on disk until the definition changes.
+// Schemas reads the schemas of kinds. It reads that of a kind when the first object of the kind
+// arrives, before that object is processed: most kinds of a cluster have no object in the
+// namespaces of a question, and a definition may have a megabyte. The result is cached on disk
+// until the definition changes.
 type Schemas struct {
 	Kinds   *object.Kinds
 	Cluster *source.Cluster // nil for a snapshot, which has the definitions whole
@@ -72,14 +71,14 @@ type Schemas struct {
 	refused atomic.Bool
 }
 
-// SchemaInfo is what the definition of a kind says.
+// SchemaInfo is the digest of the definition of a kind.
 type SchemaInfo struct {
 	Crd    metav1.Object
 	once   sync.Once
 	digest atomic.Pointer[infer.SchemaHints]
 }
 
-// Digest returns what was learned of a kind. It is an infer.Schemas.
+// Digest returns the digest of a kind. It is an infer.Schemas.
 func (s *Schemas) Digest(gk schema.GroupKind) *infer.SchemaHints {
 	if l := s.Of[gk]; l != nil {
 		return l.digest.Load()
@@ -87,8 +86,7 @@ func (s *Schemas) Digest(gk schema.GroupKind) *infer.SchemaHints {
 	return nil
 }
 
-// Before returns a sink that learns the schema of an object's kind before it hands
-// the object on.
+// Before returns a sink that reads the schema of an object's kind before it passes the object on.
 func (s *Schemas) Before(ctx context.Context, sink source.Sink) source.Sink {
 	if s == nil {
 		return sink
@@ -99,7 +97,7 @@ func (s *Schemas) Before(ctx context.Context, sink source.Sink) source.Sink {
 type schemaSink struct {
 	source.Sink
 	schemas *Schemas
-	ctx     context.Context // of the reading that the sink is for
+	ctx     context.Context // of the read that the sink is for
 }
 
 func (l schemaSink) Add(o object.Object) {
@@ -107,7 +105,7 @@ func (l schemaSink) Add(o object.Object) {
 	l.Sink.Add(o)
 }
 
-// Unread hands on what was read before, to a sink that takes it.
+// Unread passes on an earlier object, to a sink that supports it.
 func (l schemaSink) Unread(o object.Object) {
 	if sink, ok := l.Sink.(source.UnreadSink); ok {
 		l.prepare(o)
@@ -115,33 +113,33 @@ func (l schemaSink) Unread(o object.Object) {
 	}
 }
 
-// prepare learns the schema of an object before the object is looked at.
+// prepare reads the schema of an object before the object is processed.
 func (l schemaSink) prepare(o object.Object) {
-	if of := l.schemas.Of[o.GroupKind()]; of != nil {
-		of.once.Do(func() { l.schemas.learn(l.ctx, of, o.GroupKind(), l.Sink) })
+	if info := l.schemas.Of[o.GroupKind()]; info != nil {
+		info.once.Do(func() { l.schemas.learn(l.ctx, info, o.GroupKind(), l.Sink) })
 	}
 }
 
-func (s *Schemas) learn(ctx context.Context, of *SchemaInfo, gk schema.GroupKind, sink source.Sink) {
+func (s *Schemas) learn(ctx context.Context, info *SchemaInfo, gk schema.GroupKind, sink source.Sink) {
 	kind, _ := s.Kinds.Kind(gk)
-	if whole, ok := of.Crd.(*unstructured.Unstructured); ok {
-		of.digest.Store(infer.Compile(whole.Object, kind.Version))
+	if whole, ok := info.Crd.(*unstructured.Unstructured); ok {
+		info.digest.Store(infer.Compile(whole.Object, kind.Version))
 		return
 	}
 	if s.Cluster == nil || s.refused.Load() {
 		return
 	}
-	file, key := s.file(string(of.Crd.GetUID())), cached{Inference: infer.Version, Generation: of.Crd.GetGeneration(), Version: kind.Version}
+	file, key := s.file(string(info.Crd.GetUID())), cached{Inference: infer.Version, Generation: info.Crd.GetGeneration(), Version: kind.Version}
 	if c, ok := readCached(file); ok && c.Inference == key.Inference && c.Generation == key.Generation && c.Version == key.Version {
-		of.digest.Store(c.Digest)
+		info.digest.Store(c.Digest)
 		return
 	}
-	crd, err := s.Cluster.Definition(ctx, of.Crd.GetName())
+	crd, err := s.Cluster.Definition(ctx, info.Crd.GetName())
 	switch {
 	case ctx.Err() != nil || apierrors.IsNotFound(err):
 	case err != nil:
-		// The content of the objects still tells most. One gap is enough, the same
-		// whichever definition was asked for first.
+		// The content of the objects still tells most. One gap is enough: it is the same for every
+		// definition.
 		reason, message := "Unavailable", "the schemas of custom resources could not be read"
 		if apierrors.IsForbidden(err) {
 			s.refused.Store(true)
@@ -151,12 +149,12 @@ func (s *Schemas) learn(ctx context.Context, of *SchemaInfo, gk schema.GroupKind
 	default:
 		u := unstructured.Unstructured{Object: crd}
 		key.Generation, key.Digest = u.GetGeneration(), infer.Compile(crd, kind.Version)
-		of.digest.Store(key.Digest)
+		info.digest.Store(key.Digest)
 		key.write(file)
 	}
 }
 
-// cached is a file of the cache: what was learned, and of what.
+// cached is a file of the cache: a digest, and the definition that it was made from.
 type cached struct {
 	Inference  int                `json:"inference"`
 	Generation int64              `json:"generation"`
@@ -164,8 +162,7 @@ type cached struct {
 	Digest     *infer.SchemaHints `json:"digest"`
 }
 
-// schemaDir is where the schemas of a cluster are cached: beside what kubectl
-// keeps of it.
+// schemaDir is where the schemas of a cluster are cached: next to kubectl's own cache.
 func (c *Input) schemaDir(host string) string {
 	var dir string
 	if Given(c.Config.CacheDir) {
@@ -181,7 +178,7 @@ func (c *Input) schemaDir(host string) string {
 	return filepath.Join(dir, "schemas", FileName(host))
 }
 
-// FileName makes a name for a file of any text.
+// FileName makes a file name from any text.
 func FileName(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
@@ -191,7 +188,7 @@ func FileName(text string) string {
 	}, text)
 }
 
-// file is that of a definition; empty where there is no cache.
+// file is the cache file of a definition; empty without a cache.
 func (s *Schemas) file(uid string) string {
 	if s.Dir == "" || uid == "" {
 		return ""
@@ -199,7 +196,7 @@ func (s *Schemas) file(uid string) string {
 	return filepath.Join(s.Dir, FileName(uid)+".json")
 }
 
-// readCached reads a file of the cache. What cannot be read is not in it.
+// readCached reads a file of the cache. An unreadable file counts as absent.
 func readCached(file string) (cached, bool) {
 	var c cached
 	if file == "" {
@@ -209,8 +206,7 @@ func readCached(file string) (cached, bool) {
 	return c, err == nil && json.Unmarshal(text, &c) == nil
 }
 
-// write puts it into the cache, whole or not at all. A cache that cannot be
-// written is none.
+// write stores a digest atomically. Errors are ignored: the cache is optional.
 func (c cached) write(file string) {
 	text, err := json.Marshal(c)
 	if file == "" || err != nil || os.MkdirAll(filepath.Dir(file), 0o750) != nil {

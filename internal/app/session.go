@@ -22,7 +22,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// Session is one reading of a source into a graph.
+// Session reads a source into a graph.
 type Session struct {
 	Input     *Input
 	Source    source.Source
@@ -31,25 +31,25 @@ type Session struct {
 	Rules     *relation.Set
 	Inventory *inventory.Inventory
 	Builder   *graph.Builder
-	Namespace string // of the user; empty where all are meant
+	Namespace string // of the user; empty for all
 	Findings  []annotations.Finding
-	// releases are the objects of Helm releases, by name, where Helm was asked.
+	// releases are the objects of Helm releases, by name, where Helm's records were read.
 	releases map[string][]object.Ref
-	// systems are the adopted Systems among the roots: who keeps one names the namespaces
-	// that its members are in.
+	// systems are the adopted Systems among the roots: their managers name the namespaces of the
+	// members.
 	systems []Root
-	// Declared is what the CRDs say in annotations.
+	// Declared are the declarations in the annotations of the CRDs.
 	Declared []annotations.Declaration
-	Schemas  *Schemas     // of the kinds for which nothing is declared
+	Schemas  *Schemas     // of the kinds without declarations
 	Gaps     []object.Gap // of the discovery
-	// files are the user's rules; learned are the definitions that the rules were learned of, and
-	// learnedOf the kinds.
+	// files are the user's rules; learned is the state of the definitions that the rules came from,
+	// and learnedOf the kinds.
 	files     []rulesFile
 	learned   string
 	learnedOf *object.Kinds
 }
 
-// Open connects to the source, and learns its kinds and its rules.
+// Open connects to the source, and reads its kinds and its rules.
 func (c *Input) Open(ctx context.Context) (*Session, error) {
 	defer c.Clock.Stage("discover")()
 	s := &Session{Input: c, Snapshot: c.From != ""}
@@ -102,7 +102,7 @@ func ClusterOf(from source.Source) (*source.Cluster, bool) {
 	return nil, false
 }
 
-// empty makes room for a reading.
+// empty resets what a read fills.
 func (s *Session) empty() {
 	s.Builder = graph.NewBuilder(s.Rules, s.Kinds)
 	s.Inventory = inventory.New(append(append(s.Rules.Annotations(), graph.HelmName, graph.HelmNamespace), s.Input.Notes...), s.extractors()...)
@@ -112,7 +112,7 @@ func (s *Session) empty() {
 	}
 }
 
-// extractors take what is wanted of objects while they pass.
+// extractors take what the question needs from the objects that are read.
 func (s *Session) extractors() []inventory.Extractor {
 	all := []inventory.Extractor{s.Builder.Extract}
 	for _, extractor := range s.Input.Extract {
@@ -127,7 +127,7 @@ func (s *Session) extractors() []inventory.Extractor {
 	return all
 }
 
-// Source returns the snapshot or the cluster, and the namespace that is meant.
+// Source returns the snapshot or the cluster, and the selected namespace.
 func (c *Input) Source(ctx context.Context) (source.Source, string, error) {
 	if c.From != "" {
 		snap, err := c.OpenSnapshot(ctx)
@@ -155,7 +155,7 @@ func (c *Input) Source(ctx context.Context) (source.Source, string, error) {
 	return cluster, ns, err
 }
 
-// asked is the namespace that -n names; empty without it.
+// asked is the namespace of -n; empty without it.
 func (c *Input) asked() string {
 	if Given(c.Config.Namespace) {
 		return *c.Config.Namespace
@@ -175,8 +175,8 @@ func (c *Input) OpenSnapshot(ctx context.Context) (*source.Snapshot, error) {
 // A pod template alone makes some twenty.
 const maxDeclared = relation.MaxRules / 2
 
-// Learn collects the rules: the built-in ones, what the user's files say, what the
-// CRDs declare, those of the catalogue.
+// Learn collects the rules: the built-in ones, those of the user's files, of the CRDs, and of the
+// catalog.
 func (s *Session) Learn(definitions []metav1.Object, files []rulesFile) {
 	s.files, s.learned, s.learnedOf = files, stateOfAll(definitions), s.Kinds
 	rules := relation.BuiltIn()
@@ -193,8 +193,8 @@ func (s *Session) Learn(definitions []metav1.Object, files []rulesFile) {
 		s.Declared = append(s.Declared, d)
 		s.Findings = append(s.Findings, findings...)
 	}
-	// What the cluster itself says goes before what the project knows of it, and that
-	// before guesses: of two rules that read one field the first is shown.
+	// Declarations of the cluster go before those of the catalog, and these before inferred ones:
+	// of two rules that read one field the first is shown.
 	rules = append(rules, catalog.Rules(s.Kinds)...)
 	rules = append(rules, s.guesses(rules, definitions)...)
 	s.Rules = relation.NewSet(rules...)
@@ -204,10 +204,9 @@ func (s *Session) Learn(definitions []metav1.Object, files []rulesFile) {
 	s.Input.Rules.Store(s.Rules)
 }
 
-// Detail returns how much is read of a kind: what a rule looks at. The rules of
-// the CRDs are known only after the source has been asked for these. The CRDs
-// themselves are huge: of a cluster's nothing but the metadata is read, where
-// nobody asks about one.
+// Detail returns how much of a kind is read: the fields that a rule uses. The rules of the CRDs are
+// known only after the CRDs were read. CRDs are huge: on a cluster only their metadata is read,
+// unless the question is about one.
 func (c *Input) Detail() func(object.Resource) (source.Detail, string) {
 	typed := map[schema.GroupKind]string{}
 	for _, gvk := range relation.Typed() {
@@ -237,8 +236,7 @@ func (c *Input) Detail() func(object.Resource) (source.Detail, string) {
 	}
 }
 
-// measuredKinds are those of the core group that say what is reserved, and what there
-// is of it.
+// measuredKinds are the kinds of the core group that hold requests and capacity.
 var measuredKinds = []string{"Node", "PersistentVolume", "PersistentVolumeClaim", "Pod", "Service"}
 
 var DefinitionKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
@@ -251,14 +249,13 @@ func (c *Input) learnedRules() *relation.Set {
 	return c.Rules.Load()
 }
 
-// Includes says that a rule looks into objects of a kind that is otherwise left out.
+// Includes reports that a rule reads objects of a kind that is excluded by default.
 func (c *Input) Includes(r object.Resource) bool {
 	rules := c.learnedRules()
 	return rules != nil && rules.Reads(r.GroupKind()) && !rules.OnDemand(r.GroupKind())
 }
 
-// Read reads the first ask and what the stack of the roots leads to, and returns
-// the graph of it all.
+// Read reads a first query and the stack of the roots, and returns the graph of both.
 func (s *Session) Read(ctx context.Context, first source.Query, roots func(*graph.Graph) []graph.ID, o graph.StackOptions) (*graph.Graph, error) {
 	var g *graph.Graph
 	first.Include = s.Input.Include
@@ -268,14 +265,14 @@ func (s *Session) Read(ctx context.Context, first source.Query, roots func(*grap
 		build := s.Input.Clock.Stage("build")
 		s.relearn()
 		g = s.Builder.Build(s.Inventory)
-		of := roots(g)
+		ids := roots(g)
 		var kinds []schema.GroupKind
 		if s.Input.MoreRoots != nil {
 			var more []graph.ID
-			more, kinds = s.Input.MoreRoots(g, of)
-			of = slices.Concat(of, more)
+			more, kinds = s.Input.MoreRoots(g, ids)
+			ids = slices.Concat(ids, more)
 		}
-		stack := g.Stack(slices.Concat(of, s.Keepers(g)), o)
+		stack := g.Stack(slices.Concat(ids, s.Keepers(g)), o)
 		build()
 		reading = s.Input.Clock.Stage("read")
 		return source.Query{Objects: stack.Wanted(), Namespaces: stack.Namespaces(), Kinds: append(kinds, stack.WantedKinds()...)}
@@ -287,7 +284,7 @@ func (s *Session) Read(ctx context.Context, first source.Query, roots func(*grap
 	return g, nil
 }
 
-// Tell says on stderr what could not be read or understood.
+// Tell prints what could not be read or understood.
 func (s *Session) Tell(g *graph.Graph) {
 	s.Input.Report.Gaps(g.Gaps())
 	for _, f := range s.Findings {
@@ -295,7 +292,7 @@ func (s *Session) Tell(g *graph.Graph) {
 	}
 }
 
-// PrintTimings prints the timings, where they are asked for.
+// PrintTimings prints the timings, if the user enabled them.
 func (s *Session) PrintTimings(g *graph.Graph) {
 	if s.Input.ShowTimings {
 		s.Input.Report.Timings(s.Input.Clock.Text(s.Inventory.Objects(), g.Edges()))
@@ -305,8 +302,8 @@ func (s *Session) PrintTimings(g *graph.Graph) {
 // fewDefinitions are read one by one; of more, the list is one request.
 const fewDefinitions = 16
 
-// ReadDefinitions hands on CustomResourceDefinitions, whole. One that cannot be read
-// is told on stderr, and passed over.
+// ReadDefinitions passes on CustomResourceDefinitions, whole. It reports one that cannot be read on
+// stderr, and continues with the next.
 func (s *Session) ReadDefinitions(ctx context.Context, refs []object.Ref, each func(map[string]any)) error {
 	if len(refs) == 0 {
 		return nil
@@ -324,7 +321,7 @@ func (s *Session) ReadDefinitions(ctx context.Context, refs []object.Ref, each f
 	return err
 }
 
-// wholly is the same source, of whole objects.
+// wholly is the same source with whole objects.
 func (s *Session) wholly() source.Source {
 	switch from := s.Source.(type) {
 	case *source.Cluster:
@@ -339,7 +336,7 @@ func (s *Session) wholly() source.Source {
 	return nil
 }
 
-// WholeSink hands on the content of the objects that are wanted, one at a time.
+// WholeSink passes on the content of the wanted objects, one at a time.
 type WholeSink struct {
 	EarlyGaps
 	Mu   sync.Mutex
@@ -361,8 +358,7 @@ func (w *WholeSink) Gap(g object.Gap) {
 	w.EarlyGaps.Gap(g)
 }
 
-// EarlyGaps keeps the gaps that are met before there is an inventory, and nothing
-// else.
+// EarlyGaps keeps only gaps, before there is an inventory.
 type EarlyGaps struct{ Gaps []object.Gap }
 
 func (e *EarlyGaps) Add(object.Object)              {}
@@ -371,7 +367,7 @@ func (e *EarlyGaps) Cover(schema.GroupKind, string) {}
 func (e *EarlyGaps) Reset(schema.GroupKind, string) {}
 func (e *EarlyGaps) Gap(g object.Gap)               { e.Gaps = append(e.Gaps, g) }
 
-// Everything is each object of the namespace, or of the cluster.
+// Everything returns each object of the namespace, or of the cluster.
 func (s *Session) Everything(g *graph.Graph) []graph.ID {
 	var out []graph.ID
 	for id := range graph.ID(g.Len()) {
@@ -382,8 +378,8 @@ func (s *Session) Everything(g *graph.Graph) []graph.ID {
 	return out
 }
 
-// Whole returns a source of whole objects, Secrets and ConfigMaps aside, with the
-// detail Fields or Whole.
+// Whole returns a source of whole objects, except Secrets and ConfigMaps, with the detail Fields or
+// Whole.
 func (c *Input) Whole(ctx context.Context, s *Session, detail source.Detail) (source.Source, error) {
 	if snap, ok := s.Source.(*source.Snapshot); ok {
 		return snap.Whole(), nil

@@ -11,15 +11,15 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// Reopen returns a session of the same source and rules that has read nothing yet.
+// Reopen returns a session with the same source and rules and no objects.
 func (s *Session) Reopen() *Session {
 	fresh := *s
 	fresh.empty()
 	return &fresh
 }
 
-// Renewed is again for a session that may follow its cluster: it has the kinds and rules of now,
-// since definitions come and go while it is followed.
+// Renewed is Reopen for a session that may follow its cluster: it has the current kinds and rules,
+// since definitions come and go meanwhile.
 func (s *Session) Renewed(ctx context.Context) (*Session, error) {
 	live, ok := s.Source.(*source.Live)
 	if !ok {
@@ -32,7 +32,7 @@ func (s *Session) Renewed(ctx context.Context) (*Session, error) {
 	}
 	unread := len(now.Gaps) > 0 // the list of the definitions
 	fresh.Kinds = live.Current()
-	if fresh.Kinds != s.learnedOf { // Discovery was asked again; its gaps are known without a request.
+	if fresh.Kinds != s.learnedOf { // Discovery ran again; its gaps are known without a request.
 		if _, err := live.Kinds(ctx, now); err != nil {
 			return nil, err
 		}
@@ -42,7 +42,7 @@ func (s *Session) Renewed(ctx context.Context) (*Session, error) {
 		fresh.Gaps = slices.Concat(ofDiscovery, now.Gaps)
 	}
 	switch {
-	case unread && s.learned != "": // What was learned of definitions stands, as what was read of objects does.
+	case unread && s.learned != "": // The earlier definitions stay valid, as the earlier objects do.
 		fresh.learnedOf = fresh.Kinds
 	case fresh.Kinds != s.learnedOf || stateOfAll(definitions) != s.learned:
 		fresh.Declared, fresh.Findings = nil, nil
@@ -52,10 +52,10 @@ func (s *Session) Renewed(ctx context.Context) (*Session, error) {
 	return &fresh, nil
 }
 
-// definitionsResource is what CustomResourceDefinitions are called in gaps.
+// definitionsResource is the name of CustomResourceDefinitions in gaps.
 const definitionsResource = "customresourcedefinitions.apiextensions.k8s.io"
 
-// stateOfAll tells one state of the definitions from another.
+// stateOfAll identifies a state of the definitions.
 func stateOfAll(definitions []metav1.Object) string {
 	var b strings.Builder
 	for _, crd := range definitions {
@@ -64,8 +64,8 @@ func stateOfAll(definitions []metav1.Object) string {
 	return b.String()
 }
 
-// Live has the session follow its cluster, until ctx ends. It is nil for a snapshot, which
-// does not change.
+// Live makes the session follow its cluster, until ctx ends. It is nil for a snapshot, which does
+// not change.
 func (s *Session) Live(ctx context.Context) *source.Live {
 	cluster, ok := s.Source.(*source.Cluster)
 	if !ok {
@@ -76,8 +76,7 @@ func (s *Session) Live(ctx context.Context) *source.Live {
 	return live
 }
 
-// relearn takes over the kinds of a source that has found out, while it was read, that
-// others are served.
+// relearn takes the kinds of a source whose discovery changed while it was read.
 func (s *Session) relearn() {
 	if learned, ok := s.Source.(interface{ Current() *object.Kinds }); ok && learned.Current() != s.Kinds {
 		s.Kinds = learned.Current()

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
-// signalsIn returns the signals of a kind for its manual, those that a preset means.
+// signalsIn returns the signals of a kind for its manual, those of the presets.
 func signalsIn(kind object.Resource, served *object.Kinds) []manual.Signal {
 	var all []manual.Signal
 	for _, s := range SignalsOf([]object.Resource{kind}, served) {
@@ -22,13 +22,13 @@ func signalsIn(kind object.Resource, served *object.Kinds) []manual.Signal {
 	return all
 }
 
-// SignalsOf returns the signals of kinds as they are served; of all kinds there is that of
-// whatever has the subresource scale besides.
+// SignalsOf returns the signals of kinds as they are served; for all kinds, with the signal of
+// every kind that has the subresource scale.
 func SignalsOf(kinds []object.Resource, served *object.Kinds) []regulate.Signal {
-	of := regulate.NewSignals(catalog.Signals(served), nil)
+	signals := regulate.NewSignals(catalog.Signals(served), nil)
 	var all []regulate.Signal
 	for _, k := range kinds {
-		for _, s := range of.All(k.GroupKind().WithVersion(k.Version)) {
+		for _, s := range signals.All(k.GroupKind().WithVersion(k.Version)) {
 			s.Kind, s.Except, s.Categories = k.GroupKind().String(), nil, nil
 			all = append(all, s)
 		}
@@ -40,8 +40,8 @@ func SignalsOf(kinds []object.Resource, served *object.Kinds) []regulate.Signal 
 	return all
 }
 
-// BySignalKind orders signals by their kind: patterns behind kinds, and what is about
-// every kind last. Those of one kind stay as they are.
+// BySignalKind orders signals by their kind: patterns after kinds, and those of every kind last.
+// Signals of one kind keep their order.
 func BySignalKind(x, y regulate.Signal) int {
 	return cmp.Or(cmp.Compare(breadth(x.Kind), breadth(y.Kind)), strings.Compare(x.Kind, y.Kind))
 }

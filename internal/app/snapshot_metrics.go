@@ -19,8 +19,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// recordingGetter is a metrics.GetFunc that keeps what was answered. So a snapshot asks what
-// whoever measures will ask it, and no more.
+// recordingGetter is a metrics.GetFunc that records the answers. So a snapshot holds exactly the
+// requests of a later measurement.
 type recordingGetter struct {
 	get  metrics.GetFunc
 	mu   sync.Mutex
@@ -37,9 +37,9 @@ func (r *recordingGetter) Get(ctx context.Context, path string, query url.Values
 	return body, err
 }
 
-// Measured returns what the pods among the objects use, as documents of a snapshot:
-// their samples, those of their nodes, and what the kubelets say of them. What is
-// refused, or does not answer, is a gap; an API that is not there is none.
+// Measured returns the usage of the pods among the objects, as documents of a snapshot: their
+// samples, those of their nodes, and the summaries of the kubelets. A request that is refused or
+// fails is a gap; a missing API is none.
 func (s *Session) Measured(ctx context.Context, objects []map[string]any) ([]map[string]any, []object.Gap, error) {
 	defer s.Input.Clock.Stage("measure")()
 	from, ok := s.Source.(interface {
@@ -73,7 +73,7 @@ func (s *Session) Measured(ctx context.Context, objects []map[string]any) ([]map
 	return docs, gaps, err
 }
 
-// nodeSamples asks for the samples of nodes, where there are some of pods.
+// nodeSamples requests the samples of nodes, where there are some of pods.
 func nodeSamples(ctx context.Context, asked *recordingGetter) error {
 	for path := range asked.said {
 		if rest, ok := strings.CutPrefix(path, metricsAPI); ok {
@@ -107,7 +107,7 @@ func gapsOf(notes []metrics.Note) []object.Gap {
 	return gaps
 }
 
-// documents writes down what was said of the pods and nodes of a reading.
+// documents returns the recorded answers about the pods and nodes of a report.
 func (r *recordingGetter) documents(reading *metrics.UsageReport) ([]map[string]any, error) {
 	keep := map[object.Ref]bool{}
 	for i := range reading.Pods {
@@ -116,22 +116,22 @@ func (r *recordingGetter) documents(reading *metrics.UsageReport) ([]map[string]
 	}
 	var docs []map[string]any
 	for _, path := range slices.Sorted(maps.Keys(r.said)) {
-		var said map[string]any
-		if err := utiljson.Unmarshal(r.said[path], &said); err != nil {
+		var summary map[string]any
+		if err := utiljson.Unmarshal(r.said[path], &summary); err != nil {
 			return nil, fmt.Errorf("write the answer of %s: %w", path, err)
 		}
 		if strings.HasPrefix(path, metricsAPI) {
-			docs = append(docs, samples(said, keep)...)
+			docs = append(docs, samples(summary, keep)...)
 			continue
 		}
 		node := strings.TrimSuffix(strings.TrimPrefix(path, "/api/v1/nodes/"), "/proxy/stats/summary")
-		docs = append(docs, source.NodeSummary(node, ofPods(said, node, keep)))
+		docs = append(docs, source.NodeSummary(node, ofPods(summary, node, keep)))
 	}
 	return docs, nil
 }
 
-// samples returns the items of a list of PodMetrics or NodeMetrics that are of the
-// kept. The items of a list leave it to the list to say what they are.
+// samples returns the items of a list of PodMetrics or NodeMetrics that are kept. It adds
+// apiVersion and kind, which the items of a list lack.
 func samples(list map[string]any, keep map[object.Ref]bool) []map[string]any {
 	var out []map[string]any
 	kind := strings.TrimSuffix(fmt.Sprint(list["kind"]), "List")
@@ -149,8 +149,8 @@ func samples(list map[string]any, keep map[object.Ref]bool) []map[string]any {
 	return out
 }
 
-// ofPods reduces what a kubelet says to the pods that are kept: of the node itself,
-// and of what else runs there, nothing is sent on.
+// ofPods reduces the summary of a kubelet to the kept pods: data of the node and of other pods does
+// not leave it.
 func ofPods(summary map[string]any, node string, keep map[object.Ref]bool) map[string]any {
 	pods := []any{}
 	all, _ := summary["pods"].([]any)

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Applications finds the stacks of the namespace that is asked about, or of all.
+// Applications finds the stacks of the namespace of the request, or of all.
 func (s *Session) Applications(g *graph.Graph, opts graph.StackOptions) graph.FoundStacks {
 	namespace := s.Namespace
 	if s.Input.AllNamespaces {
@@ -19,21 +19,21 @@ func (s *Session) Applications(g *graph.Graph, opts graph.StackOptions) graph.Fo
 	return g.FindStacks(namespace, opts)
 }
 
-// IsClusterSystem says whether a stack is one of the cluster itself, as its DNS is: all that it
-// was found by is in namespaces that Kubernetes made. Who asks for such a namespace
-// means it.
+// IsClusterSystem reports whether a stack belongs to the cluster itself, as its DNS does: all its
+// roots are in namespaces that Kubernetes created. It is false if the request names such a
+// namespace.
 func (s *Session) IsClusterSystem(g *graph.Graph, f graph.FoundStack) bool {
 	return !slices.ContainsFunc(f.TopObjects, func(id graph.ID) bool { return !s.OwnedByCluster(g.Ref(id).Namespace) })
 }
 
-// OwnedByCluster tells the namespaces that Kubernetes made for itself.
+// OwnedByCluster reports whether Kubernetes created a namespace for itself.
 func (s *Session) OwnedByCluster(namespace string) bool {
 	asked := s.Namespace == namespace && !s.Input.AllNamespaces
 	return !asked && slices.Contains([]string{"kube-system", "kube-public", "kube-node-lease"}, namespace)
 }
 
-// creationTimes keeps when objects that nobody owns were created: those on top of stacks are
-// among them.
+// creationTimes keeps the creation times of objects without an owner: the roots of stacks are among
+// them.
 type creationTimes struct {
 	mu    sync.Mutex
 	ByRef map[object.Ref]time.Time
@@ -46,7 +46,7 @@ func NewCreationTimes() *creationTimes { return &creationTimes{ByRef: map[object
 func (b *creationTimes) Extractor(*Session) inventory.Extractor {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.ByRef = map[object.Ref]time.Time{} // Who reads again reads all.
+	b.ByRef = map[object.Ref]time.Time{} // A new read replaces all.
 	return func(o object.Object) func(*inventory.Inventory, inventory.ID) {
 		if at := o.Meta.GetCreationTimestamp().Time; !at.IsZero() && (b.every || len(o.Meta.GetOwnerReferences()) == 0) {
 			b.mu.Lock()
@@ -57,7 +57,7 @@ func (b *creationTimes) Extractor(*Session) inventory.Extractor {
 	}
 }
 
-// earliest is when the first of some nodes was created; zero where it is not known.
+// earliest is the earliest creation time of some nodes; zero if unknown.
 func (b *creationTimes) earliest(g *graph.Graph, ids []graph.ID) time.Time {
 	var first time.Time
 	for _, id := range ids {
@@ -68,7 +68,7 @@ func (b *creationTimes) earliest(g *graph.Graph, ids []graph.ID) time.Time {
 	return first
 }
 
-// CreatedAt is when an object was created; zero where that is not known.
+// CreatedAt is the creation time of an object; zero if unknown.
 func (b *creationTimes) CreatedAt(r object.Ref) time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()

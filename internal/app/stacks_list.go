@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// StacksRequest says which stacks are listed, and in which order.
+// StacksRequest selects and orders the stacks of a list.
 type StacksRequest struct {
 	Selector labels.Selector // of one of their roots; nil for every stack
 	All      bool            // also the stacks of the cluster system, and what is in no stack
@@ -42,9 +42,8 @@ func (c *Input) Stacks(ctx context.Context, q StacksRequest) (*StacksResult, err
 	return l, nil
 }
 
-// StacksResult is one answer of the stacks command, before it is shown. What is measured is
-// that of all stacks that were found, also of those that are not listed: what several
-// have is split among all.
+// StacksResult is one answer of the stacks command, before it is shown. All stacks are measured,
+// also those that are not listed, since shared cost is split among all.
 type StacksResult struct {
 	*MetricsResult
 	List    StacksRequest
@@ -58,7 +57,7 @@ type StacksResult struct {
 	Rest       int // objects in no stack
 	Troubled   int // of these
 	Others     []view.OtherObject
-	Unmeasured map[string]int // pods of what is listed, by why their usage is not known
+	Unmeasured map[string]int // pods of the listed stacks, by why their usage is unknown
 }
 
 // find finds the stacks, to be measured.
@@ -102,7 +101,7 @@ func (l *StacksResult) evaluate() {
 		}
 		row := l.row(f, stacks[i], holders)
 		row.Row, row.HealthyPods = figures[row.Name], well[row.Name]
-		// How it fares is told as health tells it, of all that it needs.
+		// The health is that of the health command: of the whole stack.
 		row.Health = l.assessment.Stack(l.Graph.Stack(f.Roots, opts))
 		for _, c := range row.Health.Causes {
 			row.Causes = append(row.Causes, view.StackCause{Object: l.Graph.Ref(c.ID), Health: c.Health})
@@ -115,7 +114,7 @@ func (l *StacksResult) evaluate() {
 	l.leftOver(in)
 }
 
-// wants says whether a stack is to be listed.
+// wants reports whether a stack is listed.
 func (l *StacksResult) wants(f graph.FoundStack) bool {
 	if l.List.Selector != nil && !slices.ContainsFunc(f.TopObjects, func(id graph.ID) bool { return l.List.Selector.Matches(labels.Set(l.Graph.Labels(id))) }) {
 		return false
@@ -144,8 +143,8 @@ func (l *StacksResult) row(f graph.FoundStack, s *graph.Stack, holders map[graph
 	return row
 }
 
-// isTopShared says whether a shared node is shared for its own sake: no other of them owns or
-// needs it, and it serves none of them.
+// isTopShared reports whether a shared node is shared by itself: no other shared node owns or needs
+// it, and it serves none of them.
 func (l *StacksResult) isTopShared(id graph.ID, shared func(graph.ID) bool) bool {
 	for e := range l.Graph.In(id) {
 		if e.Relation != relation.Serves && shared(e.From) {
@@ -160,8 +159,8 @@ func (l *StacksResult) isTopShared(id graph.ID, shared func(graph.ID) bool) bool
 	return true
 }
 
-// sum adds up what is listed. A pod that several stacks have counts once; of what it uses
-// and costs each of them has a part.
+// sum adds up the listed stacks. A pod of several stacks counts once; its usage and cost are split
+// among them.
 func (l *StacksResult) sum(listed map[object.Ref]bool) {
 	t := &l.Total
 	l.Unmeasured = map[string]int{}
@@ -194,7 +193,7 @@ func (l *StacksResult) sum(listed map[object.Ref]bool) {
 	}
 }
 
-// CommonNamespace is the namespace that need not be written, since all is in it.
+// CommonNamespace is the namespace that output omits, since all is in it.
 func (l *StacksResult) CommonNamespace() string {
 	if l.Input.AllNamespaces || slices.ContainsFunc(l.Rows, func(r view.StackRow) bool { return r.Name.Namespace != l.Home }) ||
 		slices.ContainsFunc(l.Others, func(o view.OtherObject) bool { return o.Object.Namespace != l.Home }) {
@@ -203,8 +202,7 @@ func (l *StacksResult) CommonNamespace() string {
 	return l.Home
 }
 
-// Typed is what a kind is called on the command line, where another one may have the
-// same name.
+// Typed is the name of a kind on the command line, qualified where another kind has the same name.
 func (s *Session) Typed(r object.Ref) string {
 	if k, err := s.Kinds.Find(r.Kind); err == nil && k.GroupKind() == r.GroupKind() || r.Group == "" {
 		return r.Kind

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// leftOver counts what is in none of the stacks, and nothing that they stand on.
+// leftOver counts the objects that are in no stack and are no boundary of one.
 func (l *StacksResult) leftOver(in map[graph.ID]bool) {
 	for id := range graph.ID(l.Graph.Len()) {
 		ref := l.Graph.Ref(id)
@@ -25,19 +25,19 @@ func (l *StacksResult) leftOver(in map[graph.ID]bool) {
 			l.Troubled++
 		}
 		if own.Reason == health.ReasonUnread {
-			own = health.Health{} // That it was not looked at is no news of it.
+			own = health.Health{} // An unread object has no health to report.
 		}
 		if l.List.All {
 			l.Others = append(l.Others, view.OtherObject{Object: ref, Why: l.exclusionReason(id, in), Health: own})
 		}
 	}
 	slices.SortFunc(l.Others, func(a, b view.OtherObject) int {
-		// What is in no namespace comes last: most of it the cluster made by itself.
+		// Cluster-scoped objects come last: the cluster created most of them.
 		return cmp.Or(cmp.Compare(btoi(a.Object.Namespace == ""), btoi(b.Object.Namespace == "")), strings.Compare(a.Object.Namespace, b.Object.Namespace), object.Compare(a.Object, b.Object))
 	})
 }
 
-// exclusionReason says why an object is in none of the stacks that have these.
+// exclusionReason returns why an object is in none of the stacks that have these.
 func (l *StacksResult) exclusionReason(id graph.ID, in map[graph.ID]bool) string {
 	ref := l.Graph.Ref(id)
 	switch l.findings.Excluded[id] {
@@ -58,7 +58,7 @@ func (l *StacksResult) exclusionReason(id graph.ID, in map[graph.ID]bool) string
 	case ref.Namespace == "":
 		return "cluster-wide"
 	case slices.ContainsFunc(l.Graph.OwnersOf(id), func(owner graph.ID) bool { return in[owner] }):
-		return "its owner is a producer" // Of who makes something for a stack nothing else is in it.
+		return "its owner is a producer" // Only what a producer makes is in the stack, not the producer.
 	case len(l.Graph.OwnersOf(id)) > 0:
 		return "its owner is in no stack"
 	}
@@ -70,8 +70,8 @@ func StackOrders() []string {
 	return []string{"name", "health", "cost", "cpu", "memory", "pods", "age"}
 }
 
-// sort puts the rows in order: by name, or by what is asked for, the worst, the largest
-// and the oldest first, and what is not known last.
+// sort orders the rows by name, or by the requested column: the worst, the highest and the oldest
+// first, unknown values last.
 func (l *StacksResult) sort() {
 	slices.SortFunc(l.Rows, func(a, b view.StackRow) int {
 		return cmp.Or(l.compare(&a, &b), strings.Compare(a.Name.Namespace, b.Name.Namespace), strings.Compare(a.Name.Name, b.Name.Name), object.Compare(a.Name, b.Name))
@@ -104,15 +104,15 @@ func (l *StacksResult) compare(a, b *view.StackRow) int {
 	return 0
 }
 
-// byAmount compares what is used, the largest first.
+// byAmount compares usage, the highest first.
 func byAmount(a, b *view.StackRow, res metrics.Resource) int {
 	if a.Row == nil || b.Row == nil {
 		return cmp.Compare(btoi(a.Row == nil), btoi(b.Row == nil))
 	}
 	x, known := a.Row.Used[res]
-	y, also := b.Row.Used[res]
-	if !known || !also {
-		return cmp.Compare(btoi(!known), btoi(!also))
+	y, measured := b.Row.Used[res]
+	if !known || !measured {
+		return cmp.Compare(btoi(!known), btoi(!measured))
 	}
 	return y.Cmp(x)
 }

@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// stopwatch measures the stages of a command, and counts what it sends and
-// reads.
+// stopwatch times the stages of a command, and counts requests and bytes.
 type stopwatch struct {
 	now      func() time.Time
 	stages   []stageTime
@@ -25,7 +24,7 @@ type stageTime struct {
 
 func NewStopwatch(now func() time.Time) *stopwatch { return &stopwatch{now: now} }
 
-// Stage begins a stage and returns what ends it. A stage that runs again adds up.
+// Stage begins a stage and returns the function that ends it. Repeated stages add up.
 func (s *stopwatch) Stage(name string) func() {
 	start := s.now()
 	return func() {
@@ -40,7 +39,7 @@ func (s *stopwatch) Stage(name string) func() {
 	}
 }
 
-// Text is a line for each stage, and one for what was sent and read.
+// Text returns a line for each stage, and one for the traffic.
 func (s *stopwatch) Text(objects, edges int) string {
 	var b strings.Builder
 	for _, t := range s.stages {

@@ -16,25 +16,25 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 )
 
-// stateOf is what the UIState of a look is made from.
+// stateOf returns the input of the UIState of one observation.
 func (v *Page) stateOf(l *PageState, costs []view.UIGrouping) view.UIInput {
-	of := view.UIInput{
+	input := view.UIInput{
 		Head: v.head(l), Graph: l.Graph, Assessment: l.Assessment,
 		Report: l.Report, Ledger: l.Ledger, Placement: l.Attribution, Reading: l.Reading, Costs: costs,
 		Events: l.events, CreatedAt: v.Created.CreatedAt, NoInferred: v.Input.NoInferred,
 	}
 	switch {
 	case !v.Members, v.All:
-		of.Here = func(id graph.ID) bool { return l.asked || l.inNamespace(l.Graph.Ref(id)) }
+		input.Here = func(id graph.ID) bool { return l.asked || l.inNamespace(l.Graph.Ref(id)) }
 	case !l.asked:
-		of.Here = func(id graph.ID) bool {
+		input.Here = func(id graph.ID) bool {
 			return l.inNamespace(l.Graph.Ref(id)) && l.Assessment.OwnHealth(id).Status.Worse(health.Progressing)
 		}
 	}
 	for i := range l.Found {
-		of.Stacks = append(of.Stacks, l.Found[i].UIFound)
+		input.Stacks = append(input.Stacks, l.Found[i].UIFound)
 	}
-	return of
+	return input
 }
 
 func (v *Page) head(l *PageState) view.UIState {
@@ -57,8 +57,8 @@ func (v *Page) head(l *PageState) view.UIState {
 	return p
 }
 
-// Legible makes visible what hides in what others wrote freely, or turns it around: somebody's
-// status says on a page what it says on a terminal. The ends of lines are blanks there.
+// Legible escapes invisible and direction-changing characters in text from objects, so that a
+// status reads the same on the page and on a terminal. Ends of lines become blanks.
 func Legible(p *view.UIState) *view.UIState {
 	text := func(s *string) { *s = render.Escape(oneLine.Replace(*s)) }
 	for _, n := range p.Nodes {
@@ -77,7 +77,7 @@ func Legible(p *view.UIState) *view.UIState {
 
 var oneLine = strings.NewReplacer("\r\n", " ", "\n", " ", "\t", " ")
 
-// title is what is asked about.
+// title is the scope of the request.
 func (v *Page) title(l *PageState) string {
 	switch {
 	case len(v.Request.Args) > 0:
@@ -88,8 +88,8 @@ func (v *Page) title(l *PageState) string {
 	return "namespace " + l.Session.Namespace
 }
 
-// sourceText is what is read: the context of the kubeconfig, or the snapshot, of which a page that is
-// handed on tells no directory.
+// sourceText is the context of the kubeconfig, or the snapshot. An exported page shows no
+// directory.
 func (c *Input) sourceText() string {
 	if c.From != "" {
 		return "snapshot " + filepath.Base(c.From)
@@ -104,12 +104,12 @@ func (c *Input) sourceText() string {
 	return "context " + raw.CurrentContext
 }
 
-// parts says of what a UIState lacks why, and how it can be had.
+// parts returns for each missing part of a UIState why it is missing, and how to get it.
 func (v *Page) parts(l *PageState) map[string]string {
 	parts := map[string]string{}
 	maps.Copy(parts, v.MissingSources)
-	if why := l.unmeasuredAll(); why != "" {
-		parts["usage"] = why
+	if reason := l.unmeasuredAll(); reason != "" {
+		parts["usage"] = reason
 	}
 	if !l.Report.Total.Priced() {
 		parts["cost"] = "nothing has a cost: no pod on a node, no volume claim, no load balancer"
@@ -120,8 +120,8 @@ func (v *Page) parts(l *PageState) map[string]string {
 	return parts
 }
 
-// unmeasuredAll is why the usage of no pod is known; empty where that of one is, or where there
-// are none.
+// unmeasuredAll is why the usage of every pod is unknown; empty if that of one is known, or without
+// pods.
 func (l *PageState) unmeasuredAll() string {
 	pods := l.Reading.Pods
 	if len(pods) == 0 || slices.ContainsFunc(pods, func(p metrics.Pod) bool { return p.Unmeasured == "" }) {

@@ -20,22 +20,22 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// Page looks at stacks as the page shows them: what belongs to each and why, how it fares, what
-// it uses and what it costs. It reads with one session, again and again where a cluster changes.
+// Page reads stacks as the page shows them: their parts with the evidence, health, usage and cost.
+// It reads with one session, repeatedly where a cluster changes.
 type Page struct {
 	Input   *Input
 	Request *MetricsRequest
-	// Selector chooses among the stacks that are found, where no ROOT is named.
+	// Selector chooses among the found stacks, where no ROOT is named.
 	Selector labels.Selector
-	// Ground also takes the stacks of the cluster itself.
+	// Ground includes the stacks of the cluster itself.
 	Ground bool
-	// ByPods finds the stacks as metrics does: those that hold what is paid for.
+	// ByPods finds the stacks as metrics does: those with anything that has a cost.
 	ByPods bool
-	// Members leaves out what is in no stack, unless it is in trouble, or all is asked for.
+	// Members leaves out objects in no stack, except unhealthy ones. All keeps them.
 	Members, All bool
 	// Mode and shown are the Mode and the View of its UIStates.
 	Mode, Shown string
-	// MissingSources says of a part of the page that is not there how it can be had.
+	// MissingSources says for a missing part of the page how to get it.
 	MissingSources map[string]string
 
 	verdicts *HealthCollector
@@ -46,29 +46,29 @@ type Page struct {
 	usage    *usageMemory
 	warned   *warnMemory
 
-	Mu      sync.Mutex // of what follows
+	Mu      sync.Mutex // of the fields below
 	Numbers *view.Numbering
 	Last    *PageState
 }
 
-// PageState is one look.
+// PageState is one observation.
 type PageState struct {
 	*MetricsResult
 	Assessment *health.Assessment
 	Found      []surveyStack
 	findings   graph.FoundStacks
 	events     map[object.Ref][]view.Event
-	// EventsGap is why warnings are not known; nil where they are.
+	// EventsGap is why warnings are unknown; nil if they are known.
 	EventsGap *object.Gap
 }
 
-// surveyStack is a stack that was looked at.
+// surveyStack is a stack of the page.
 type surveyStack struct {
 	view.UIFound
 	tops []graph.ID
 }
 
-// NewPage returns a survey that has not connected yet.
+// NewPage returns a page that is not connected yet.
 func (c *Input) NewPage(q *MetricsRequest, rules *healthRules) *Page {
 	in, asked := *c, *q
 	in.Rules = nil // each learns its own
@@ -81,7 +81,7 @@ func (c *Input) NewPage(q *MetricsRequest, rules *healthRules) *Page {
 	return v
 }
 
-// Open connects. A cluster is followed until ctx ends, where the survey is live.
+// Open connects. A live page follows its cluster until ctx ends.
 func (v *Page) Open(ctx context.Context) error {
 	var err error
 	if v.Session, err = v.Input.Open(ctx); err != nil {
@@ -95,14 +95,14 @@ func (v *Page) Open(ctx context.Context) error {
 	return nil
 }
 
-// Kinds are those of the last look.
+// Kinds are those of the last observation.
 func (v *Page) Kinds() *object.Kinds {
 	v.Mu.Lock()
 	defer v.Mu.Unlock()
 	return v.Last.Session.Kinds
 }
 
-// Observe reads and judges all that is asked about, and makes the UIState of it.
+// Observe reads and evaluates the request, and makes the UIState of it.
 func (v *Page) Observe(ctx context.Context) (*view.UIState, error) {
 	collector := &metrics.Collector{}
 	v.Input.Collect, v.Input.Include = collector.Add, v.Input.Include[:v.include]
@@ -150,7 +150,7 @@ func (l *PageState) Find(m *MetricsResult) []metrics.Stack {
 	return out
 }
 
-// evaluate says of each stack how it fares, and what others have of it as well.
+// evaluate finds the health of each stack, and what it shares.
 func (l *PageState) evaluate(v *Page) {
 	opts := l.StackOptions()
 	parted := opts
@@ -191,7 +191,7 @@ func (l *PageState) evaluate(v *Page) {
 	})
 }
 
-// wants says whether a stack is shown.
+// wants reports whether a stack is shown.
 func (v *Page) wants(l *PageState, s *surveyStack) bool {
 	if v.Selector != nil && len(v.Request.Args) == 0 && !slices.ContainsFunc(s.tops, func(id graph.ID) bool { return v.Selector.Matches(labels.Set(l.Graph.Labels(id))) }) {
 		return false
@@ -202,7 +202,7 @@ func (v *Page) wants(l *PageState, s *surveyStack) bool {
 // commonLabels are those that costs are shown by, where objects have them.
 var commonLabels = []string{"app.kubernetes.io/name", "app.kubernetes.io/part-of", "app.kubernetes.io/instance", "team"}
 
-// groupings are the reports by something else than stacks, of the same ledger.
+// groupings are the reports of the same ledger by other groups than stacks.
 func (l *PageState) groupings(ctx context.Context) ([]view.UIGrouping, error) {
 	r, err := l.ReportBy(ctx, cost.ByNamespace, "")
 	if err != nil {
@@ -221,15 +221,15 @@ func (l *PageState) groupings(ctx context.Context) ([]view.UIGrouping, error) {
 	return out, nil
 }
 
-// ReportBy is the report of the same ledger by something else.
-func (l *PageState) ReportBy(ctx context.Context, by, key string) (*cost.Report, error) {
+// ReportBy is the report of the same ledger by another group.
+func (l *PageState) ReportBy(ctx context.Context, group, key string) (*cost.Report, error) {
 	m, q := *l.MetricsResult, *l.Request
-	q.By, q.Key, m.Request = by, key, &q
+	q.By, q.Key, m.Request = group, key, &q
 	err := m.roll(ctx)
 	return m.Report, err
 }
 
-// warn asks for the warnings about the causes, when these are others or some time has passed.
+// warn requests the warnings of the causes, if these changed or some time has passed.
 func (v *Page) warn(ctx context.Context, l *PageState) error {
 	h := &HealthResult{Input: v.Input, Request: &HealthRequest{}, Session: l.Session, Graph: l.Graph, assessment: l.Assessment}
 	for i := range l.Found {
@@ -267,11 +267,10 @@ func (w *warnMemory) keep(about []object.Ref, events map[object.Ref][]view.Event
 	w.at, w.about, w.events, w.deaf = w.now(), about, events, deaf
 }
 
-// remeasuring is how often the API server is asked for usage and for warnings, at most, however
-// much changes meanwhile.
+// remeasuring is the shortest time between two requests for usage, and for warnings.
 const remeasuring = 30 * time.Second
 
-// usageMemory asks for usage at most every so often, and knows it in between.
+// usageMemory requests usage at most once in an interval, and caches it in between.
 type usageMemory struct {
 	now   func() time.Time
 	at    time.Time
@@ -286,8 +285,7 @@ func (u *usageMemory) through(from []metrics.Source) []metrics.Source {
 	return []metrics.Source{u}
 }
 
-// Measure fills in what the pods of a reading use: what was known of them a short time ago, or
-// what the sources say now.
+// Measure sets the usage of the pods of a report: from the cache, or from the sources.
 func (u *usageMemory) Measure(ctx context.Context, r *metrics.UsageReport) error {
 	if r.Instant() && !u.at.IsZero() && u.now().Sub(u.at) < remeasuring {
 		u.fill(r)
@@ -310,7 +308,7 @@ func (u *usageMemory) Measure(ctx context.Context, r *metrics.UsageReport) error
 	return nil
 }
 
-// fill gives each pod what it had, if it is the same one.
+// fill gives each pod its cached usage, if it is the same pod.
 func (u *usageMemory) fill(r *metrics.UsageReport) {
 	for i := range r.Pods {
 		p := &r.Pods[i]
@@ -330,8 +328,8 @@ func (u *usageMemory) fill(r *metrics.UsageReport) {
 	r.Notes = append(r.Notes, u.notes...)
 }
 
-// SingleStackReport makes the figures of one stack as if it were asked about alone; nil where not all that is
-// in it was measured.
+// SingleStackReport makes the report of one stack as if it were the only one selected; nil if a
+// part of it was not measured.
 func (l *PageState) SingleStackReport(ctx context.Context, id graph.ID, stack *graph.Stack) *MetricsResult {
 	if !l.whole && slices.ContainsFunc(stack.Members(), func(m graph.ID) bool { return stack.IsOwnPart(m) && !l.measuredHere(m) }) {
 		return nil
@@ -344,13 +342,13 @@ func (l *PageState) SingleStackReport(ctx context.Context, id graph.ID, stack *g
 	m.Attribution = metrics.NewPlacement(m.Graph, m.stacks, m.Reading, m.StackOptions())
 	m.price()
 	if err := m.roll(ctx); err != nil {
-		return nil // which it cannot be: nobody is asked
+		return nil // which it cannot be: no request is made
 	}
 	return &m
 }
 
-// measuredHere says whether the reading has all that is to be known of an object: what is in a stack
-// that is asked about, or in the namespace.
+// measuredHere reports whether all data of an object was read: it is in a selected stack, or in the
+// namespace.
 func (l *PageState) measuredHere(id graph.ID) bool {
 	return !l.asked && l.inNamespace(l.Graph.Ref(id)) || slices.ContainsFunc(l.Found, func(s surveyStack) bool { return s.Stack.IsOwnPart(id) })
 }

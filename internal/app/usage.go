@@ -32,17 +32,17 @@ func (m *ManualReader) usage(ctx context.Context) (manual.Usage, error) {
 	for _, ns := range places {
 		ref := object.Ref{Kind: "ConfigMap", Namespace: ns, Name: u.ConfigMap}
 		text, err := texts.Manual(ctx, ns, u.ConfigMap, u.Key)
-		why, known := errors.AsType[*source.NoManualError](err)
+		reason, known := errors.AsType[*source.NoManualError](err)
 		switch {
 		case err == nil:
 			return manual.Usage{ConfigMap: ref.String(), Key: u.Key, Text: text}, nil
 		case !known:
 			return manual.Usage{}, err
 		}
-		// That it is somewhere and may not be read says more than where it is not.
-		if last.Problem == "" || !why.Absent {
-			nowhere = nowhere && why.Absent
-			last = manual.Usage{ConfigMap: ref.String(), Key: u.Key, Problem: why.Message}
+		// A forbidden place says more than a missing one.
+		if last.Problem == "" || !reason.Absent {
+			nowhere = nowhere && reason.Absent
+			last = manual.Usage{ConfigMap: ref.String(), Key: u.Key, Problem: reason.Message}
 		}
 	}
 	if last.ConfigMap == "" {

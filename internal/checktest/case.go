@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 )
 
-// Case is a small world, a rule, and what the rule says of one stack of it.
+// Case is a small world, a rule, and the expected result for one stack.
 type Case struct {
 	Name, YAML string
 	// root is Deployment.apps/ns/web where it is empty.
@@ -29,7 +29,7 @@ func (c *Case) run(t *testing.T, rules []check.Rule, find func(*check.ClusterSta
 	}
 	w := Read(t, find, c.YAML, c.Unread...)
 	r := Only(t, rules, c.rule, w.Stack(root).Check)
-	var wrong, right, open, said []string
+	var wrong, right, open, messages []string
 	for _, f := range r.Findings {
 		line := fmt.Sprintf("%s %s", f.Severity, f.Object)
 		if f.Field != "" {
@@ -39,7 +39,7 @@ func (c *Case) run(t *testing.T, rules []check.Rule, find func(*check.ClusterSta
 			line += " = " + f.Value
 		}
 		wrong = append(wrong, line)
-		said = append(said, f.Message)
+		messages = append(messages, f.Message)
 		if f.Message == "" || strings.HasSuffix(f.Message, ".") {
 			t.Errorf("message %q", f.Message)
 		}
@@ -49,7 +49,7 @@ func (c *Case) run(t *testing.T, rules []check.Rule, find func(*check.ClusterSta
 	}
 	for _, u := range r.Unknowns {
 		open = append(open, u.Object.String())
-		said = append(said, u.Reason)
+		messages = append(messages, u.Reason)
 	}
 	for _, x := range []struct {
 		what      string
@@ -59,7 +59,7 @@ func (c *Case) run(t *testing.T, rules []check.Rule, find func(*check.ClusterSta
 			t.Errorf("%s: got\n  %s\nwant\n  %s", x.what, strings.Join(x.got, "\n  "), strings.Join(x.want, "\n  "))
 		}
 	}
-	all := strings.Join(said, "\n")
+	all := strings.Join(messages, "\n")
 	for _, part := range c.Says {
 		if !strings.Contains(all, part) {
 			t.Errorf("%q is not said in:\n%s", part, all)

@@ -4,8 +4,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Catalogued tells the operator of a kind, as the catalogue has it. The catalogue knows the
-// words of Systems, and these know waivers: only a test from outside can import it.
+// Catalogued names the operator of a kind, by the catalog. The catalog imports the package of
+// Systems, and that one waivers: only an external test can import it.
 var Catalogued func(schema.GroupKind) (string, bool)
 
 // SetCatalogued is for that test.

@@ -195,9 +195,9 @@ status: {phase: %[5]s, conditions: [{type: Ready, status: "%[6]s"}]}
 // Budget writes a budget for the pods of an app, and what the controller made of it:
 // allowed, healthy, desired and expected.
 func Budget(name, app, spec string, status ...int) string {
-	said := ""
+	state := ""
 	if len(status) == 4 {
-		said = fmt.Sprintf("disruptionsAllowed: %d, currentHealthy: %d, desiredHealthy: %d, expectedPods: %d", status[0], status[1], status[2], status[3])
+		state = fmt.Sprintf("disruptionsAllowed: %d, currentHealthy: %d, desiredHealthy: %d, expectedPods: %d", status[0], status[1], status[2], status[3])
 	}
 	return fmt.Sprintf(`---
 apiVersion: policy/v1
@@ -205,7 +205,7 @@ kind: PodDisruptionBudget
 metadata: {name: %s, namespace: ns, uid: b-%[1]s}
 spec: {%[3]s, selector: {matchLabels: {app: %[2]s}}}
 status: {%[4]s}
-`, name, app, spec, said)
+`, name, app, spec, state)
 }
 
 // Service is a Service in front of an app.

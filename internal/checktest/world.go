@@ -1,4 +1,4 @@
-// Package checktest makes the cluster states that tests of rules look at, out of YAML.
+// Package checktest makes the cluster states of tests of rules from YAML.
 package checktest
 
 import (
@@ -45,13 +45,13 @@ func Read(t testing.TB, find func(*check.ClusterState) []*check.Operator, text s
 	}
 	rules := relation.BuiltIn()
 	declared := map[string]annotations.Declaration{}
-	said := map[string][]string{}
+	notes := map[string][]string{}
 	for _, m := range metas {
 		d, findings := annotations.Parse(m, kinds)
 		rules = append(rules, d.Rules...)
 		declared[m.GetName()] = d
 		for _, f := range findings {
-			said[m.GetName()] = append(said[m.GetName()], f.String())
+			notes[m.GetName()] = append(notes[m.GetName()], f.String())
 		}
 	}
 	b := graph.NewBuilder(relation.NewSet(rules...), kinds)
@@ -72,25 +72,25 @@ func Read(t testing.TB, find func(*check.ClusterState) []*check.Operator, text s
 		t.Fatal(err)
 	}
 	slices.SortFunc(w.Definitions, func(a, b *check.Definition) int { return object.Compare(a.Ref, b.Ref) })
-	w.declare(snap, declared, said)
+	w.declare(snap, declared, notes)
 	return w
 }
 
-// declare fills in what is known of the definitions beside their own content.
-func (w *World) declare(snap *source.Snapshot, declared map[string]annotations.Declaration, said map[string][]string) {
+// declare adds what is known of the definitions apart from their content.
+func (w *World) declare(snap *source.Snapshot, declared map[string]annotations.Declaration, notes map[string][]string) {
 	w.T.Helper()
 	var refs []object.Ref
 	for _, d := range w.Definitions {
 		refs = append(refs, d.Ref)
 	}
-	made, err := snap.Creators(context.Background(), refs)
+	creators, err := snap.Creators(context.Background(), refs)
 	if err != nil {
 		w.T.Fatal(err)
 	}
 	for _, d := range w.Definitions {
-		d.Creator = made[d.Ref]
+		d.Creator = creators[d.Ref]
 		d.Relationships = len(declared[d.CRD.Name].Rules)
-		d.Annotations = said[d.CRD.Name]
+		d.Annotations = notes[d.CRD.Name]
 		d.Composition = declared[d.CRD.Name].Composition
 		if u := declared[d.CRD.Name].Usage; u.ConfigMap != "" {
 			if d.Usage, err = snap.Manual(context.Background(), u.Namespace, u.ConfigMap, u.Key); err != nil {
@@ -210,7 +210,7 @@ func Only(t testing.TB, rules []check.Rule, id string, ask func([]check.Rule) *c
 	return s.Results[0]
 }
 
-// Folder joins the YAML files of a folder of testdata.
+// The YAML files of a directory of testdata, joined.
 func Folder(t testing.TB, name string) string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(name, "*.yaml"))

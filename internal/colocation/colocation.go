@@ -64,7 +64,7 @@ type NodePods struct {
 // Node is a node, and what of the stack is there.
 type Node struct {
 	Name, Zone, Region string
-	// Unread says that the Node was not read: its zone is not known.
+	// Unread says that the Node was not read: its zone is unknown.
 	Unread bool
 	// Workloads are those with pods there, with how many, in order.
 	Workloads []WorkloadPods
@@ -208,10 +208,10 @@ func claims(w *check.ClusterState, x *check.ReplicaGroup, nodes map[string]*core
 
 // zoneCrossings finds workloads that need a Service in whose zone they are not.
 func zoneCrossings(w *check.ClusterState, s *check.Stack, groups []*check.ReplicaGroup, nodes map[string]*corev1.Node) []Crossing {
-	of := map[object.Ref]*check.ReplicaGroup{}
+	groupOf := map[object.Ref]*check.ReplicaGroup{}
 	for _, x := range groups {
 		for _, wl := range x.Workloads {
-			of[wl.Ref] = x
+			groupOf[wl.Ref] = x
 		}
 	}
 	var out []Crossing
@@ -221,17 +221,17 @@ func zoneCrossings(w *check.ClusterState, s *check.Stack, groups []*check.Replic
 			continue
 		}
 		wl, ok := w.Workload(check.PodRef(behind[0]))
-		if !ok || of[wl.Ref] == nil {
+		if !ok || groupOf[wl.Ref] == nil {
 			continue
 		}
-		to := of[wl.Ref]
-		there := groupZones(to, nodes)
+		to := groupOf[wl.Ref]
+		targetZones := groupZones(to, nodes)
 		for _, caller := range callers(w, ref) {
-			from := of[caller]
-			if from == nil || from == to || len(there) == 0 {
+			from := groupOf[caller]
+			if from == nil || from == to || len(targetZones) == 0 {
 				continue
 			}
-			away := slices.DeleteFunc(groupZones(from, nodes), func(z string) bool { return slices.Contains(there, z) })
+			away := slices.DeleteFunc(groupZones(from, nodes), func(z string) bool { return slices.Contains(targetZones, z) })
 			if len(away) > 0 {
 				out = append(out, Crossing{From: from.Ref, To: to.Ref, Service: ref, Zones: away})
 			}

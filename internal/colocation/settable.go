@@ -13,8 +13,8 @@ type Settable struct {
 	Resource object.Ref
 	// Paths are those of the schema, the nearest to the top first: spec.nodeSelector.
 	Paths []string
-	// Open is a field in which the schema takes anything about pods, where it names none of
-	// these; empty where there is no such field.
+	// Open is a field in which the schema accepts any setting of pods, where it lists none of them;
+	// empty without such a field.
 	Open string
 	// Unread says that the definition was not read, so that nothing is known.
 	Unread bool

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// SingleNode says what speaks for and against keeping the pods of a stack on one node.
+// SingleNode has the reasons for and against one node for all pods of a stack.
 type SingleNode struct {
 	// Nodes are those that each of its pods would go to by its selectors, affinity,
 	// tolerations and volumes, in order. Free room does not count.
@@ -43,8 +43,8 @@ func singleNode(w *check.ClusterState, groups []*check.ReplicaGroup, nodes map[s
 	})
 	for _, x := range groups {
 		t.Selectors = append(t.Selectors, placementSettings(x)...)
-		if why := obstacle(x, groups); why != "" {
-			t.Obstacles = append(t.Obstacles, why)
+		if reason := obstacle(x, groups); reason != "" {
+			t.Obstacles = append(t.Obstacles, reason)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(nodes)) {

@@ -60,8 +60,8 @@ func (b *budgets) ask(p *corev1.Pod, x *Pod) {
 	b.taking[x.Budgets[0]] = append(b.taking[x.Budgets[0]], x.Pod)
 }
 
-// evaluate says what each budget makes of the drain, and marks the pods that it refuses or
-// lets wait.
+// evaluate predicts what each budget does in the drain, and marks the pods that it refuses or
+// delays.
 func (b *budgets) evaluate(pods []Pod) []Budget {
 	var out []Budget
 	for _, ref := range slices.SortedFunc(maps.Keys(b.guarded), object.Compare) {
@@ -93,7 +93,7 @@ func (b *budgets) evaluate(pods []Pod) []Budget {
 	return out
 }
 
-// verdict says whether a budget lets its pods go, and why.
+// verdict decides whether a budget allows the eviction of its pods, and why.
 func verdict(d *Budget, b *policyv1.PodDisruptionBudget) {
 	st := &b.Status
 	switch failed := meta.FindStatusCondition(st.Conditions, policyv1.DisruptionAllowedCondition); {

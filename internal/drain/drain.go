@@ -144,14 +144,14 @@ func Predict(w *check.ClusterState, node string, stacks []*check.Stack) *Outcome
 	return d
 }
 
-func trueFirst(is bool) int {
-	if is {
+func trueFirst(value bool) int {
+	if value {
 		return -1
 	}
 	return 1
 }
 
-// podOnNode says what a drain does to a pod, apart from budgets.
+// podOnNode returns what a drain does to a pod, except for budgets.
 func podOnNode(w *check.ClusterState, p *corev1.Pod, node string) Pod {
 	x := Pod{Pod: check.PodRef(p), Ready: check.PodReady(p)}
 	controller := metav1.GetControllerOfNoCopy(p)
@@ -183,9 +183,9 @@ func (d *Outcome) hit(w *check.ClusterState, s *check.Stack, pods map[object.Ref
 	for _, c := range w.ReplicaGroups(s.Workloads()) {
 		wl := Workload{Ref: c.Ref, Replicas: c.Replicas}
 		for _, p := range c.Pods {
-			x, here := pods[check.PodRef(p)]
+			x, found := pods[check.PodRef(p)]
 			switch {
-			case here:
+			case found:
 				in[x.Pod] = true
 				wl.Here = append(wl.Here, x)
 				out.Blocked = out.Blocked || x.Refused != ""
@@ -223,7 +223,7 @@ func flags(d *Outcome) []string {
 	return out
 }
 
-// open says what is not known.
+// open lists what is unknown.
 func (d *Outcome) open(w *check.ClusterState) {
 	if !w.Read(check.PodKind, "") {
 		d.Open = append(d.Open, "cannot list pods in all namespaces: the node may run more")

@@ -1,4 +1,4 @@
-// Package hint has errors that name a way out: what to type, which flag helps, which page to read.
+// Package hint adds remedies to errors: what to type, which flag helps, which page to read.
 package hint
 
 import (
@@ -10,19 +10,19 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
-// Error is an error with a way out.
+// Error is an error with a remedy.
 type Error struct {
 	error
 	Text string
 }
 
-// Unwrap returns the error without its way out.
+// Unwrap returns the error without its remedy.
 func (e *Error) Unwrap() error { return e.error }
 
-// With adds a way out to an error.
+// With adds a remedy to an error.
 func With(err error, text string) error { return &Error{err, text} }
 
-// For returns the way out of an error; empty if none is known.
+// For returns the remedy of an error; empty if none is known.
 func For(err error) string {
 	if hinted, ok := errors.AsType[*Error](err); ok {
 		return hinted.Text

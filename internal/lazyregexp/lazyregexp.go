@@ -1,5 +1,5 @@
 // Package lazyregexp compiles a regular expression when it is first used: those of package
-// variables would otherwise cost every command its time, whatever it is asked.
+// variables would otherwise slow down every command.
 package lazyregexp
 
 import (
@@ -39,9 +39,11 @@ func (r *Regexp) FindAllStringSubmatchIndex(s string, n int) [][]int {
 }
 
 // ReplaceAllString see MatchString.
-func (r *Regexp) ReplaceAllString(s, by string) string { return r.compiled().ReplaceAllString(s, by) }
+func (r *Regexp) ReplaceAllString(s, replacement string) string {
+	return r.compiled().ReplaceAllString(s, replacement)
+}
 
 // ReplaceAllStringFunc see MatchString.
-func (r *Regexp) ReplaceAllStringFunc(s string, by func(string) string) string {
-	return r.compiled().ReplaceAllStringFunc(s, by)
+func (r *Regexp) ReplaceAllStringFunc(s string, replace func(string) string) string {
+	return r.compiled().ReplaceAllStringFunc(s, replace)
 }

@@ -60,8 +60,8 @@ func (f *evaluation) object(it *Item, a *Admission) {
 	}
 }
 
-// podAdmission reports what the API server said of a pod of a template. For quotas the server
-// counts one pod and what exists: what the whole batch needs is added up elsewhere.
+// podAdmission reports the dry run of a pod of a template. For quotas the server counts one pod and
+// what exists: the needs of the whole batch are added up elsewhere.
 func (f *evaluation) podAdmission(c *podSet, a *Admission) {
 	j := Finding{Topic: Admitted, Verdict: impossible, Object: c.item.Ref, Field: c.template(), Reason: a.Reason}
 	switch {
@@ -108,10 +108,10 @@ func (f *evaluation) summed(j Finding, namespace string, a *Admission) bool {
 // refusals reports refusals for quotas that the totals do not explain.
 func (f *evaluation) refusals() {
 	for _, r := range f.byQuota {
-		told := slices.ContainsFunc(f.found, func(j Finding) bool {
+		reported := slices.ContainsFunc(f.found, func(j Finding) bool {
 			return j.Topic == Quota && j.Object.Namespace == r.quota.Namespace && isWordOf(near(r.quota, r.quota.Namespace), j.Message)
 		})
-		if !told {
+		if !reported {
 			f.add(r.Finding)
 		}
 	}

@@ -11,15 +11,15 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// grows says by what it is known that the cluster may get more nodes; empty where nothing
-// says so. Proofs that are about the nodes as they are say so too then.
+// grows returns the evidence that the cluster may get more nodes; empty for none. Proofs about the
+// present nodes mention it then.
 func (f *evaluation) grows() string {
-	why := f.autoscaler()
+	reason := f.autoscaler()
 	switch {
-	case why != "":
-		why = "the cluster may grow: " + why
+	case reason != "":
+		reason = "the cluster may grow: " + reason
 	case f.Autoscaler:
-		why = "the cluster may grow: --assume-autoscaler says so"
+		reason = "the cluster may grow: --assume-autoscaler says so"
 	default:
 		return ""
 	}
@@ -28,7 +28,7 @@ func (f *evaluation) grows() string {
 			j.Message = "with the current nodes: " + j.Message
 		}
 	}
-	return why
+	return reason
 }
 
 func (f *evaluation) autoscaler() string {
@@ -38,7 +38,7 @@ func (f *evaluation) autoscaler() string {
 		}
 	}
 	status := object.Ref{Kind: "ConfigMap", Namespace: "kube-system", Name: "cluster-autoscaler-status"}
-	if is, _ := f.exists(status); is {
+	if exists, _ := f.exists(status); exists {
 		return fmt.Sprintf("%s exists, the status of cluster-autoscaler", plain(status))
 	}
 	for _, w := range f.World.Workloads() {

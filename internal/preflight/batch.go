@@ -102,7 +102,7 @@ func refOf(gk schema.GroupKind, o metav1.Object) object.Ref {
 }
 
 // exists says whether an object is in the cluster; known is false where that is unknown.
-func (f *evaluation) exists(ref object.Ref) (is, known bool) {
+func (f *evaluation) exists(ref object.Ref) (exists, known bool) {
 	if id, ok := f.World.Graph.Find(ref); ok && f.World.Graph.State(id) == present {
 		return true, true
 	}

@@ -53,21 +53,21 @@ func (f *evaluation) chargesOf(it *Item) []charge {
 		}
 	}
 	out := []charge{{item: it, usage: usage}}
-	for _, made := range f.madeBy(it) {
-		out = append(out, charge{item: it, usage: countUsage(made)})
+	for _, created := range f.madeBy(it) {
+		out = append(out, charge{item: it, usage: countUsage(created)})
 	}
 	return out
 }
 
 func (f *evaluation) changedClaim(it *Item) corev1.ResourceList {
 	if it.Exists {
-		is := typed[corev1.PersistentVolumeClaim](f, it)
+		volumeClaim := typed[corev1.PersistentVolumeClaim](f, it)
 		was, ok := check.Of[*corev1.PersistentVolumeClaim](f.World.Facts, it.Ref)
-		if is == nil || !ok {
+		if volumeClaim == nil || !ok {
 			return nil
 		}
-		is.Spec.StorageClassName, is.Annotations = was.Spec.StorageClassName, was.Annotations
-		return excess(claimUsage(is), claimUsage(was))
+		volumeClaim.Spec.StorageClassName, volumeClaim.Annotations = was.Spec.StorageClassName, was.Annotations
+		return excess(claimUsage(volumeClaim), claimUsage(was))
 	}
 	for _, c := range f.claims {
 		if c.item == it {
@@ -78,18 +78,18 @@ func (f *evaluation) changedClaim(it *Item) corev1.ResourceList {
 }
 
 func (f *evaluation) changedService(it *Item) corev1.ResourceList {
-	is := typed[corev1.Service](f, it)
-	if is == nil {
+	service := typed[corev1.Service](f, it)
+	if service == nil {
 		return nil
 	}
 	if !it.Exists {
-		return serviceUsage(is)
+		return serviceUsage(service)
 	}
 	was, ok := check.Of[*corev1.Service](f.World.Facts, it.Ref)
 	if !ok {
 		return nil
 	}
-	return excess(serviceUsage(is), serviceUsage(was))
+	return excess(serviceUsage(service), serviceUsage(was))
 }
 
 // madeBy are the objects that controllers make at once for a new object: ReplicaSets,

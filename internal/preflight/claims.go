@@ -46,18 +46,18 @@ func (f *evaluation) readClaims() {
 	}
 }
 
-// claimsOf adds the claims of one pod of a pod set that are not there yet.
+// claimsOf adds the claims of one pod of a pod set that do not exist yet.
 func (f *evaluation) claimsOf(c *podSet, i int) {
 	for n := range c.templates {
 		t := &c.templates[n]
 		meta := metav1.ObjectMeta{Namespace: c.pod.Namespace, Name: fmt.Sprintf("%s-%s-%d", t.Name, c.base, c.ordinal(i)), Labels: t.Labels, Annotations: t.Annotations}
 		ref := object.Ref{Kind: "PersistentVolumeClaim", Namespace: meta.Namespace, Name: meta.Name}
-		if is, _ := f.exists(ref); is || f.inBatch(ref) {
+		if exists, _ := f.exists(ref); exists || f.inBatch(ref) {
 			continue
 		}
-		made := f.newClaim(c.item, fmt.Sprintf("spec.volumeClaimTemplates[%d].spec", n), meta, t.Spec)
-		made.podSet = c
-		f.claims = append(f.claims, made)
+		created := f.newClaim(c.item, fmt.Sprintf("spec.volumeClaimTemplates[%d].spec", n), meta, t.Spec)
+		created.podSet = c
+		f.claims = append(f.claims, created)
 	}
 	for n := range c.pod.Spec.Volumes {
 		v := &c.pod.Spec.Volumes[n]
@@ -66,9 +66,9 @@ func (f *evaluation) claimsOf(c *podSet, i int) {
 		}
 		t := v.Ephemeral.VolumeClaimTemplate
 		meta := metav1.ObjectMeta{Namespace: c.pod.Namespace, Name: c.podName(i) + "-" + v.Name, Labels: t.Labels, Annotations: t.Annotations}
-		made := f.newClaim(c.item, fmt.Sprintf("spec.template.spec.volumes[%d].ephemeral.volumeClaimTemplate.spec", n), meta, t.Spec)
-		made.podSet = c
-		f.claims = append(f.claims, made)
+		created := f.newClaim(c.item, fmt.Sprintf("spec.template.spec.volumes[%d].ephemeral.volumeClaimTemplate.spec", n), meta, t.Spec)
+		created.podSet = c
+		f.claims = append(f.claims, created)
 	}
 }
 

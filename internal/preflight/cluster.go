@@ -28,8 +28,8 @@ func (f *evaluation) cluster() *schedule.Cluster {
 	c.Priorities = together[schedulingv1.PriorityClass](f, priorityKind)
 	c.Runtimes = together[nodev1.RuntimeClass](f, runtimeKind)
 	c.Unread.Claims = !f.claimsRead()
-	for _, made := range f.claims {
-		c.Claims = append(c.Claims, made.PersistentVolumeClaim)
+	for _, created := range f.claims {
+		c.Claims = append(c.Claims, created.PersistentVolumeClaim)
 	}
 	c.Namespaces = nil
 	for _, ns := range together[corev1.Namespace](f, namespaceKind) {

@@ -15,15 +15,15 @@ import (
 // creator says what may create something that does not exist: a custom resource of the batch
 // or of the namespace that declares or names it, or whose name is part of its name, or a Job
 // of the batch that is given its name. It is empty where nothing is known to.
-func (f *evaluation) creator(by *Item, missing object.Ref, id graph.ID) string {
+func (f *evaluation) creator(item *Item, missing object.Ref, id graph.ID) string {
 	for e := range f.Graph.In(id) {
 		from := f.Graph.Ref(e.From)
-		if e.Relation == relation.Owns && from != by.Ref && f.Graph.State(e.From) == graph.Present {
+		if e.Relation == relation.Owns && from != item.Ref && f.Graph.State(e.From) == graph.Present {
 			return fmt.Sprintf("%s creates it", plain(from))
 		}
 	}
 	for _, it := range f.order {
-		if it == by || it.Ref.Namespace != missing.Namespace && it.Ref.Namespace != "" {
+		if it == item || it.Ref.Namespace != missing.Namespace && it.Ref.Namespace != "" {
 			continue
 		}
 		switch {
@@ -37,11 +37,11 @@ func (f *evaluation) creator(by *Item, missing object.Ref, id graph.ID) string {
 			return fmt.Sprintf("an annotation of %s requests it, and may have it created", plain(it.Ref))
 		}
 	}
-	if by := f.similarlyNamed(missing); by != "" {
-		return by
+	if similar := f.similarlyNamed(missing); similar != "" {
+		return similar
 	}
-	if by := f.permittedCreator(by, missing); by != "" {
-		return by
+	if permitted := f.permittedCreator(item, missing); permitted != "" {
+		return permitted
 	}
 	return f.spread(missing)
 }
@@ -82,19 +82,19 @@ func (f *evaluation) similarlyNamed(missing object.Ref) string {
 // isWordOf says whether a name is a whole part of another: main of main-app and
 // credentials.main, but not of domain. One that is shorter than three letters is part of
 // too much: it counts where the other begins with it (db of db-app).
-func isWordOf(name, of string) bool {
+func isWordOf(name, whole string) bool {
 	if len(name) < 3 {
-		rest, begins := strings.CutPrefix(of, name)
+		rest, begins := strings.CutPrefix(whole, name)
 		return begins && (rest == "" || name != "" && !alphanumeric(rest[0]))
 	}
 	for at := 0; ; {
-		i := strings.Index(of[at:], name)
+		i := strings.Index(whole[at:], name)
 		if i < 0 {
 			return false
 		}
 		i += at
 		end := i + len(name)
-		if (i == 0 || !alphanumeric(of[i-1])) && (end == len(of) || !alphanumeric(of[end])) {
+		if (i == 0 || !alphanumeric(whole[i-1])) && (end == len(whole) || !alphanumeric(whole[end])) {
 			return true
 		}
 		at = i + 1
@@ -115,18 +115,18 @@ func mentions(v any, name string) bool {
 	return anyText(v, func(s string) bool { return isWordOf(name, s) })
 }
 
-func anyText(v any, is func(string) bool) bool {
+func anyText(v any, match func(string) bool) bool {
 	switch v := v.(type) {
 	case string:
-		return is(v)
+		return match(v)
 	case map[string]any:
 		for _, in := range v {
-			if anyText(in, is) {
+			if anyText(in, match) {
 				return true
 			}
 		}
 	case []any:
-		return slices.ContainsFunc(v, func(in any) bool { return anyText(in, is) })
+		return slices.ContainsFunc(v, func(in any) bool { return anyText(in, match) })
 	}
 	return false
 }

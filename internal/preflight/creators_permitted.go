@@ -32,7 +32,7 @@ func asks(it *Item, name string) bool {
 
 // permittedCreator finds pods of the batch that may create what is missing: an operator makes the
 // Secret of its own webhooks, and a Job before it that of the first password.
-func (f *evaluation) permittedCreator(by *Item, missing object.Ref) string {
+func (f *evaluation) permittedCreator(item *Item, missing object.Ref) string {
 	plural := map[object.Ref]string{
 		{Kind: secretKind.Kind}: "secrets", {Kind: configMapKind.Kind}: "configmaps",
 	}[object.Ref{Group: missing.Group, Kind: missing.Kind}]
@@ -46,7 +46,7 @@ func (f *evaluation) permittedCreator(by *Item, missing object.Ref) string {
 		}
 	}
 	for _, c := range f.podSets {
-		if c.item == by && !makesFirst(c.pod, missing) || c.refused || c.wanted == 0 && !c.later {
+		if c.item == item && !makesFirst(c.pod, missing) || c.refused || c.wanted == 0 && !c.later {
 			continue
 		}
 		if accounts[check.ServiceAccount(c.pod.Namespace, c.pod.Spec.ServiceAccountName)] {

@@ -32,13 +32,13 @@ func (f *evaluation) customResource(it *Item) {
 	if kinds, ok := f.composes(it.Ref.GroupKind()); ok && !slices.ContainsFunc(kinds, mayRun) {
 		return
 	}
-	donor, pods, others := f.donor(it)
+	donor, pods, instances := f.donor(it)
 	switch {
 	case len(pods) > 0:
 		f.like(it, donor, pods)
 	case f.definitions()[it.Ref.GroupKind()] == nil && !f.isServed(it.Ref.GroupKind()):
-	case others > 0 && f.World.Read(check.PodKind, ""):
-		f.note("whether %s runs pods: none of the %d existing objects of its kind does", plain(it.Ref), others)
+	case instances > 0 && f.World.Read(check.PodKind, ""):
+		f.note("whether %s runs pods: none of the %d existing objects of its kind does", plain(it.Ref), instances)
 	default:
 		f.add(Finding{
 			Topic: Scheduling, Verdict: verdictUnknown, Object: it.Ref, Field: "kind", Value: it.Ref.GroupKind().String(), Reason: "PodsUnknown",
@@ -136,15 +136,15 @@ func (f *evaluation) runs(ref object.Ref) []*check.Workload {
 	return out
 }
 
-// donor picks the instance of the same kind, among those that run pods, that is most alike:
-// by its spec, then by its namespace and name. others counts all instances.
-func (f *evaluation) donor(it *Item) (ref object.Ref, pods []*check.Workload, others int) {
+// donor picks the instance of the same kind, among those that run pods, that is most alike: by its
+// spec, then by its namespace and name. instances counts them all.
+func (f *evaluation) donor(it *Item) (ref object.Ref, pods []*check.Workload, instances int) {
 	best := -1
 	for _, other := range f.World.Instances(it.Ref.GroupKind()) {
 		if other == it.Ref {
 			continue
 		}
-		others++
+		instances++
 		have := f.runs(other)
 		if len(have) == 0 {
 			continue
@@ -157,7 +157,7 @@ func (f *evaluation) donor(it *Item) (ref object.Ref, pods []*check.Workload, ot
 			best, ref, pods = alike, other, have
 		}
 	}
-	return ref, pods, others
+	return ref, pods, instances
 }
 
 // shared counts the fields that are equal in both.

@@ -51,18 +51,18 @@ func (f *evaluation) onNodes(c *podSet) {
 	if s.HostNetwork {
 		tolerate(s, corev1.TaintNodeNetworkUnavailable, corev1.TaintEffectNoSchedule)
 	}
-	var kept []*corev1.Pod
+	var staying []*corev1.Pod
 	for _, n := range check.All[*corev1.Node](f.World.Facts, "", "Node") {
 		if !daemonRuns(c.pod, n) {
 			continue
 		}
 		if i := slices.IndexFunc(c.kept, func(p *corev1.Pod) bool { return p.Spec.NodeName == n.Name }); i >= 0 {
-			kept = append(kept, c.kept[i])
+			staying = append(staying, c.kept[i])
 		} else {
 			c.nodes = append(c.nodes, n.Name)
 		}
 	}
-	c.kept = kept
+	c.kept = staying
 	c.wanted = len(c.kept) + len(c.nodes)
 }
 
@@ -77,8 +77,8 @@ func daemonRuns(p *corev1.Pod, n *corev1.Node) bool {
 	return !tainted
 }
 
-// bind makes a pod one for a node, in the way of the controller: by an affinity to its
-// name, in place of all terms on names.
+// bind ties a pod to a node as the controller does: by an affinity to the node's name, in place of
+// all terms on names.
 func bind(p *corev1.Pod, node string) {
 	s := &p.Spec
 	if s.Affinity == nil {

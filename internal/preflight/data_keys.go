@@ -49,8 +49,8 @@ func (f *evaluation) keyOf(c *podSet, in *corev1.Container, env *corev1.EnvVar) 
 	}
 	var keys []string
 	for _, part := range []string{"data", "stringData", "binaryData"} {
-		within, _, _ := unstructured.NestedMap(it.Object.Object, part)
-		for k := range within {
+		data, _, _ := unstructured.NestedMap(it.Object.Object, part)
+		for k := range data {
 			keys = append(keys, k)
 		}
 	}
@@ -67,4 +67,4 @@ func (f *evaluation) keyOf(c *podSet, in *corev1.Container, env *corev1.EnvVar) 
 	})
 }
 
-func (f *evaluation) known(ref object.Ref) bool { is, _ := f.exists(ref); return is }
+func (f *evaluation) known(ref object.Ref) bool { exists, _ := f.exists(ref); return exists }

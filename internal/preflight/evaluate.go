@@ -49,7 +49,7 @@ type evaluation struct {
 	lookups
 }
 
-// lookups is what is looked up often, and found out at the first question.
+// lookups caches what is looked up often.
 type lookups struct {
 	defined map[schema.GroupKind]*Item
 	sets    map[schema.GroupKind]any
@@ -57,9 +57,9 @@ type lookups struct {
 	says    map[*Item][]graph.Problem
 }
 
-// Evaluate says whether all of a batch will start. It never fails: what cannot be found out
-// is unknown, with the reason. Its cost is that of a few schedule.Cluster.Place, besides a
-// pass over the batch and the objects of its namespaces.
+// Evaluate decides whether a whole batch will start. It never fails: what cannot be determined is
+// unknown, with the reason. Its cost is that of a few schedule.Cluster.Place, and of one pass over
+// the batch and the objects of its namespaces.
 func Evaluate(q Request) *Report {
 	return evaluate(q, (*schedule.Cluster).Place)
 }
@@ -127,13 +127,13 @@ func (f *evaluation) report() *Report {
 			r.Pods += c.missing()
 		}
 	}
-	told := map[Topic]bool{}
+	reported := map[Topic]bool{}
 	for _, j := range f.found {
-		told[j.Topic] = told[j.Topic] || j.Verdict != fits
+		reported[j.Topic] = reported[j.Topic] || j.Verdict != fits
 	}
 	for _, t := range Topics() {
-		if what := f.checked[t]; !told[t] && what != "" {
-			f.found = append(f.found, Finding{Topic: t, Verdict: fits, Reason: "Looked", Message: what})
+		if checked := f.checked[t]; !reported[t] && checked != "" {
+			f.found = append(f.found, Finding{Topic: t, Verdict: fits, Reason: "Looked", Message: checked})
 		}
 	}
 	topics := Topics()

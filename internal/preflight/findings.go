@@ -38,7 +38,7 @@ func (f *evaluation) addUnknown(a schedule.Result, reason, message string) {
 	f.add(j)
 }
 
-// addAnswer adds what an answer says.
+// addAnswer adds the findings of an answer.
 func (f *evaluation) addAnswer(a schedule.Result, because string) {
 	switch a.Verdict {
 	case impossible:
@@ -51,9 +51,9 @@ func (f *evaluation) addAnswer(a schedule.Result, because string) {
 			f.add(j)
 		}
 	case verdictUnknown:
-		for _, why := range a.Unknown {
-			j := Finding{Topic: Scheduling, Verdict: verdictUnknown, Reason: "NotDecided", Message: why}
-			if c := f.podSetNamed(why); c != nil {
+		for _, reason := range a.Unknown {
+			j := Finding{Topic: Scheduling, Verdict: verdictUnknown, Reason: "NotDecided", Message: reason}
+			if c := f.podSetNamed(reason); c != nil {
 				j.Object = c.item.Ref
 			}
 			f.add(j)
@@ -61,7 +61,7 @@ func (f *evaluation) addAnswer(a schedule.Result, because string) {
 	}
 }
 
-// basis says on whose word the pods are known.
+// basis records which footprint or instance the pods are assumed from.
 func (f *evaluation) basis(j *Finding, c *podSet) {
 	switch {
 	case c.by == "":
@@ -76,9 +76,9 @@ func (f *evaluation) basis(j *Finding, c *podSet) {
 func (f *evaluation) objectsOf(pods []string) string {
 	var names []string
 	for _, pod := range pods {
-		who, _, _ := strings.Cut(pod, ", pod ")
-		if !slices.Contains(names, who) {
-			names = append(names, who)
+		owner, _, _ := strings.Cut(pod, ", pod ")
+		if !slices.Contains(names, owner) {
+			names = append(names, owner)
 		}
 	}
 	if len(names) < 2 {
@@ -117,7 +117,7 @@ var remedies = map[string]string{
 func (f *evaluation) podSetOf(pods []string) *podSet {
 	for _, name := range pods {
 		for _, c := range f.podSets {
-			if who, _, _ := strings.Cut(name, ", pod "); who == c.title {
+			if owner, _, _ := strings.Cut(name, ", pod "); owner == c.title {
 				return c
 			}
 		}

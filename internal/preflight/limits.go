@@ -13,13 +13,13 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// limitRanges are those that a namespace would have, in the order of their names: those of
-// the batch stand for those of the same name.
+// limitRanges returns those that a namespace would have, by name: those of the batch replace those
+// of the cluster with the same name.
 func (f *evaluation) limitRanges(namespace string) []*corev1.LimitRange {
-	by := map[string]*corev1.LimitRange{}
+	byName := map[string]*corev1.LimitRange{}
 	for _, r := range together[corev1.LimitRange](f, limitKind) {
 		if r.Namespace == namespace {
-			by[r.Name] = r
+			byName[r.Name] = r
 		}
 	}
 	for _, it := range f.ofKind(limitKind) {
@@ -27,12 +27,12 @@ func (f *evaluation) limitRanges(namespace string) []*corev1.LimitRange {
 			continue
 		}
 		if r := typed[corev1.LimitRange](f, it); r != nil {
-			by[r.Name] = r
+			byName[r.Name] = r
 		}
 	}
-	out := make([]*corev1.LimitRange, 0, len(by))
-	for _, name := range slices.Sorted(maps.Keys(by)) {
-		out = append(out, by[name])
+	out := make([]*corev1.LimitRange, 0, len(byName))
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		out = append(out, byName[name])
 	}
 	return out
 }
@@ -105,15 +105,15 @@ func (f *evaluation) limits() {
 // limitsOf holds the pods of a pod set against the LimitRanges, and returns how many there are.
 func (f *evaluation) limitsOf(c *podSet) (n int) {
 	a := f.podDryRuns[c.item.Ref]
-	told := a != nil && (a.Admitted != nil || a.Message != "" && a.Unknown == "" && f.awaits(a).Name == "") && c.by == ""
-	if !told && !f.newNamespace(c.pod.Namespace) && !f.World.Read(limitKind, c.pod.Namespace) {
+	admitted := a != nil && (a.Admitted != nil || a.Message != "" && a.Unknown == "" && f.awaits(a).Name == "") && c.by == ""
+	if !admitted && !f.newNamespace(c.pod.Namespace) && !f.World.Read(limitKind, c.pod.Namespace) {
 		f.add(Finding{
 			Topic: Limits, Verdict: verdictUnknown, Object: f.firstRunning(c.pod.Namespace).Ref, Reason: "Unread",
 			Message: unread(limitKind, c.pod.Namespace) + ": whether they allow the pods is unknown",
 		})
 	}
 	for _, r := range f.limitRanges(c.pod.Namespace) {
-		if told && !f.inBatch(refOf(limitKind, r)) {
+		if admitted && !f.inBatch(refOf(limitKind, r)) {
 			continue
 		}
 		n++
@@ -188,16 +188,16 @@ func claimBreaches(r *corev1.LimitRange, c *corev1.PersistentVolumeClaim) []viol
 
 // held holds requests and limits against one item of a LimitRange, as the LimitRanger
 // plugin does.
-func held(l corev1.LimitRangeItem, who, field string, requests, limits corev1.ResourceList) []violation {
+func held(l corev1.LimitRangeItem, subject, field string, requests, limits corev1.ResourceList) []violation {
 	var out []violation
 	add := func(kind string, name corev1.ResourceName, q *resource.Quantity, rule string) {
-		b := violation{field: field + "." + kind + "." + string(name), message: fmt.Sprintf("%s %s, but %s has none", name, rule, who)}
+		b := violation{field: field + "." + kind + "." + string(name), message: fmt.Sprintf("%s %s, but %s has none", name, rule, subject)}
 		if field == "" {
 			b.field = ""
 		}
 		if q != nil {
 			b.value = q.String()
-			b.message = fmt.Sprintf("%s %s, but %s has %s of %s", name, rule, who, kind, b.value)
+			b.message = fmt.Sprintf("%s %s, but %s has %s of %s", name, rule, subject, kind, b.value)
 		}
 		out = append(out, b)
 	}

@@ -2,8 +2,8 @@ package preflight
 
 import "github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
 
-// outcome is what becomes of an object of which a reference leads nowhere. What Kubernetes
-// itself refuses, or waits for, is impossible; what others make of it is unknown.
+// outcome is the effect of a missing reference on its object. What Kubernetes itself refuses, or
+// waits for, is impossible; what other controllers do is unknown.
 type outcome struct {
 	verdict schedule.Verdict
 	reason  string

@@ -230,8 +230,7 @@ func (f *evaluation) jobLabels(c *podSet, name string) {
 	f.label(c, "job-name", name)
 }
 
-// label sets a label that the controller gives its pods, of which the value is not known
-// before.
+// label sets a label that the controller gives its pods, and whose value is unknown in advance.
 func (f *evaluation) label(c *podSet, key, value string) {
 	if _, ok := c.pod.Labels[key]; !ok {
 		metav1.SetMetaDataLabel(&c.pod.ObjectMeta, key, value)

@@ -107,7 +107,7 @@ func (f *evaluation) hold(b *budget, charges []charge) {
 		})
 		return
 	}
-	said := map[string]bool{}
+	reported := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(b.hard)) {
 		all := tallied(b, charges, name, scenario{anyPodSet, everything})
 		if all.sum.Sign() <= 0 {
@@ -115,17 +115,17 @@ func (f *evaluation) hold(b *budget, charges []charge) {
 		}
 		used, known := b.used[name]
 		if !known {
-			why := b.unread[name]
-			if why == "" {
-				why = "its status does not say how much is used"
+			reason := b.unread[name]
+			if reason == "" {
+				reason = "its status does not say how much is used"
 			}
-			f.add(Finding{Topic: Quota, Verdict: verdictUnknown, Object: all.item.Ref, Field: string(name), Reason: "QuotaUnknown", Message: fmt.Sprintf("%s limits %s, and %s", near(b.ref(), b.Namespace), name, why)})
+			f.add(Finding{Topic: Quota, Verdict: verdictUnknown, Object: all.item.Ref, Field: string(name), Reason: "QuotaUnknown", Message: fmt.Sprintf("%s limits %s, and %s", near(b.ref(), b.Namespace), name, reason)})
 			continue
 		}
 		// cpu and requests.cpu are the same: one is reported.
 		key := strings.TrimPrefix(string(name), "requests.") + all.sum.String() + quantity(b.hard[name]) + quantity(used)
-		if !said[key] && f.checkQuota(b, charges, name, used, all) {
-			said[key] = true
+		if !reported[key] && f.checkQuota(b, charges, name, used, all) {
+			reported[key] = true
 		}
 	}
 }
@@ -137,14 +137,14 @@ func (f *evaluation) checkQuota(b *budget, charges []charge, name corev1.Resourc
 		Remedy: fmt.Sprintf("raise %s of %s, or request less", name, near(b.ref(), b.Namespace)),
 	}
 	too := func(t *tally, way scenario, ending bool) (string, bool) {
-		left := used.DeepCopy()
-		left.Sub(f.freed(b, name, way, ending))
-		over := left.DeepCopy()
-		over.Add(t.sum)
+		free := used.DeepCopy()
+		free.Sub(f.freed(b, name, way, ending))
+		missing := free.DeepCopy()
+		missing.Add(t.sum)
 		hard := b.hard[name]
-		over.Sub(hard)
+		missing.Sub(hard)
 		return fmt.Sprintf("%s allows %s %s, %s is used, and the batch requests %s more (%s): %s too much",
-			near(b.ref(), b.Namespace), hard.String(), name, left.String(), t.sum.String(), t.parts(), over.String()), over.Sign() > 0
+			near(b.ref(), b.Namespace), hard.String(), name, free.String(), t.sum.String(), t.parts(), missing.String()), missing.Sign() > 0
 	}
 	message, exceeded := too(all, scenario{anyPodSet, everything}, false)
 	if !exceeded {

@@ -53,10 +53,10 @@ func (f *evaluation) tries(name corev1.ResourceName) []quotaScenario {
 
 // usesNoMore says that a new pod uses no more of a resource than any old one.
 func usesNoMore(c *podSet, name corev1.ResourceName) bool {
-	is := podUsage(c.pod)[name]
+	current := podUsage(c.pod)[name]
 	return !slices.ContainsFunc(c.old, func(p *corev1.Pod) bool {
 		was := podUsage(p)[name]
-		return is.Cmp(was) > 0
+		return current.Cmp(was) > 0
 	}) && c.wanted <= len(c.old)
 }
 

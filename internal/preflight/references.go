@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// references says what objects of the batch name and what is not there: in the cluster and
-// the batch together.
+// references reports what objects of the batch name and what is missing from the cluster and the
+// batch.
 func (f *evaluation) references() {
 	f.served()
 	f.namespaces()
@@ -44,7 +44,7 @@ func (f *evaluation) checkProduced(it *Item, root graph.ID) {
 	if !it.Exists || !f.custom(it) || idle(f, it) {
 		return
 	}
-	seen, told := map[graph.ID]bool{root: true}, map[graph.ID]bool{}
+	seen, reported := map[graph.ID]bool{root: true}, map[graph.ID]bool{}
 	for queue := []graph.ID{root}; len(queue) > 0; queue = queue[1:] {
 		from := queue[0]
 		for e := range f.Graph.Out(from) {
@@ -55,8 +55,8 @@ func (f *evaluation) checkProduced(it *Item, root graph.ID) {
 					queue = append(queue, e.To)
 				}
 			case from != root && e.Relation == relation.Needs && !e.Inferred && !e.Backward:
-				if f.addMissing(e) && !told[e.To] {
-					told[e.To] = true
+				if f.addMissing(e) && !reported[e.To] {
+					reported[e.To] = true
 					f.add(f.missingFinding(it, from, e))
 				}
 			}
@@ -64,18 +64,19 @@ func (f *evaluation) checkProduced(it *Item, root graph.ID) {
 	}
 }
 
-// addMissing says that what an edge needs is not there, and that this is the end of it.
+// addMissing reports that the object that an edge needs is missing, and that nothing follows from
+// it.
 func (f *evaluation) addMissing(e graph.Edge) bool {
-	to, what := f.Graph.Ref(e.To), outcomes[e.Rule]
-	return f.Graph.State(e.To) == graph.Missing && what.message != "" && what.verdict != 0 && !e.Optional && !isInEveryNamespace(to) && !f.inBatch(to)
+	to, result := f.Graph.Ref(e.To), outcomes[e.Rule]
+	return f.Graph.State(e.To) == graph.Missing && result.message != "" && result.verdict != 0 && !e.Optional && !isInEveryNamespace(to) && !f.inBatch(to)
 }
 
 // missingFinding is about an object that an object of the batch has created.
-func (f *evaluation) missingFinding(by *Item, from graph.ID, e graph.Edge) Finding {
-	self, what := f.Graph.Ref(from), outcomes[e.Rule]
+func (f *evaluation) missingFinding(item *Item, from graph.ID, e graph.Edge) Finding {
+	self, result := f.Graph.Ref(from), outcomes[e.Rule]
 	return Finding{
-		Topic: References, Verdict: verdictUnknown, Object: self, Field: e.Field, Value: e.Value, Reason: what.reason,
-		Message: fmt.Sprintf("%s created it, and it needs %s, which does not exist: %s", near(by.Ref, self.Namespace), near(f.Graph.Ref(e.To), self.Namespace), what.message),
+		Topic: References, Verdict: verdictUnknown, Object: self, Field: e.Field, Value: e.Value, Reason: result.reason,
+		Message: fmt.Sprintf("%s created it, and it needs %s, which does not exist: %s", near(item.Ref, self.Namespace), near(f.Graph.Ref(e.To), self.Namespace), result.message),
 		Remedy:  fmt.Sprintf("create %s, unless the creator of this object also creates it", near(f.Graph.Ref(e.To), self.Namespace)),
 	}
 }
@@ -83,41 +84,40 @@ func (f *evaluation) missingFinding(by *Item, from graph.ID, e graph.Edge) Findi
 // reference checks one edge of an object of the batch.
 func (f *evaluation) reference(it *Item, e graph.Edge) {
 	to, state := f.Graph.Ref(e.To), f.Graph.State(e.To)
-	what, known := outcomes[e.Rule]
-	if state == graph.Present || state == graph.Virtual || e.Optional || known && what.verdict == 0 || isInEveryNamespace(to) {
+	result, known := outcomes[e.Rule]
+	if state == graph.Present || state == graph.Virtual || e.Optional || known && result.verdict == 0 || isInEveryNamespace(to) {
 		return
 	}
 	if idle(f, it) && strings.HasPrefix(e.Rule, "pod-") {
 		return
 	}
 	if !known {
-		what = outcome{verdictUnknown, "ReferenceMissing", f.follows(it, e)}
+		result = outcome{verdictUnknown, "ReferenceMissing", f.follows(it, e)}
 	}
-	if what.message == "" {
+	if result.message == "" {
 		return
 	}
 	j := Finding{
-		Topic: References, Verdict: what.verdict, Object: it.Ref, Field: e.Field, Value: e.Value, Reason: what.reason,
-		Message: fmt.Sprintf("needs %s, which does not exist: %s", near(to, it.Ref.Namespace), what.message),
+		Topic: References, Verdict: result.verdict, Object: it.Ref, Field: e.Field, Value: e.Value, Reason: result.reason,
+		Message: fmt.Sprintf("needs %s, which does not exist: %s", near(to, it.Ref.Namespace), result.message),
 		Remedy:  fmt.Sprintf("create %s, add it to the batch, or correct %s", near(to, it.Ref.Namespace), e.Field),
 	}
 	if state == graph.Unread && (!f.newNamespace(to.Namespace) || f.inBatch(to)) {
 		j.Verdict, j.Reason = verdictUnknown, "Unread"
 		j.Message = fmt.Sprintf("needs %s, which could not be read: existence unknown", near(to, it.Ref.Namespace))
 		j.Remedy = "run the check as a user with permission to read it"
-	} else if by := f.creator(it, to, e.To); by != "" {
+	} else if creator := f.creator(it, to, e.To); creator != "" {
 		j.Verdict, j.Reason = verdictUnknown, "MadeLater"
-		j.Message = fmt.Sprintf("needs %s, which does not exist yet: %s; until then: %s", near(to, it.Ref.Namespace), by, what.message)
+		j.Message = fmt.Sprintf("needs %s, which does not exist yet: %s; until then: %s", near(to, it.Ref.Namespace), creator, result.message)
 		j.Remedy = ""
 	}
 	if j.Verdict == impossible {
-		f.lose(it, what.refuses())
+		f.lose(it, result.refuses())
 	}
 	f.add(j)
 }
 
-// follows is what a diagnosis says of a reference that no rule of ours is about; nothing
-// where it says nothing.
+// follows returns the diagnosis of a reference that no built-in rule covers; empty for none.
 func (f *evaluation) follows(it *Item, e graph.Edge) string {
 	if f.Graph.State(e.To) == graph.Unread {
 		return "it cannot work without"

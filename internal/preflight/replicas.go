@@ -14,20 +14,20 @@ func (f *evaluation) replicas(it *Item, written *int32) int {
 	if wl, ok := f.World.Workload(it.Ref); ok && written == nil {
 		n = int(wl.Replicas)
 	}
-	low, high, by := f.scaled(it.Ref)
-	if by.Name == "" || n == 0 {
+	low, high, autoscaler := f.scaled(it.Ref)
+	if autoscaler.Name == "" || n == 0 {
 		return n
 	}
 	n = min(max(n, low), high)
 	if high > n {
-		f.note("%s may request up to %d pods of %s: %d are counted", plain(by), high, plain(it.Ref), n)
+		f.note("%s may request up to %d pods of %s: %d are counted", plain(autoscaler), high, plain(it.Ref), n)
 	}
 	return n
 }
 
 // scaled returns the bounds that a HorizontalPodAutoscaler sets, of the batch or of the
 // cluster.
-func (f *evaluation) scaled(ref object.Ref) (low, high int, by object.Ref) {
+func (f *evaluation) scaled(ref object.Ref) (low, high int, autoscaler object.Ref) {
 	for _, a := range f.autoscalers() {
 		t := a.Spec.ScaleTargetRef
 		gv, err := schema.ParseGroupVersion(t.APIVersion)

@@ -111,13 +111,13 @@ func firstOf(r *appsv1.RollingUpdateDeployment, wanted int) int {
 	if r != nil && r.MaxUnavailable != nil {
 		away = *r.MaxUnavailable
 	}
-	over, err := intstr.GetScaledValueFromIntOrPercent(&surge, wanted, true)
+	surplus, err := intstr.GetScaledValueFromIntOrPercent(&surge, wanted, true)
 	if err != nil {
 		return 0
 	}
 	down, err := intstr.GetScaledValueFromIntOrPercent(&away, wanted, false)
-	if err != nil || down > 0 || over <= 0 {
+	if err != nil || down > 0 || surplus <= 0 {
 		return 0
 	}
-	return min(over, wanted)
+	return min(surplus, wanted)
 }

@@ -121,8 +121,8 @@ func pin(p *corev1.Pod, node string) {
 	}
 }
 
-func (f *evaluation) has(is func(*podSet) bool) bool {
-	return slices.ContainsFunc(f.podSets, func(c *podSet) bool { return !c.lost && !c.later && is(c) })
+func (f *evaluation) has(match func(*podSet) bool) bool {
+	return slices.ContainsFunc(f.podSets, func(c *podSet) bool { return !c.lost && !c.later && match(c) })
 }
 
 // addImpossible finds out whether it is impossible without old pods, and with no more of those

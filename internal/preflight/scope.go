@@ -21,12 +21,12 @@ func scopesOf(q *corev1.ResourceQuota) []corev1.ScopedResourceSelectorRequiremen
 // covers says whether a quota counts a pod: all of its scopes must choose it.
 func covers(q *corev1.ResourceQuota, p *corev1.Pod) bool {
 	return !slices.ContainsFunc(scopesOf(q), func(s corev1.ScopedResourceSelectorRequirement) bool {
-		is, _ := inScope(s, p)
-		return !is
+		chosen, _ := inScope(s, p)
+		return !chosen
 	})
 }
 
-// unknownScope returns a scope that is not known here; empty where all are.
+// unknownScope returns a scope that this version does not know; empty for none.
 func unknownScope(q *corev1.ResourceQuota) string {
 	for _, s := range scopesOf(q) {
 		if _, known := inScope(s, &corev1.Pod{}); !known {
@@ -43,7 +43,7 @@ func byAttributes(q *corev1.ResourceQuota) bool {
 	})
 }
 
-func inScope(s corev1.ScopedResourceSelectorRequirement, p *corev1.Pod) (is, known bool) {
+func inScope(s corev1.ScopedResourceSelectorRequirement, p *corev1.Pod) (chosen, known bool) {
 	switch s.ScopeName {
 	case corev1.ResourceQuotaScopeTerminating:
 		return p.Spec.ActiveDeadlineSeconds != nil, true

@@ -13,16 +13,16 @@ import (
 // served reports kinds of the batch that the cluster does not serve.
 func (f *evaluation) served() {
 	defined := f.definitions()
-	by := map[string][]*Item{}
+	byKind := map[string][]*Item{}
 	for _, it := range f.order {
 		gk := it.Ref.GroupKind()
 		if _, ok := f.World.Kinds.Kind(gk); !ok && defined[gk] == nil {
-			by[gk.String()] = append(by[gk.String()], it)
+			byKind[gk.String()] = append(byKind[gk.String()], it)
 		}
 	}
 	for _, it := range f.order {
 		gk := it.Ref.GroupKind()
-		items := by[gk.String()]
+		items := byKind[gk.String()]
 		if len(items) == 0 || items[0] != it {
 			continue
 		}
@@ -39,16 +39,16 @@ func (f *evaluation) served() {
 	}
 }
 
-// namespaces says which namespaces of the batch are not there.
+// namespaces reports the namespaces of the batch that are missing.
 func (f *evaluation) namespaces() {
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	for _, it := range f.order {
 		name := it.Ref.Namespace
 		ref := object.Ref{Kind: "Namespace", Name: name}
-		if name == "" || told[name] || f.inBatch(ref) {
+		if name == "" || reported[name] || f.inBatch(ref) {
 			continue
 		}
-		told[name] = true
+		reported[name] = true
 		n := 0
 		for _, other := range f.order {
 			if other.Ref.Namespace == name {
@@ -56,12 +56,12 @@ func (f *evaluation) namespaces() {
 			}
 		}
 		j := Finding{Topic: References, Verdict: impossible, Object: it.Ref, Field: "metadata.namespace", Value: name}
-		is, known := f.exists(ref)
+		exists, known := f.exists(ref)
 		switch ns, ok := check.Of[*corev1.Namespace](f.World.Facts, ref); {
 		case ok && (ns.DeletionTimestamp != nil || ns.Status.Phase == corev1.NamespaceTerminating):
 			j.Reason, j.Message = "NamespaceTerminating", fmt.Sprintf("Namespace/%s is being deleted: nothing can be created in it (%s)", name, object.Count(n, "object"))
 			j.Remedy = "wait until it is gone, and create it again"
-		case is || ok:
+		case exists || ok:
 			continue
 		case known:
 			j.Reason, j.Message = "NamespaceMissing", fmt.Sprintf("Namespace/%s does not exist, and is not in the batch: %s cannot be created", name, object.Count(n, "object"))

@@ -23,7 +23,7 @@ func (f *evaluation) storage() {
 	}
 	f.checked[Storage] = fmt.Sprintf("%s: each has a class that creates volumes, or a matching volume", object.Count(len(f.claims), "claim"))
 	var byHand []*claim
-	told := map[string]bool{} // a template is told of once
+	reported := map[string]bool{} // each template is reported once
 	for _, c := range f.claims {
 		j, hand := f.claimOutcome(c)
 		if hand {
@@ -39,8 +39,8 @@ func (f *evaluation) storage() {
 		if j.Verdict == impossible && c.podSet != nil {
 			c.podSet.lost = true
 		}
-		if key := c.item.Ref.String() + j.Field + j.Reason + j.Value; !told[key] {
-			told[key] = true
+		if key := c.item.Ref.String() + j.Field + j.Reason + j.Value; !reported[key] {
+			reported[key] = true
 			f.add(*j)
 		}
 	}
@@ -48,8 +48,8 @@ func (f *evaluation) storage() {
 	f.markLost()
 }
 
-// claimOutcome says what becomes of a claim; nil where all is well, as far as is known. hand
-// says that it needs one of the existing volumes.
+// claimOutcome returns the problem of a claim; nil if none is known. hand reports that it needs one
+// of the existing volumes.
 func (f *evaluation) claimOutcome(c *claim) (j *Finding, hand bool) {
 	name := volumehelpers.GetPersistentVolumeClaimClass(c.PersistentVolumeClaim)
 	class := f.class(name)
@@ -108,7 +108,7 @@ func (f *evaluation) withoutClass(c *claim) *Finding {
 	}
 }
 
-// named says what becomes of a claim that names its volume.
+// named returns the problem of a claim that names its volume.
 func (f *evaluation) named(c *claim) *Finding {
 	ref := object.Ref{Kind: "PersistentVolume", Name: c.Spec.VolumeName}
 	for _, v := range f.volumes() {
@@ -199,15 +199,15 @@ func contenders(suiting []map[string]bool, n int) (rivals, needy int) {
 
 // markLost marks the podSets that mount a claim of the batch that finds no volume.
 func (f *evaluation) markLost() {
-	lost := map[object.Ref]bool{}
+	lostClaims := map[object.Ref]bool{}
 	for _, j := range f.found {
 		if j.Topic == Storage && j.Verdict == impossible {
-			lost[j.Object] = true
+			lostClaims[j.Object] = true
 		}
 	}
 	for _, c := range f.podSets {
 		for i := range c.pod.Spec.Volumes {
-			if v := c.pod.Spec.Volumes[i].PersistentVolumeClaim; v != nil && lost[object.Ref{Kind: "PersistentVolumeClaim", Namespace: c.pod.Namespace, Name: v.ClaimName}] {
+			if v := c.pod.Spec.Volumes[i].PersistentVolumeClaim; v != nil && lostClaims[object.Ref{Kind: "PersistentVolumeClaim", Namespace: c.pod.Namespace, Name: v.ClaimName}] {
 				c.lost = true
 			}
 		}

@@ -39,7 +39,7 @@ type tally struct {
 	who   map[string]*resource.Quantity
 }
 
-func (t *tally) add(it *Item, who string, q resource.Quantity, n int) {
+func (t *tally) add(it *Item, user string, q resource.Quantity, n int) {
 	q = q.DeepCopy()
 	q.Mul(int64(n))
 	if q.IsZero() {
@@ -49,12 +49,12 @@ func (t *tally) add(it *Item, who string, q resource.Quantity, n int) {
 	if t.who == nil {
 		t.who = map[string]*resource.Quantity{}
 	}
-	if t.who[who] == nil {
-		t.who[who] = &resource.Quantity{}
+	if t.who[user] == nil {
+		t.who[user] = &resource.Quantity{}
 	}
-	t.who[who].Add(q)
-	if t.item == nil || t.who[who].Cmp(t.limit) > 0 {
-		t.item, t.limit = it, t.who[who].DeepCopy()
+	t.who[user].Add(q)
+	if t.item == nil || t.who[user].Cmp(t.limit) > 0 {
+		t.item, t.limit = it, t.who[user].DeepCopy()
 	}
 }
 
@@ -81,9 +81,9 @@ func tallied(b *budget, charges []charge, name corev1.ResourceName, way scenario
 		if !c.counts(b) {
 			continue
 		}
-		who := plain(c.item.Ref)
+		user := plain(c.item.Ref)
 		if b.Namespace == c.item.Ref.Namespace {
-			who = near(c.item.Ref, b.Namespace)
+			user = near(c.item.Ref, b.Namespace)
 		}
 		n := 1
 		if c.of != nil && (c.of.refused || c.of.guess && way.new(c.of) == 0) {
@@ -94,7 +94,7 @@ func tallied(b *budget, charges []charge, name corev1.ResourceName, way scenario
 				continue
 			}
 		}
-		t.add(c.item, who, c.usage[name], n)
+		t.add(c.item, user, c.usage[name], n)
 	}
 	return t
 }

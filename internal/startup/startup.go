@@ -1,4 +1,4 @@
-// Package startup puts the first garbage collection of the process off. It does so when it is
+// Package startup delays the first garbage collection of the process. It does so when it is
 // initialized, which is before most libraries are: these make 10 MB of heap that stay, and two
 // collections of them would take a quarter of what a short command takes.
 package startup

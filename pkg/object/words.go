@@ -6,16 +6,16 @@ import (
 )
 
 // Count writes a number of things: 1 pod, 3 pods, 2 classes, 2 policies.
-func Count(n int, what string) string {
+func Count(n int, noun string) string {
 	switch {
 	case n == 1:
-		return "1 " + what
-	case strings.HasSuffix(what, "s"), strings.HasSuffix(what, "x"):
-		return fmt.Sprintf("%d %ses", n, what)
-	case strings.HasSuffix(what, "y"):
-		return fmt.Sprintf("%d %sies", n, strings.TrimSuffix(what, "y"))
+		return "1 " + noun
+	case strings.HasSuffix(noun, "s"), strings.HasSuffix(noun, "x"):
+		return fmt.Sprintf("%d %ses", n, noun)
+	case strings.HasSuffix(noun, "y"):
+		return fmt.Sprintf("%d %sies", n, strings.TrimSuffix(noun, "y"))
 	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // AndList joins all of some words for a sentence: a, b and c.
@@ -47,9 +47,9 @@ func FirstWords(words []string, n int) string {
 }
 
 // CountAre begins a sentence about a number of things: 1 pod is, 3 pods are.
-func CountAre(n int, what string) string {
+func CountAre(n int, noun string) string {
 	if n == 1 {
-		return Count(n, what) + " is"
+		return Count(n, noun) + " is"
 	}
-	return Count(n, what) + " are"
+	return Count(n, noun) + " are"
 }

@@ -16,9 +16,8 @@ const (
 	prioritySystemNode    = 2000001000
 )
 
-// completed returns a pod that is still to be made as the API server would keep it, as far
-// as the scheduler looks at it, and what of that is not known. All of it leaves alone what
-// the API server has filled in already.
+// completed returns a new pod with the defaults of the API server that the scheduler reads, and
+// which of them are unknown. It does not change fields that the API server has set.
 func (c *Cluster) completed(given *corev1.Pod) (*corev1.Pod, []string) {
 	pod := given.DeepCopy()
 	var open []string
@@ -163,9 +162,9 @@ func mergeLabelKeys(pod *corev1.Pod) {
 	}
 }
 
-func addLabelKeys(selector *metav1.LabelSelector, keys []string, op metav1.LabelSelectorOperator, of labels.Set) {
+func addLabelKeys(selector *metav1.LabelSelector, keys []string, op metav1.LabelSelectorOperator, podLabels labels.Set) {
 	for _, key := range keys {
-		if value, ok := of[key]; ok {
+		if value, ok := podLabels[key]; ok {
 			selector.MatchExpressions = append(selector.MatchExpressions, metav1.LabelSelectorRequirement{Key: key, Operator: op, Values: []string{value}})
 		}
 	}

@@ -178,13 +178,13 @@ func (o *occupancy) affinityCounts(c *candidate) *affinityCounts {
 }
 
 func (a *affinityCounts) passes(n int) bool {
-	there := true
+	found := true
 	for i, t := range a.topologies {
 		d := t.domain[n]
 		if d < 0 {
 			return false
 		}
-		there = there && a.has[i][d]
+		found = found && a.has[i][d]
 	}
-	return there || a.first
+	return found || a.first
 }

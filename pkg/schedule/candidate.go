@@ -24,7 +24,7 @@ type candidate struct {
 	evicts bool
 	// foreign says that another scheduler places it: no filter is sure.
 	foreign bool
-	// unknown says what of it cannot be found out; lost why it can run nowhere.
+	// unknown says what is unknown about it; lost why it can run nowhere.
 	unknown []string
 	lost    *Reason
 
@@ -41,8 +41,8 @@ type candidate struct {
 	single []string
 }
 
-// bypasses says that the pod names its node: the scheduler does not see it, and its kubelet
-// looks at fewer things.
+// bypasses says that the pod names its node: the scheduler does not see it, and its kubelet checks
+// less.
 func (c *candidate) bypasses() bool { return c.pod.Spec.NodeName != "" }
 
 func (c *candidate) unsure(format string, args ...any) {
@@ -57,7 +57,7 @@ func (c *candidate) lose(reason, format string, args ...any) {
 	}
 }
 
-// readCandidate takes out of the pod what does not depend on others.
+// readCandidate reads what depends on the pod alone.
 func (g *clusterState) readCandidate(c *candidate) {
 	var wrong []string
 	c.priority = schedulinghelpers.PodPriority(c.pod)
@@ -101,7 +101,7 @@ func (g *clusterState) readCandidate(c *candidate) {
 type class struct {
 	*candidate
 	members []*candidate
-	// nodes are those that pass the filters that look at no other pod.
+	// nodes are those that pass the filters that do not depend on other pods.
 	nodes []int
 	// domains are those that count for each of its spread constraints.
 	domains []spreadDomains
@@ -115,7 +115,7 @@ func (k *class) names() []string {
 	return out
 }
 
-// classes puts candidates that are equal together, in their order.
+// classes groups equal candidates, in their order.
 func (g *clusterState) classes() []*class {
 	byKey := map[string]*class{}
 	var out []*class

@@ -11,7 +11,7 @@ import (
 	volumehelpers "k8s.io/component-helpers/storage/volume"
 )
 
-// claimUse is a claim that a pod uses, as the scheduler will look at it.
+// claimUse is a claim that a pod uses, as the scheduler sees it.
 type claimUse struct {
 	key   string
 	claim *corev1.PersistentVolumeClaim

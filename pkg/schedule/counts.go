@@ -122,10 +122,10 @@ func (c *count) tooMany() (Reason, bool) {
 			reasons[c.o.dims[c.ends[i]].reason]++
 		}
 	}
-	why := mostly(reasons)
+	common := mostly(reasons)
 	fewer := func(n int, reason string) {
 		if n < total {
-			total, why = n, reason
+			total, common = n, reason
 		}
 	}
 	if len(c.single) > 0 {
@@ -154,15 +154,15 @@ func (c *count) tooMany() (Reason, bool) {
 	}
 	nodes := c.o.explain(c.candidate, c.filter.rejections())
 	for i, n := range c.nodes {
-		takes, by := c.takes[i], why
-		if slices.Contains([]string{reasonPort, reasonDisk, reasonAnti}, why) {
+		takes, limit := c.takes[i], common
+		if slices.Contains([]string{reasonPort, reasonDisk, reasonAnti}, common) {
 			takes = min(takes, 1)
 		} else if takes < len(c.members) {
-			by = c.o.dims[c.ends[i]].reason
+			limit = c.o.dims[c.ends[i]].reason
 		}
-		nodes = addNode(nodes, c.o.nodes[n].Name, by, fmt.Sprintf("takes at most %d (%s)", takes, by))
+		nodes = addNode(nodes, c.o.nodes[n].Name, limit, fmt.Sprintf("takes at most %d (%s)", takes, limit))
 	}
-	return Reason{Pods: c.names(), Reason: why, Message: fmt.Sprintf("at most %d of %d fit: %s", total, len(c.members), c.o.boundWords(why, c.candidate)) + c.evenWithout(), Nodes: sortNodes(nodes)}, true
+	return Reason{Pods: c.names(), Reason: common, Message: fmt.Sprintf("at most %d of %d fit: %s", total, len(c.members), c.o.boundWords(common, c.candidate)) + c.evenWithout(), Nodes: sortNodes(nodes)}, true
 }
 
 // onePerDomain counts what fits with one pod in each domain of a topology.

@@ -34,9 +34,8 @@ const (
 	reasonSpread   = "Spread"
 )
 
-// filterNode runs the filters that look at a node and not at the pods on it. Labels come
-// first, unlike in the scheduler: a node that is not meant is out for that, whatever taints
-// it has.
+// filterNode runs the filters that depend on a node alone, not on its pods. Labels come first,
+// unlike in the scheduler: a node that the pod does not select is out, whatever its taints.
 func (g *clusterState) filterNode(c *candidate, n int) rejection {
 	node, direct := g.nodes[n], c.bypasses()
 	if c.foreign {
@@ -87,8 +86,8 @@ func toleratesCordon(pod *corev1.Pod) bool {
 	return schedulinghelpers.TolerationsTolerateTaint(klog.Background(), pod.Spec.Tolerations, &corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}, false)
 }
 
-// podFilter runs the filters that look at the pods that are on nodes: what the scheduler
-// works out once a pod (PreFilter), and then holds against each node.
+// podFilter runs the filters that depend on the pods of nodes: what the scheduler computes once for
+// a pod (PreFilter), and then compares with each node.
 type podFilter struct {
 	o        *occupancy
 	k        *class
@@ -146,7 +145,7 @@ func (f *podFilter) filter(n int) rejection {
 	return passes
 }
 
-// rejections says of each node why it does not take the pod.
+// rejections returns for each node why it does not take the pod.
 func (f *podFilter) rejections() []rejection {
 	out := make([]rejection, len(f.o.nodes))
 	for n := range out {

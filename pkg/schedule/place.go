@@ -47,7 +47,7 @@ func (c *Cluster) Place(pods []Pod) Result {
 	return result
 }
 
-// question is what is gathered on the way to a result.
+// question collects what leads to a result.
 type question struct {
 	*clusterState
 	asked, pending []*class
@@ -61,7 +61,7 @@ func (q *question) leave(format string, args ...any) {
 	}
 }
 
-// findUnknown notes what of the candidates could not be found out.
+// findUnknown records what is unknown about the candidates.
 func (q *question) findUnknown() {
 	for _, k := range q.asked {
 		for _, s := range k.unknown {
@@ -78,28 +78,28 @@ func (q *question) findUnknown() {
 func (q *question) placeAll() []Placed {
 	order := q.queue()
 	o := q.occupancy(false)
-	left := o.place(slices.Concat(q.pending, order))
+	rest := o.place(slices.Concat(q.pending, order))
 	var unplaced []*class
 	for _, k := range order {
-		if left[k] > 0 {
+		if rest[k] > 0 {
 			unplaced = append(unplaced, k)
 		}
 	}
 	if len(unplaced) == 0 {
 		return q.placement()
 	}
-	if besides := q.contenders(left); besides != "" {
-		without := q.occupancy(true)
-		without.certain = false
-		after := without.place(order)
+	if rivals := q.contenders(rest); rivals != "" {
+		empty := q.occupancy(true)
+		empty.certain = false
+		after := empty.place(order)
 		if !slices.ContainsFunc(order, func(k *class) bool { return after[k] > 0 }) {
-			q.leave("%s: there is room only without %s", object.ShortList(q.leftNames(unplaced, left)), besides)
+			q.leave("%s: there is room only without %s", object.ShortList(q.leftNames(unplaced, rest)), rivals)
 			return nil
 		}
 	}
 	for _, k := range unplaced {
 		reasons := o.explain(k.candidate, o.podFilter(k).rejections())
-		q.leave("%s: no node is left after the others were placed (%s); the scheduler may find another placement", object.ShortList(q.leftNames([]*class{k}, left)), reasons[0].Message)
+		q.leave("%s: no node is left after the others were placed (%s); the scheduler may find another placement", object.ShortList(q.leftNames([]*class{k}, rest)), reasons[0].Message)
 	}
 	return nil
 }
@@ -118,17 +118,17 @@ func (q *question) placement() []Placed {
 	return out
 }
 
-func (q *question) leftNames(classes []*class, left map[*class]int) []string {
+func (q *question) leftNames(classes []*class, unplaced map[*class]int) []string {
 	var out []string
 	for _, k := range classes {
-		out = append(out, k.names()[len(k.members)-left[k]:]...)
+		out = append(out, k.names()[len(k.members)-unplaced[k]:]...)
 	}
 	return out
 }
 
 // contenders are pods that take room for now: those that may leave, and those that are
 // pending and were placed first.
-func (q *question) contenders(left map[*class]int) string {
+func (q *question) contenders(unplaced map[*class]int) string {
 	terminating, lower := false, false
 	for i := range q.bound {
 		terminating = terminating || q.bound[i].pod.DeletionTimestamp != nil
@@ -136,7 +136,7 @@ func (q *question) contenders(left map[*class]int) string {
 	}
 	var first, out []string
 	for _, k := range q.pending {
-		first = append(first, k.names()[:len(k.members)-left[k]]...)
+		first = append(first, k.names()[:len(k.members)-unplaced[k]]...)
 	}
 	if terminating {
 		out = append(out, "pods that are terminating")
@@ -173,21 +173,21 @@ func (q *question) queue() []*class {
 // place gives each pod a node, in the order of the classes, and returns how many of each
 // class found none. It goes round again while pods find nodes: a pod can be what another
 // one's affinity requires.
-func (o *occupancy) place(order []*class) (left map[*class]int) {
-	left = map[*class]int{}
+func (o *occupancy) place(order []*class) (unplaced map[*class]int) {
+	unplaced = map[*class]int{}
 	for _, k := range order {
-		left[k] = len(k.members)
+		unplaced[k] = len(k.members)
 	}
 	for moved := true; moved; {
 		moved = false
 		for _, k := range order {
-			for left[k] > 0 && o.placeOne(k, k.members[len(k.members)-left[k]]) {
-				left[k]--
+			for unplaced[k] > 0 && o.placeOne(k, k.members[len(k.members)-unplaced[k]]) {
+				unplaced[k]--
 				moved = true
 			}
 		}
 	}
-	return left
+	return unplaced
 }
 
 // placeOne puts a pod on the node with the most room for pods like it: by default the scheduler

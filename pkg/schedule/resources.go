@@ -90,8 +90,8 @@ func amount(name corev1.ResourceName, q resource.Quantity) int64 {
 	return q.Value()
 }
 
-// counted says that the scheduler looks at a resource. Native resources that it does not
-// know (storage) are left out.
+// counted reports whether the scheduler counts a resource. It ignores native resources that it does
+// not know (storage).
 func counted(name corev1.ResourceName) bool {
 	switch name {
 	case corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage, corev1.ResourcePods:

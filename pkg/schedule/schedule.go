@@ -46,7 +46,7 @@ type Cluster struct {
 	Classes    []*storagev1.StorageClass
 	Drivers    []*storagev1.CSINode
 	Capacities []*storagev1.CSIStorageCapacity
-	// CSIDrivers say which drivers let the scheduler look at Capacities.
+	// CSIDrivers say for which drivers the scheduler uses Capacities.
 	CSIDrivers []*storagev1.CSIDriver
 	// Attachments count against what a node can attach.
 	Attachments []*storagev1.VolumeAttachment
@@ -54,7 +54,7 @@ type Cluster struct {
 	Runtimes    []*nodev1.RuntimeClass
 	// Namespaces are for affinity terms that select namespaces by label.
 	Namespaces []*corev1.Namespace
-	// DeviceClasses can stand for extended resources that no node has.
+	// DeviceClasses can provide extended resources that no node has.
 	DeviceClasses []*resourcev1.DeviceClass
 	// Unread says what of this could not be read: nothing that depends on it is claimed.
 	Unread Unread

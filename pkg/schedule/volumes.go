@@ -81,8 +81,8 @@ func topologyAllows(terms []corev1.TopologySelectorTerm, node *corev1.Node) bool
 	})
 }
 
-// capacitySuits looks for a pool that the node reaches and that has room, if the driver
-// says that its capacities are to be looked at.
+// capacitySuits finds a pool that the node reaches and that has room, if the driver publishes its
+// capacities.
 func (g *clusterState) capacitySuits(u *claimUse, node *corev1.Node) bool {
 	size, asks := u.claim.Spec.Resources.Requests[corev1.ResourceStorage]
 	if !asks || !g.tracksCapacity(u) {

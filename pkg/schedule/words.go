@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-func plural(n int, one, many string) string {
+func plural(n int, one, several string) string {
 	if n == 1 {
 		return one
 	}
-	return many
+	return several
 }
 
 func mostly(counts map[string]int) string {
@@ -63,8 +63,8 @@ func sortNodes(list []NodeReason) []NodeReason {
 	return list
 }
 
-// explain groups the nodes that are out by why. Nodes that lack different amounts of one
-// thing are one group.
+// explain groups the rejected nodes by reason. Nodes that lack different amounts of one resource
+// are one group.
 func (o *occupancy) explain(c *candidate, rejections []rejection) []NodeReason {
 	short := make([][]int, len(o.dims))
 	words := map[rejection]string{}
@@ -148,8 +148,8 @@ func portWords(ports []hostPort) string {
 }
 
 // boundWords says why no more of a class fit.
-func (g *clusterState) boundWords(why string, c *candidate) string {
-	switch why {
+func (g *clusterState) boundWords(reason string, c *candidate) string {
+	switch reason {
 	case reasonPort:
 		return fmt.Sprintf("each takes the node's port %s, so that a node takes one", portWords(c.ports))
 	case reasonAnti:
@@ -162,7 +162,7 @@ func (g *clusterState) boundWords(why string, c *candidate) string {
 		return "the topology spread constraint is full, as one domain takes too few"
 	}
 	for k, want := range c.want {
-		if dim := g.dims[k]; dim.reason == why && want > 0 && dim.name != dimPods {
+		if dim := g.dims[k]; dim.reason == reason && want > 0 && dim.name != dimPods {
 			return fmt.Sprintf("each wants %s of %s, and the nodes that take them have none left", dim.show(want), dim.words())
 		}
 	}
