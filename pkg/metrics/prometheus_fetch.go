@@ -73,8 +73,8 @@ func (q *rangeQuery) pieces(from time.Time) int {
 	return int((q.to.Sub(from) + q.piece - 1) / q.piece)
 }
 
-// all asks queries. One that the server refuses is left out, with a note; where it refuses all
-// of them, or is not there, the window fails.
+// all asks queries. One that the server refuses is left out, with a note: half a sum would be a
+// wrong figure. Where it refuses all of them, or is not there, the window fails.
 func (f *fetcher) all(ctx context.Context, queries []*rangeQuery) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -104,6 +104,9 @@ func (f *fetcher) all(ctx context.Context, queries []*rangeQuery) error {
 	}
 	for i, q := range queries {
 		if errs[i] != nil {
+			if !q.last {
+				q.rows = nil
+			}
 			f.note(Note{Subject: q.name, Reason: "Refused", Message: errs[i].Error(), LowersFigures: true})
 		}
 	}
