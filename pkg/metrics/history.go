@@ -167,6 +167,16 @@ func (h *History) Measure(ctx context.Context, r *UsageReport) error {
 	return nil
 }
 
+// EvaluatedStep is the step with which Measure evaluates the window: that of the recording rules
+// where they cover it.
+func (h *History) EvaluatedStep(ctx context.Context) (time.Duration, error) {
+	s, err := h.probe(ctx, newFetcher(h.server, nil))
+	if err != nil {
+		return 0, err
+	}
+	return s.e.step, nil
+}
+
 // piece is how much of the window one query evaluates.
 func (s *windowState) piece() time.Duration {
 	return (samplesPerQuery * s.e.sampling).Truncate(s.e.step)

@@ -45,3 +45,21 @@ func TestRefusedHalf(t *testing.T) {
 		t.Errorf("note is %+v", n)
 	}
 }
+
+// TestEvaluatedStep has recording rules that cover a window of 40 days, of which steps have 15
+// minutes otherwise.
+func TestEvaluatedStep(t *testing.T) {
+	w := Window{fakeBegin.Add(-40 * 24 * time.Hour), fakeBegin}
+	for names, want := range map[string]time.Duration{"": 15 * time.Minute, "sysop:steps": RuleInterval} {
+		f := steady()
+		f.names = append(f.names, names)
+		f.sums["max(count_over_time(sysop:steps["] = []row{{map[string]string{}, 12}}
+		h, err := NewHistory(f.start(t), nil, HistoryOptions{Window: w})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := h.EvaluatedStep(t.Context()); err != nil || got != want {
+			t.Errorf("the step with %q is %s (%v), want %s", names, got, err, want)
+		}
+	}
+}
