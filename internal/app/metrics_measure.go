@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -252,14 +253,9 @@ func (m *MetricsResult) namespaces() []string {
 func (m *MetricsResult) sources() ([]metrics.Source, error) {
 	get := m.Session.get()
 	if m.Request.Window != nil {
-		m.Input.Report.Progress(fmt.Sprintf("querying Prometheus: %s", m.Request.Window))
-		client, err := HistoryClient(m.Request.History.TokenFile)
+		h, err := m.history(get)
 		if err != nil {
 			return nil, err
-		}
-		h, err := metrics.NewHistory(m.Request.History.Address, get, metrics.HistoryOptions{Window: *m.Request.Window, Namespaces: m.namespaces(), Matchers: m.Request.History.Matchers, Client: client, KindOf: m.Session.groupOf, Timeout: m.Request.Timeout, Resources: m.resources, Step: m.Request.History.Step, Progress: m.answered})
-		if err != nil {
-			return nil, fmt.Errorf("--prometheus: %w", err)
 		}
 		return []metrics.Source{h}, nil
 	}
@@ -268,6 +264,29 @@ func (m *MetricsResult) sources() ([]metrics.Source, error) {
 	}
 	asked := func(r object.Ref) bool { _, ok := m.Attribution.Of[r]; return ok || !m.asked && m.inNamespace(r) }
 	return []metrics.Source{metrics.NewAPI(get, m.namespaces() == nil), metrics.NewSummary(get, asked)}, nil
+}
+
+// history is the source of the window.
+func (m *MetricsResult) history(get metrics.GetFunc) (*metrics.History, error) {
+	m.Input.Report.Progress(fmt.Sprintf("querying Prometheus: %s", m.Request.Window))
+	client, err := HistoryClient(m.Request.History.TokenFile)
+	if err != nil {
+		return nil, err
+	}
+	h, err := metrics.NewHistory(m.Request.History.Address, get, metrics.HistoryOptions{Window: *m.Request.Window, Namespaces: m.namespaces(), Matchers: m.Request.History.Matchers, Client: client, KindOf: m.Session.groupOf, Timeout: m.Request.Timeout, Resources: m.resources, Step: m.Request.History.Step, Progress: m.answered})
+	if err != nil {
+		return nil, fmt.Errorf("--prometheus: %w", err)
+	}
+	return h, nil
+}
+
+// EvaluatedStep is the step with which the window is evaluated.
+func (m *MetricsResult) EvaluatedStep(ctx context.Context) (time.Duration, error) {
+	h, err := m.history(m.Session.get())
+	if err != nil {
+		return 0, err
+	}
+	return h.EvaluatedStep(ctx)
 }
 
 // groupOf finds the group of a kind, where a history has only the kind.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
@@ -18,7 +19,7 @@ func newMetricsRules(env Env) *cobra.Command {
 		Long: `Print recording rules for Prometheus, as a PrometheusRule of the Prometheus operator or as
 a rules file. Prometheus then computes at each step of five minutes what metrics --window
 would otherwise compute for the whole window. They are used where they cover a window with
-steps of five minutes or more.`,
+steps of five minutes or more. They need Prometheus 2.53 or later (query_offset).`,
 		Example: `  # the rules, for the Prometheus operator
   kubectl sysop metrics rules
 
@@ -37,7 +38,10 @@ steps of five minutes or more.`,
 
 func printRules(env Env, matchers string, file bool) error {
 	type object = map[string]any
-	document := object{"groups": []object{{"name": "sysop", "interval": "5m", "rules": metrics.Rules(matchers)}}}
+	minutes := func(d time.Duration) string { return fmt.Sprintf("%dm", d/time.Minute) }
+	document := object{"groups": []object{{
+		"name": "sysop", "interval": minutes(metrics.RuleInterval), "query_offset": minutes(metrics.RuleOffset), "rules": metrics.Rules(matchers),
+	}}}
 	if !file {
 		document = object{
 			"apiVersion": "monitoring.coreos.com/v1", "kind": "PrometheusRule", "metadata": object{"name": "sysop-metrics"}, "spec": document,

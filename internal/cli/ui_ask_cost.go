@@ -83,7 +83,10 @@ func (a *uiAPI) history(ctx context.Context, query url.Values) (json.RawMessage,
 		return nil, err
 	}
 	// Spans of whole steps of the window: what they cost adds up to what it costs.
-	step := metrics.StepFor(*l.Request.Window)
+	step, err := l.EvaluatedStep(ctx)
+	if err != nil {
+		return nil, err
+	}
 	whole := l.Request.Window.Aligned(step)
 	length := max(whole.Length()/maxSpans, step).Truncate(step)
 	for from := whole.From; from.Before(whole.To); {

@@ -167,6 +167,16 @@ func (h *History) Measure(ctx context.Context, r *UsageReport) error {
 	return nil
 }
 
+// EvaluatedStep is the step with which Measure evaluates the window: that of the recording rules
+// where they cover it.
+func (h *History) EvaluatedStep(ctx context.Context) (time.Duration, error) {
+	s, err := h.probe(ctx, newFetcher(h.server, nil))
+	if err != nil {
+		return 0, err
+	}
+	return s.e.step, nil
+}
+
 // piece is how much of the window one query evaluates.
 func (s *windowState) piece() time.Duration {
 	return (samplesPerQuery * s.e.sampling).Truncate(s.e.step)
@@ -180,7 +190,8 @@ func (s *windowState) query(q *quantity) *rangeQuery {
 		if ofSpecs := q.name == "pod_requested" || q.name == "pod_charged"; !s.recorded || ofSpecs && len(s.e.specs) > 0 {
 			return sumOver(q.expr, length, s.e.step)
 		}
-		return "sum_over_time(" + s.e.recording(*q) + "[" + promDuration(length-time.Millisecond) + "])"
+		// Each replica of Prometheus records them.
+		return maxBy(q.by, "sum_over_time("+s.e.recording(*q)+"["+promDuration(length-time.Millisecond)+"])")
 	}}
 }
 
@@ -218,11 +229,18 @@ func (h *History) probe(ctx context.Context, f *fetcher) (*windowState, error) {
 			Message: fmt.Sprintf("the server has series of %d clusters (label cluster), which are mixed up: select one cluster", len(clusters)),
 		})
 	}
-	exported, err := f.labelValues(ctx, "exported_namespace", match(infoMetric, phaseMetric, requestsMetric), w)
-	if err != nil {
+	relabelled := func(names ...string) (bool, error) {
+		values, err := f.labelValues(ctx, "exported_namespace", match(names...), w)
+		return len(values) > 0, err
+	}
+	if e.exported, err = relabelled(infoMetric, phaseMetric, requestsMetric); err != nil {
 		return nil, err
 	}
-	e.exported = len(exported) > 0
+	if e.has[schedulerMetric] {
+		if e.scheduled, err = relabelled(schedulerMetric); err != nil {
+			return nil, err
+		}
+	}
 	s := newWindowState(o, e, w)
 	s.fixed = h.fixed
 	return s, s.probeRules(ctx, f)

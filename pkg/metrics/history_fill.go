@@ -163,17 +163,23 @@ func (s *windowState) fillClaims(r *UsageReport) {
 		out.Class, out.Volume = cmp.Or(out.Class, c.class), cmp.Or(out.Volume, c.volume)
 		out.Claimed, out.Used, out.UsedKnown = overHours(c.claimed, step, 1), overHours(c.used, step, 1), c.usedKnown
 		out.Mounts = nil
-		rest := c.steps * mountParts
+		var mounted int64
 		for p, parts := range c.mounts {
-			rest -= parts
+			mounted += parts
 			out.Mounts = append(out.Mounts, Mount{Pod: object.Ref{Kind: "Pod", Namespace: p.namespace, Name: p.name}, UID: types.UID(p.uid), Hours: overHours(parts, step, mountParts)})
 		}
 		slices.SortFunc(out.Mounts, func(a, b Mount) int { return cmp.Or(object.Compare(a.Pod, b.Pod), cmp.Compare(a.UID, b.UID)) })
-		// The sum of the rounded parts is the whole.
-		out.Unmounted = overHours(rest, step, mountParts)
-		out.Hours = out.Unmounted
-		for _, m := range out.Mounts {
-			out.Hours = out.Hours.Add(m.Hours)
+		// A step is mounted or not: what is less than one was cut from the parts of the pods, and
+		// is the last one's. So the parts add up to the whole, rounded as they are.
+		all := max(c.steps*mountParts, mounted)
+		out.Hours, out.Unmounted = overHours(all, step, mountParts), overHours((all-mounted)/mountParts, step, 1)
+		if last := len(out.Mounts) - 1; last >= 0 {
+			out.Mounts[last].Hours = out.Hours.Sub(out.Unmounted)
+			for _, m := range out.Mounts[:last] {
+				out.Mounts[last].Hours = out.Mounts[last].Hours.Sub(m.Hours)
+			}
+		} else {
+			out.Unmounted = out.Hours
 		}
 		r.Claims = append(r.Claims, out)
 	}

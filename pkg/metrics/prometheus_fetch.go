@@ -73,7 +73,8 @@ func (q *rangeQuery) pieces(from time.Time) int {
 	return int((q.to.Sub(from) + q.piece - 1) / q.piece)
 }
 
-// all sends queries. It omits a query that the server refuses, with a note; if the server refuses
+// all sends queries. It omits a query that the server refuses, with a note: half a sum
+// would be a wrong figure. If the server refuses
 // all of them, or cannot be reached, the window fails.
 func (f *fetcher) all(ctx context.Context, queries []*rangeQuery) error {
 	ctx, stop := context.WithCancel(ctx)
@@ -104,6 +105,9 @@ func (f *fetcher) all(ctx context.Context, queries []*rangeQuery) error {
 	}
 	for i, q := range queries {
 		if errs[i] != nil {
+			if !q.last {
+				q.rows = nil
+			}
 			f.note(Note{Subject: q.name, Reason: "Refused", Message: errs[i].Error(), LowersFigures: true})
 		}
 	}

@@ -165,7 +165,7 @@ func TestDirect(t *testing.T) {
 		}
 		query := r.form.Get("query")
 		switch {
-		case query == "":
+		case query == "" || strings.HasPrefix(query, "sum_over_time(((group("): // steps are of the cluster
 			continue
 		case r.method == http.MethodPost:
 			posted++

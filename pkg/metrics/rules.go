@@ -1,5 +1,14 @@
 package metrics
 
+import (
+	"maps"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/lazyregexp"
+)
+
 // rulePrefix begins the names of recording rules.
 const rulePrefix = "sysop:"
 
@@ -16,23 +25,56 @@ func (e *expressions) recording(q quantity) string {
 type Rule struct {
 	Record string `json:"record"`
 	Expr   string `json:"expr"`
+	// Labels are those that the matchers select.
+	Labels map[string]string `json:"labels,omitempty"`
 }
 
 // RuleInterval is how often the recording rules are evaluated.
 const RuleInterval = ruleStep
 
+// RuleOffset is how long after a step its value is computed, as the query_offset of the group: a
+// sample of the kubelet has the time at which it was measured, and is scraped later. What is
+// recorded has the time of the step.
+const RuleOffset = 2 * time.Minute
+
 // Rules are recording rules for windows of steps of RuleInterval: what a query sums over the
 // steps of a window is computed once, at each step. A History uses them where they cover the
 // window. They are about the whole cluster, from the metrics that current versions of
-// kube-state-metrics and the kubelets have; matchers are added to every selector.
+// kube-state-metrics and the kubelets have, whether their scraper honours labels or not.
+// Matchers are added to every selector, and those of one value (cluster="eu-1") to the labels of
+// what is recorded, by which a window with the same matchers finds it.
 func Rules(matchers string) []Rule {
-	e := &expressions{step: ruleStep, sampling: sampling(ruleStep), matchers: matchers, has: map[string]bool{}, unnamed: true}
+	e := &expressions{step: ruleStep, sampling: sampling(ruleStep), matchers: matchers, has: map[string]bool{}, unnamed: true, exported: true, scheduled: true}
 	for _, name := range e.metrics() {
 		e.has[name] = true
 	}
+	labels := equalities(matchers)
 	var rules []Rule
 	for _, q := range e.quantities(true) {
-		rules = append(rules, Rule{Record: rulePrefix + q.name, Expr: q.expr})
+		rule := Rule{Record: rulePrefix + q.name, Expr: q.expr, Labels: maps.Clone(labels)}
+		for _, own := range strings.Split(q.by, ",") {
+			delete(rule.Labels, own)
+		}
+		rules = append(rules, rule)
 	}
 	return rules
+}
+
+// matcherForm is one matcher of labels: its name, operator and quoted value.
+var matcherForm = lazyregexp.New("([a-zA-Z_][a-zA-Z0-9_]*)\\s*(=~|!=|!~|=)\\s*(\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*'|`[^`]*`)")
+
+// equalities are the labels that matchers give one value.
+func equalities(matchers string) map[string]string {
+	labels := map[string]string{}
+	for _, matcher := range matcherForm.FindAllString(matchers, -1) {
+		m := matcherForm.FindStringSubmatch(matcher)
+		text := m[3]
+		if text[0] == '\'' { // as Go does not quote text
+			text = `"` + strings.ReplaceAll(strings.ReplaceAll(text[1:len(text)-1], `\'`, `'`), `"`, `\"`) + `"`
+		}
+		if value, err := strconv.Unquote(text); err == nil && m[2] == "=" && value != "" {
+			labels[m[1]] = value
+		}
+	}
+	return labels
 }

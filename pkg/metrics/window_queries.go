@@ -59,7 +59,7 @@ const (
 	// maxGap is the longest gap of a counter over which its difference is counted.
 	maxGap = time.Hour
 	// mountParts is how many parts a step of a claim has, to split it among pods: every
-	// number up to 16 divides it.
+	// number up to 16 divides it. Where more share one, a few parts of each step remain.
 	mountParts = 720720
 )
 
@@ -120,8 +120,8 @@ type expressions struct {
 	// has are the metrics that the server has.
 	has map[string]bool
 	// exported says that the scraper has put its own labels in the place of those of
-	// kube-state-metrics (honor_labels: false).
-	exported bool
+	// kube-state-metrics (honor_labels: false); scheduled, of those of kube-scheduler.
+	exported, scheduled bool
 	// unnamed says that cAdvisor does not name the UID of some pods.
 	unnamed bool
 	specs   []specRequest
@@ -135,7 +135,7 @@ func (e *expressions) selector(name string, matchers ...string) string {
 	ofCluster := strings.HasPrefix(name, "kube_node_") || strings.HasPrefix(name, "kube_persistentvolume_")
 	if len(e.namespaces) > 0 && !ofCluster {
 		label := "namespace"
-		if e.exported && strings.HasPrefix(name, "kube_") {
+		if e.relabelled(name) {
 			label = "exported_namespace"
 		}
 		matchers = append(matchers, label+"=~"+quoteMatcher(e.namespaces))
@@ -146,10 +146,23 @@ func (e *expressions) selector(name string, matchers ...string) string {
 	return name + "{" + strings.Join(matchers, ",") + "}"
 }
 
-// own gives the series of kube-state-metrics its own labels back.
-func (e *expressions) own(name, x string) string {
-	if e.exported && strings.HasPrefix(name, "kube_") {
-		for _, label := range []string{"namespace", "pod", "container", "node", "service"} {
+// relabelled says that the labels of a metric are those of its scraper.
+func (e *expressions) relabelled(name string) bool {
+	if name == schedulerMetric {
+		return e.scheduled
+	}
+	return e.exported && strings.HasPrefix(name, "kube_")
+}
+
+// own gives the series of kube-state-metrics and kube-scheduler their own labels back: of those
+// that are read, or all of them. It changes nothing where the scraper has left them.
+func (e *expressions) own(by, name, x string) string {
+	if !e.relabelled(name) {
+		return x
+	}
+	read := strings.Split(by, ",")
+	for _, label := range []string{"namespace", "pod", "container", "node", "service"} {
+		if by == "" || slices.Contains(read, label) {
 			x = fmt.Sprintf(`label_replace(%s,%q,"$1",%q,"(.+)")`, x, label, "exported_"+label)
 		}
 	}
@@ -158,12 +171,12 @@ func (e *expressions) own(name, x string) string {
 
 // now is the value of a metric at a moment, by labels.
 func (e *expressions) now(labels, name string, matchers ...string) string {
-	return maxBy(labels, e.own(name, e.selector(name, matchers...)))
+	return maxBy(labels, e.own(labels, name, e.selector(name, matchers...)))
 }
 
 // recent is its last value within the step, or within staleness where that is longer.
 func (e *expressions) recent(labels, name string, matchers ...string) string {
-	return maxBy(labels, e.own(name, e.last(max(e.step, staleness), 0, name, matchers...)))
+	return maxBy(labels, e.own(labels, name, e.last(max(e.step, staleness), 0, name, matchers...)))
 }
 
 func (e *expressions) last(length, offset time.Duration, name string, matchers ...string) string {
@@ -374,14 +387,16 @@ func (e *expressions) gaps() string {
 
 // sampledSteps are 1 at each step that has any sample.
 func (e *expressions) sampledSteps() string {
+	cluster := *e
+	cluster.namespaces = nil
 	var all []string
 	for _, name := range []string{memoryMetric, cpuMetric} {
 		if e.has[name] {
-			all = append(all, "group("+e.selector(name, `container!=""`)+")")
+			all = append(all, "group("+cluster.selector(name, `container!=""`)+")")
 		}
 	}
 	if e.has[phaseMetric] {
-		all = append(all, "group("+e.selector(phaseMetric, `phase="Running"`)+")")
+		all = append(all, "group("+cluster.selector(phaseMetric, `phase="Running"`)+")")
 	}
 	return union(all...)
 }
@@ -428,6 +443,8 @@ type quantity struct {
 	// needs are the metrics of which the server has to have one.
 	needs []string
 	expr  string
+	// by are the labels of its rows; none where it has a single one.
+	by string
 	// ofCluster says that it has no namespace.
 	ofCluster bool
 }
@@ -440,26 +457,26 @@ func (e *expressions) quantities(whole bool) []quantity {
 		hours = e.sampled(e.running())
 	}
 	all := []quantity{
-		{name: "pod_running", needs: []string{phaseMetric, memoryMetric}, expr: hours},
-		{name: "container_cpu_used", needs: []string{cpuMetric}, expr: e.cpu(containerKey)},
-		{name: "container_memory_used", needs: []string{memoryMetric}, expr: e.sampled(e.memory(containerKey))},
-		{name: "pod_network_received", needs: []string{receiveMetric}, expr: e.traffic(receiveMetric)},
-		{name: "pod_network_sent", needs: []string{transmitMetric}, expr: e.traffic(transmitMetric)},
-		{name: "container_requested", needs: []string{requestsMetric}, expr: e.times(e.containers(requestsMetric, initRequests))},
-		{name: "container_limited", needs: []string{limitsMetric}, expr: e.times(e.withOverhead(e.containers(limitsMetric, initLimits)))},
-		{name: "pod_requested", needs: []string{requestsMetric}, expr: e.times(e.requests())},
-		{name: "claim_size", needs: []string{claimMetric}, expr: withHours(e.claims())},
-		{name: "claim_mounted", needs: []string{mountMetric}, expr: e.mounts()},
-		{name: "claim_used", needs: []string{claimUsage}, expr: e.now(claimKey, claimUsage)},
-		{name: "balancer_hours", needs: []string{balancerMetric}, expr: e.now("namespace,service", balancerMetric) + " * 0 + 1"},
-		{name: "node_capacity", needs: []string{capacityMetric}, expr: e.nodes(), ofCluster: true},
-		{name: "pod_charged", needs: []string{requestsMetric, cpuMetric, memoryMetric}, expr: e.charged()},
+		{name: "pod_running", by: podKey, needs: []string{phaseMetric, memoryMetric}, expr: hours},
+		{name: "container_cpu_used", by: containerKey, needs: []string{cpuMetric}, expr: e.cpu(containerKey)},
+		{name: "container_memory_used", by: containerKey, needs: []string{memoryMetric}, expr: e.sampled(e.memory(containerKey))},
+		{name: "pod_network_received", by: podKey, needs: []string{receiveMetric}, expr: e.traffic(receiveMetric)},
+		{name: "pod_network_sent", by: podKey, needs: []string{transmitMetric}, expr: e.traffic(transmitMetric)},
+		{name: "container_requested", by: containerKey + ",resource", needs: []string{requestsMetric}, expr: e.times(e.containers(requestsMetric, initRequests))},
+		{name: "container_limited", by: containerKey + ",resource", needs: []string{limitsMetric}, expr: e.times(e.withOverhead(e.containers(limitsMetric, initLimits)))},
+		{name: "pod_requested", by: podKey + ",resource", needs: []string{requestsMetric}, expr: e.times(e.requests())},
+		{name: "claim_size", by: claimKey + ",of", needs: []string{claimMetric}, expr: withHours(e.claims())},
+		{name: "claim_mounted", by: claimKey + ",pod,uid", needs: []string{mountMetric}, expr: e.mounts()},
+		{name: "claim_used", by: claimKey, needs: []string{claimUsage}, expr: e.now(claimKey, claimUsage)},
+		{name: "balancer_hours", by: "namespace,service", needs: []string{balancerMetric}, expr: e.now("namespace,service", balancerMetric) + " * 0 + 1"},
+		{name: "node_capacity", by: "node,resource", needs: []string{capacityMetric}, expr: e.nodes(), ofCluster: true},
+		{name: "pod_charged", by: podKey + ",resource", needs: []string{requestsMetric, cpuMetric, memoryMetric}, expr: e.charged()},
 	}
 	if whole {
-		all = append(all, quantity{name: "volume_unclaimed", needs: []string{volumePhase}, expr: e.volumes(), ofCluster: true})
+		all = append(all, quantity{name: "volume_unclaimed", by: "persistentvolume,of", needs: []string{volumePhase}, expr: e.volumes(), ofCluster: true})
 	}
 	if e.has[memoryMetric] && e.has[phaseMetric] {
-		all = append(all, quantity{name: "pod_gaps", needs: []string{memoryMetric}, expr: e.gaps()})
+		all = append(all, quantity{name: "pod_gaps", by: "namespace,pod", needs: []string{memoryMetric}, expr: e.gaps()})
 	}
 	all = append(all, quantity{name: "steps", needs: []string{memoryMetric, cpuMetric, phaseMetric}, expr: e.sampledSteps(), ofCluster: true})
 	return slices.DeleteFunc(all, func(q quantity) bool {
@@ -497,7 +514,7 @@ func (e *expressions) metrics() []string {
 
 // fact is the last value of a metric within a time.
 func (e *expressions) fact(name, labels string, length time.Duration) string {
-	x := e.own(name, e.last(length, 0, name))
+	x := e.own(labels, name, e.last(length, 0, name))
 	if labels == "" {
 		return x
 	}

@@ -109,7 +109,7 @@ func TestAdjacentWindows(t *testing.T) {
 	}
 }
 
-// TestRules records the rules at each step, as a Prometheus with them would have, on a server
+// TestRules records the rules at each step, as two replicas of Prometheus with them would have, on a server
 // that loads the rules file (it does not start with one that is not valid): a window has the
 // same figures with them.
 func TestRules(t *testing.T) {
@@ -118,12 +118,14 @@ func TestRules(t *testing.T) {
 	want := sums(f.read(nil, step))
 	series := slices.Clone(f.series)
 	for _, rule := range metrics.Rules("") {
-		for _, s := range f.evaluated(rule.Expr) {
-			s.Metric[model.MetricNameLabel] = model.LabelValue(rule.Record)
-			series = append(series, s)
+		for _, replica := range []model.LabelValue{"a", "b"} {
+			for _, s := range f.evaluated(rule.Expr) {
+				s.Metric[model.MetricNameLabel], s.Metric["prometheus_replica"] = model.LabelValue(rule.Record), replica
+				series = append(series, s)
+			}
 		}
 	}
-	text, err := yaml.Marshal(map[string]any{"groups": []any{map[string]any{"name": "sysop", "interval": "5m", "rules": metrics.Rules("")}}})
+	text, err := yaml.Marshal(map[string]any{"groups": []any{map[string]any{"name": "sysop", "interval": "5m", "query_offset": "2m", "rules": metrics.Rules("")}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,6 +142,23 @@ func TestRules(t *testing.T) {
 	for key, v := range want {
 		if !got[key].Equal(v) {
 			t.Errorf("%s is %s with rules, %s without", key, got[key], v)
+		}
+	}
+}
+
+// TestRulesRelabelled has a scraper that puts its own labels in the place of others: what rules
+// record is of the pods all the same.
+func TestRulesRelabelled(t *testing.T) {
+	f := &truth{T: t}
+	l := map[string]string{"namespace": "monitoring", "pod": "ksm-0", "exported_namespace": "shop", "exported_pod": "web", "uid": uidA, "phase": "Running"}
+	f.over("kube_pod_status_phase", l, 0, 240, "1")
+	f.read(nil)
+	for _, rule := range metrics.Rules("") {
+		if rule.Record != "sysop:pod_running" {
+			continue
+		}
+		if got := f.evaluated(rule.Expr); len(got) != 1 || got[0].Metric["namespace"] != "shop" || got[0].Metric["pod"] != "web" {
+			t.Errorf("the rule records %v", got)
 		}
 	}
 }

@@ -418,6 +418,57 @@ func TestExported(t *testing.T) {
 	}
 }
 
+// TestExportedScheduler has a scraper that honours the labels of kube-state-metrics, and not those
+// of kube-scheduler.
+func TestExportedScheduler(t *testing.T) {
+	f := &truth{T: t}
+	l := podLabels("shop", "web", uidA)
+	f.over("kube_pod_status_phase", with2(l, "phase", "Running"), 0, 240, "1")
+	f.over("kube_pod_created", l, 0, 240, "1793491200")
+	f.over("kube_pod_container_resource_requests", with2(l, "container", "app", "resource", "cpu"), 0, 240, "1")
+	f.over("kube_pod_resource_request", map[string]string{
+		"namespace": "kube-system", "pod": "kube-scheduler-0", "exported_namespace": "shop", "exported_pod": "web", "node": "n1", "resource": "cpu",
+	}, 0, 240, "3")
+	for _, namespaces := range [][]string{nil, {"shop"}} {
+		r := f.read(nil, func(o *metrics.HistoryOptions) { o.Namespaces = namespaces })
+		equal(t, "requested by the scheduler", podOf(t, r, "web", uidA).Requested[metrics.CPU], "6")
+	}
+}
+
+// TestQuietNamespace has a namespace without pods in a cluster with samples: there is no gap.
+func TestQuietNamespace(t *testing.T) {
+	f := &truth{T: t}
+	f.over("kube_pod_status_phase", with2(podLabels("shop", "web", uidA), "phase", "Running"), 0, 240, "1")
+	r := f.read(nil, func(o *metrics.HistoryOptions) { o.Namespaces = []string{"quiet"} })
+	if n := note(r, "Gap"); n.Message != "" {
+		t.Errorf("note is %+v", n)
+	}
+}
+
+// TestManyMounts has a claim that 17 pods share: it is mounted all of the time.
+func TestManyMounts(t *testing.T) {
+	f := &truth{T: t}
+	claim := map[string]string{"namespace": "shop", "persistentvolumeclaim": "data"}
+	f.over("kube_persistentvolumeclaim_resource_requests_storage_bytes", claim, 0, 240, "100")
+	for i := range 17 {
+		l := podLabels("shop", "web-"+strconv.Itoa(i), uidA[:34]+strconv.Itoa(10+i))
+		f.over("kube_pod_spec_volumes_persistentvolumeclaims_info", with2(l, "persistentvolumeclaim", "data"), 0, 240, "1")
+		f.over("kube_pod_status_phase", with2(l, "phase", "Running"), 0, 240, "1")
+	}
+	c := f.read(nil).Claims[0]
+	if !c.Unmounted.IsZero() || len(c.Mounts) != 17 {
+		t.Errorf("claim is %+v", c)
+	}
+	equal(t, "hours", c.Hours, "2")
+	sum := c.Unmounted
+	for _, m := range c.Mounts {
+		sum = sum.Add(m.Hours)
+	}
+	if !sum.Equal(c.Hours) {
+		t.Errorf("parts add up to %s of %s", sum, c.Hours)
+	}
+}
+
 // TestOwners has pods that are gone: their owners, nearest first, and their labels.
 func TestOwners(t *testing.T) {
 	f := &truth{T: t}
