@@ -198,6 +198,7 @@ func (h *HealthResult) cause(s view.HealthStack) string {
 	return ""
 }
 
+// Answer is what is shown.
 func (h *HealthResult) Answer() view.Output {
 	options := view.HealthOptions{Namespace: h.Home, Now: h.Session.AsOf(), Events: h.events, All: h.Request.All, Objects: h.objects}
 	if h.Request.Since > 0 {

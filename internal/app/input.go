@@ -79,4 +79,5 @@ func (c *Input) StackOptions() graph.StackOptions {
 	return graph.StackOptions{NoInferred: c.NoInferred}
 }
 
+// Given says that a flag has a value.
 func Given(s *string) bool { return s != nil && *s != "" }

@@ -122,6 +122,7 @@ func costs(r *metrics.UsageReport, namespace string) bool {
 		slices.ContainsFunc(r.LoadBalancers, func(b metrics.LoadBalancer) bool { return b.Service.Namespace == namespace })
 }
 
+// StackOptions are those by which stacks are followed.
 func (m *MetricsResult) StackOptions() graph.StackOptions {
 	return graph.StackOptions{NoInferred: m.Input.NoInferred}
 }

@@ -67,6 +67,7 @@ func (m *MetricsResult) alongside(namespaces []string) []string {
 	return slices.Compact(namespaces)
 }
 
+// The kinds of the core group that figures are about.
 var (
 	PodKind       = object.Ref{Kind: "Pod"}.GroupKind()
 	NodeKind      = object.Ref{Kind: "Node"}.GroupKind()

@@ -19,6 +19,7 @@ type objectReader struct {
 	missed map[object.Gap]bool
 }
 
+// NewObjectReader reads objects of the session's source whole.
 func NewObjectReader(ctx context.Context, s *Session) (*objectReader, error) {
 	p := &objectReader{s: s, missed: map[object.Gap]bool{}}
 	if snap, ok := s.Source.(*source.Snapshot); ok {

@@ -65,6 +65,7 @@ func ofQuota(message string) bool {
 
 var limitRangeKind = schema.GroupKind{Kind: "LimitRange"}
 
+// EnforceLabel is the label of a namespace that names the Pod Security level it enforces.
 const EnforceLabel = "pod-security.kubernetes.io/enforce"
 
 // changesSecurity reports that the batch changes the Pod Security standard of an existing

@@ -200,6 +200,7 @@ func (s *Session) Together(g *graph.Graph, roots []Root) map[graph.ID]graph.ID {
 	return as
 }
 
+// Nodes returns the nodes that a root names.
 func (s *Session) Nodes(g *graph.Graph, r Root, selector labels.Selector) []graph.ID {
 	if r.Group != "" {
 		one := r

@@ -95,4 +95,5 @@ func (s *Session) noSystem(g *graph.Graph, r Root, place string) error {
 	return hint.With(err, "there are "+strings.Join(names, ", "))
 }
 
+// ConfigMapKind is the kind of ConfigMaps.
 var ConfigMapKind = schema.GroupKind{Kind: "ConfigMap"}

@@ -239,6 +239,7 @@ func (c *Input) Detail() func(object.Resource) (source.Detail, string) {
 // measuredKinds are the kinds of the core group that hold requests and capacity.
 var measuredKinds = []string{"Node", "PersistentVolume", "PersistentVolumeClaim", "Pod", "Service"}
 
+// DefinitionKind is the kind of CustomResourceDefinitions.
 var DefinitionKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 
 // learnedRules are the rules of the session; nil before they are learned.
@@ -344,6 +345,7 @@ type WholeSink struct {
 	want map[object.Ref]bool
 }
 
+// Add takes the objects that are wanted.
 func (w *WholeSink) Add(o object.Object) {
 	if fields := o.Fields(); fields != nil && w.want[o.Ref] {
 		w.Mu.Lock()
@@ -352,6 +354,7 @@ func (w *WholeSink) Add(o object.Object) {
 	}
 }
 
+// Gap keeps a gap.
 func (w *WholeSink) Gap(g object.Gap) {
 	w.Mu.Lock()
 	defer w.Mu.Unlock()
@@ -361,11 +364,20 @@ func (w *WholeSink) Gap(g object.Gap) {
 // EarlyGaps keeps only gaps, before there is an inventory.
 type EarlyGaps struct{ Gaps []object.Gap }
 
-func (e *EarlyGaps) Add(object.Object)              {}
-func (e *EarlyGaps) Absent(object.Ref)              {}
+// Add drops the object.
+func (e *EarlyGaps) Add(object.Object) {}
+
+// Absent drops what is known to be missing.
+func (e *EarlyGaps) Absent(object.Ref) {}
+
+// Cover drops what was covered.
 func (e *EarlyGaps) Cover(schema.GroupKind, string) {}
+
+// Reset drops nothing: there is nothing to read again.
 func (e *EarlyGaps) Reset(schema.GroupKind, string) {}
-func (e *EarlyGaps) Gap(g object.Gap)               { e.Gaps = append(e.Gaps, g) }
+
+// Gap keeps a gap.
+func (e *EarlyGaps) Gap(g object.Gap) { e.Gaps = append(e.Gaps, g) }
 
 // Everything returns each object of the namespace, or of the cluster.
 func (s *Session) Everything(g *graph.Graph) []graph.ID {

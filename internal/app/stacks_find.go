@@ -41,6 +41,7 @@ type creationTimes struct {
 	every bool
 }
 
+// NewCreationTimes keeps the creation times of objects without an owner.
 func NewCreationTimes() *creationTimes { return &creationTimes{ByRef: map[object.Ref]time.Time{}} }
 
 func (b *creationTimes) Extractor(*Session) inventory.Extractor {

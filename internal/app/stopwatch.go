@@ -22,6 +22,7 @@ type stageTime struct {
 	took time.Duration
 }
 
+// NewStopwatch measures stages by a clock.
 func NewStopwatch(now func() time.Time) *stopwatch { return &stopwatch{now: now} }
 
 // Stage begins a stage and returns the function that ends it. Repeated stages add up.

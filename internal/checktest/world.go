@@ -210,8 +210,8 @@ func Only(t testing.TB, rules []check.Rule, id string, ask func([]check.Rule) *c
 	return s.Results[0]
 }
 
-// The YAML files of a directory of testdata, joined.
-func Folder(t testing.TB, name string) string {
+// Directory returns the YAML files of a directory of testdata, joined.
+func Directory(t testing.TB, name string) string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(name, "*.yaml"))
 	if err != nil || len(files) == 0 {

@@ -151,7 +151,7 @@ func (o *healthOptions) run(ctx context.Context) error {
 	}
 	opening, stop := o.opening(ctx, q)
 	defer stop()
-	h, err := o.Input.Health(opening, q)
+	h, err := o.Health(opening, q)
 	if err != nil {
 		return o.late(opening, q, err)
 	}

@@ -92,15 +92,8 @@ func (o *installOptions) propose(ctx context.Context) (*installPlan, error) {
 	if err := o.named(p.of.Name); err != nil {
 		return nil, err
 	}
-	if err := p.loadJournal(ctx); err != nil {
+	if err := p.considerOpenRun(ctx); err != nil {
 		return nil, err
-	}
-	if again, err := p.beforeRun(ctx); err != nil {
-		return nil, err
-	} else if again {
-		if err := p.solve(ctx); err != nil {
-			return nil, err
-		}
 	}
 	if err := p.compose(ctx); err != nil {
 		return nil, err
@@ -113,6 +106,19 @@ func (o *installOptions) propose(ctx context.Context) (*installPlan, error) {
 	}
 	o.wire(p.runner, p.cluster)
 	return p, p.await(ctx)
+}
+
+// considerOpenRun reads the journal, and selects versions again if a run that did not finish
+// changes what is installed.
+func (p *installPlan) considerOpenRun(ctx context.Context) error {
+	if err := p.loadJournal(ctx); err != nil {
+		return err
+	}
+	again, err := p.beforeRun(ctx)
+	if err != nil || !again {
+		return err
+	}
+	return p.solve(ctx)
 }
 
 // await waits for the run that did not finish, if its process is alive, and finds out whether it died.

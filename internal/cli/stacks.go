@@ -102,7 +102,7 @@ func (o *stacksOptions) run(ctx context.Context) error {
 	if q.Rules, err = o.rules.Read(ctx); err != nil {
 		return err
 	}
-	l, err := o.Input.Stacks(ctx, q)
+	l, err := o.Stacks(ctx, q)
 	if err != nil {
 		return err
 	}

@@ -22,8 +22,8 @@ func TestComplete(t *testing.T) {
 		None  *row           `json:"none"`
 		By    map[string]row `json:"by"`
 		Left  []string       `json:"left,omitzero"`
-		Out   []string `json:"-"`
-		Patch any      `json:"patch"`
+		Out   []string       `json:"-"`
+		Patch any            `json:"patch"`
 	}
 	doc := document{
 		At:   time.Date(2026, 1, 2, 3, 4, 5, 6, time.FixedZone("", 3600)),

@@ -272,7 +272,6 @@ func (s *windowState) take(name string, rows map[string]row) {
 	}
 }
 
-//nolint:funlen // a table of the quantities
 func (s *windowState) takeSum(name string, l map[string]string, v int64) {
 	switch name {
 	case "pod_running":

@@ -52,7 +52,7 @@ func Rules(matchers string) []Rule {
 	var rules []Rule
 	for _, q := range e.quantities(true) {
 		rule := Rule{Record: rulePrefix + q.name, Expr: q.expr, Labels: maps.Clone(labels)}
-		for _, own := range strings.Split(q.by, ",") {
+		for own := range strings.SplitSeq(q.by, ",") {
 			delete(rule.Labels, own)
 		}
 		rules = append(rules, rule)

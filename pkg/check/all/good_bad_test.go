@@ -13,7 +13,7 @@ import (
 // TestBadTripsEveryRule checks the deliberately bad operator and its application.
 func TestBadTripsEveryRule(t *testing.T) {
 	found := map[string]int{}
-	for _, s := range checktest.Read(t, operator.Find, checktest.Folder(t, "../testdata/bad")).Subjects(Rules()) {
+	for _, s := range checktest.Read(t, operator.Find, checktest.Directory(t, "../testdata/bad")).Subjects(Rules()) {
 		for _, r := range s.Results {
 			found[r.Rule.ID] += len(r.Findings)
 		}
@@ -29,7 +29,7 @@ func TestBadTripsEveryRule(t *testing.T) {
 // nothing is wrong or left open.
 func TestGoodTripsNone(t *testing.T) {
 	right := map[string]int{}
-	for _, s := range checktest.Read(t, operator.Find, checktest.Folder(t, "../testdata/good")).Subjects(Rules()) {
+	for _, s := range checktest.Read(t, operator.Find, checktest.Directory(t, "../testdata/good")).Subjects(Rules()) {
 		for _, r := range s.Results {
 			right[r.Rule.ID] += len(r.Passed)
 			for _, f := range r.Findings {

@@ -266,7 +266,7 @@ func TestBuiltInShapes(t *testing.T) {
 
 // TestDefinitionCheckIsStable says that a definition is judged the same each time.
 func TestDefinitionCheckIsStable(t *testing.T) {
-	w := checktest.Read(t, operator.Find, checktest.Folder(t, "../testdata/bad"))
+	w := checktest.Read(t, operator.Find, checktest.Directory(t, "../testdata/bad"))
 	rules := slices.Concat(consumabilityRules(), settableRules())
 	for _, d := range w.Definitions {
 		if a, b := d.Check(rules), d.Check(rules); !reflect.DeepEqual(findingsOf(a), findingsOf(b)) {

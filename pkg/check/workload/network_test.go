@@ -69,7 +69,7 @@ func TestPoliciesSelectAsTheGraphSays(t *testing.T) {
 		"bad":  policyText("a", "bad", "podSelector: {matchLabels: {app: bad-operator}}"),
 	}
 	for name, policies := range more {
-		policiesAgree(t, checktest.Folder(t, "../testdata/"+name)+policies)
+		policiesAgree(t, checktest.Directory(t, "../testdata/"+name)+policies)
 	}
 }
 

@@ -141,7 +141,7 @@ type bench struct {
 const (
 	fixed       = "shop"
 	deployments = 20
-	pods        = 5       // of each Deployment
+	pods        = 5        // of each Deployment
 	perTree     = pods + 4 // with the Deployment, its ReplicaSet, a Service and a ConfigMap; each second tree has a custom resource
 )
 
