@@ -227,7 +227,7 @@ func (m *MetricsResult) flat() {
 
 // namespaces returns the namespaces of the pods of the report; nil for all.
 func (m *MetricsResult) namespaces() []string {
-	if m.whole || m.isClusterWide() {
+	if m.whole || m.isClusterWide() || m.Reading == nil {
 		return nil
 	}
 	seen := map[string]bool{}
