@@ -14,8 +14,8 @@ import (
 // Facting makes the next session keep the facts that the rules read.
 func (c *Input) Facting() *check.Collector {
 	facts := check.NewCollector()
-	c.Wholly = check.Whole()
-	c.Extract = append(c.Extract, func(*Session) inventory.Extractor { return Keep(facts) })
+	c.wholly = check.Whole()
+	c.Extract = append(c.Extract, func(*Session) inventory.Extractor { return keep(facts) })
 	return facts
 }
 
@@ -49,8 +49,8 @@ func (s *Session) CheckWorld(g *graph.Graph, facts *check.Collector, kinds *obje
 	return w
 }
 
-// Keep makes a collector take the objects that it needs.
-func Keep(facts *check.Collector) inventory.Extractor {
+// keep makes a collector take the objects that it needs.
+func keep(facts *check.Collector) inventory.Extractor {
 	return func(o object.Object) func(*inventory.Inventory, inventory.ID) {
 		facts.Add(o)
 		return nil

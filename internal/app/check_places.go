@@ -42,7 +42,7 @@ func (c *CheckRun) places(ctx context.Context, found []*colocation.Placement, as
 	slices.SortFunc(refs, object.Compare)
 	known := map[object.Ref]colocation.Settable{}
 	var failed error
-	err := c.Session.ReadDefinitions(ctx, slices.Compact(refs), func(fields map[string]any) {
+	err := c.Session.readDefinitions(ctx, slices.Compact(refs), func(fields map[string]any) {
 		d, err := check.NewDefinition(c.world, fields)
 		if err != nil {
 			failed = err

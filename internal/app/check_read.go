@@ -113,7 +113,7 @@ func (c *CheckRun) choose() error {
 		for _, o := range c.operators {
 			c.definitions = append(c.definitions, o.Definitions...)
 		}
-		c.stacks = c.Session.Find(c.Graph, opts)
+		c.stacks = c.Session.find(c.Graph, opts)
 		if !c.in.AllNamespaces && c.Session.Namespace != "" {
 			c.stacks = slices.DeleteFunc(c.stacks, func(s metrics.Stack) bool { return s.Ref.Namespace != c.Session.Namespace })
 		}
@@ -138,7 +138,7 @@ func (c *CheckRun) choose() error {
 	for _, k := range t.kinds {
 		c.definitions = append(c.definitions, object.Ref{Group: DefinitionKind.Group, Kind: DefinitionKind.Kind, Name: k.String()})
 	}
-	named := c.q.Rows.Stacks(t.Roots, func(r Root) []metrics.Stack {
+	named := c.q.Rows.stacks(t.Roots, func(r Root) []metrics.Stack {
 		return c.Session.StacksOf(c.Graph, r, c.Session.Nodes(c.Graph, r, c.q.Selector))
 	})
 	c.stacks = append(c.stacks, named...)
@@ -221,7 +221,7 @@ func (c *CheckRun) define(ctx context.Context) error {
 		return err
 	}
 	subjects := map[object.Ref]*check.Subject{}
-	err = c.Session.ReadDefinitions(ctx, refs, func(fields map[string]any) {
+	err = c.Session.readDefinitions(ctx, refs, func(fields map[string]any) {
 		d, err := check.NewDefinition(c.world, fields)
 		if err != nil {
 			// A malformed definition does not affect the others, unless it was named.

@@ -31,7 +31,7 @@ func (s *Session) FieldDefinitions(ctx context.Context, wanted map[schema.GroupK
 		}
 	}
 	slices.SortFunc(refs, object.Compare)
-	return out, s.ReadDefinitions(ctx, refs, func(crd map[string]any) { out.Add(crd) })
+	return out, s.readDefinitions(ctx, refs, func(crd map[string]any) { out.Add(crd) })
 }
 
 // KindsRead are the kinds that relations read.

@@ -32,11 +32,11 @@ func TestDetail(t *testing.T) {
 		{"apiextensions.k8s.io", "CustomResourceDefinition", false, about{definitions: true}, source.Fields, ""},
 		{"apiextensions.k8s.io", "CustomResourceDefinition", false, about{from: true}, source.Fields, ""},
 	} {
-		o := &Input{Rules: builtInRules(), Definitions: c.ask.definitions}
+		o := &Input{rules: builtInRules(), Definitions: c.ask.definitions}
 		if c.ask.from {
 			o.From = "file"
 		}
-		if detail, version := o.Detail()(object.Resource{Group: c.group, Kind: c.kind, Custom: c.custom}); detail != c.want || version != c.version {
+		if detail, version := o.detail()(object.Resource{Group: c.group, Kind: c.kind, Custom: c.custom}); detail != c.want || version != c.version {
 			t.Errorf("%s %+v: %v in %q", c.kind, c.ask, detail, version)
 		}
 	}
@@ -44,9 +44,9 @@ func TestDetail(t *testing.T) {
 
 // Rules that read what is left out do not make the source list it.
 func TestLeftOutStaysOut(t *testing.T) {
-	c := &Input{Rules: builtInRules()}
+	c := &Input{rules: builtInRules()}
 	for _, k := range [][2]string{{"", "Event"}, {"events.k8s.io", "Event"}, {"coordination.k8s.io", "Lease"}, {"coordination.k8s.io", "LeaseCandidate"}, {"", "Endpoints"}} {
-		if r := (object.Resource{Group: k[0], Kind: k[1]}); c.Includes(r) {
+		if r := (object.Resource{Group: k[0], Kind: k[1]}); c.includes(r) {
 			t.Errorf("%s is listed", k)
 		}
 	}

@@ -17,8 +17,8 @@ func (s *Session) readAll(ctx context.Context, opts graph.StackOptions) (*graph.
 	return s.Read(ctx, first, s.Everything, opts)
 }
 
-// Find finds the stacks of the namespace, or of the cluster.
-func (s *Session) Find(g *graph.Graph, opts graph.StackOptions) []metrics.Stack {
+// find finds the stacks of the namespace, or of the cluster.
+func (s *Session) find(g *graph.Graph, opts graph.StackOptions) []metrics.Stack {
 	var out []metrics.Stack
 	for _, f := range s.Applications(g, opts).Stacks {
 		if !s.IsClusterSystem(g, f) {

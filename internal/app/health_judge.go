@@ -94,7 +94,7 @@ func (h *HealthResult) read(ctx context.Context, opts graph.StackOptions) ([]met
 		if q.All {
 			return nil, nil
 		}
-		found := s.Find(g, opts)
+		found := s.find(g, opts)
 		var roots []graph.ID
 		for _, f := range found {
 			roots = append(roots, f.Roots...)

@@ -39,20 +39,20 @@ type Input struct {
 	Clock   *stopwatch
 	Report  reporter
 
-	// Rules are the rules of the session. A session that follows a cluster replaces them while
+	// rules are the rules of the session. A session that follows a cluster replaces them while
 	// others read them.
-	Rules   *atomic.Pointer[relation.Set]
+	rules   *atomic.Pointer[relation.Set]
 	Include []schema.GroupKind // kinds that are read although they are left out by default
 	// Definitions says that the question is about CRDs, so that they are read whole.
 	Definitions bool
 	// MoreRoots returns, after a first read, further roots whose stacks are read, and the kinds of
 	// which every object is read; nil for none.
 	MoreRoots func(g *graph.Graph, roots []graph.ID) ([]graph.ID, []schema.GroupKind)
-	// Over overlays the source; nil for nothing.
-	Over func(base source.Source, namespace string) source.Source
-	// Wholly are kinds that are read whole, as the Go types of these versions; with them, every
+	// over overlays the source; nil for nothing.
+	over func(base source.Source, namespace string) source.Source
+	// wholly are kinds that are read whole, as the Go types of these versions; with them, every
 	// custom resource is read whole.
-	Wholly []schema.GroupVersionKind
+	wholly []schema.GroupVersionKind
 	// Collect takes every object that is read, for usage and cost, and notes are the
 	// annotations that it needs.
 	Collect func(object.Object)

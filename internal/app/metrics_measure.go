@@ -37,7 +37,7 @@ type MetricsResult struct {
 func (c *Input) Measure(ctx context.Context, q *MetricsRequest) (*MetricsResult, error) {
 	// A request may run again: state of one run must not reach the next.
 	in, asked := *c, *q
-	in.Rules = nil // each learns its own
+	in.rules = nil // each learns its own
 	q = &asked
 	if err := q.SetWindow(c.Now()); err != nil {
 		return nil, err

@@ -46,7 +46,7 @@ func (m *MetricsResult) Read(ctx context.Context) error {
 		return err
 	}
 	m.Graph, m.Home = g, s.Home(g, s.Resolve(g, roots, m.Request.Selector))
-	m.stacks = q.Rows.Stacks(roots, func(r Root) []metrics.Stack { return s.StacksOf(g, r, s.Nodes(g, r, m.Request.Selector)) })
+	m.stacks = q.Rows.stacks(roots, func(r Root) []metrics.Stack { return s.StacksOf(g, r, s.Nodes(g, r, m.Request.Selector)) })
 	m.fold(opts)
 	return nil
 }

@@ -27,9 +27,9 @@ func (o *SystemRows) Tenant() string {
 	return o.System.Chargeback.Tenant
 }
 
-// Stacks puts the roots of each app together: an app with several has one row, called
+// stacks puts the roots of each app together: an app with several has one row, called
 // system/NAMESPACE/SYSTEM.APP. root returns the stacks of one root.
-func (o *SystemRows) Stacks(roots []Root, root func(Root) []metrics.Stack) []metrics.Stack {
+func (o *SystemRows) stacks(roots []Root, root func(Root) []metrics.Stack) []metrics.Stack {
 	var out []metrics.Stack
 	last, apps := -1, o.Apps
 	if len(apps) != len(roots) { // none, or a root that means a definition

@@ -13,18 +13,18 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// RecordDryRun keeps the part of a result that concerns the object, and not the place or the time
+// recordDryRun keeps the part of a result that concerns the object, and not the place or the time
 // of the trial.
-func (a *Preflight) RecordDryRun(t *DryRunTrial, result source.DryRunResult) {
-	t.Said.Admitted, t.Said.Reason, t.Said.Message, t.Said.Unknown = result.Admitted, result.Reason, result.Message, result.Unknown
-	ns := t.Item.Ref.Namespace
-	if admitted := t.Said.Admitted; admitted != nil {
-		if t.Pod != nil {
-			t.Pod.Restore(admitted, ns)
-		} else if t.Instead != "" {
+func (a *Preflight) recordDryRun(t *dryRunTrial, result source.DryRunResult) {
+	t.result.Admitted, t.result.Reason, t.result.Message, t.result.Unknown = result.Admitted, result.Reason, result.Message, result.Unknown
+	ns := t.item.Ref.Namespace
+	if admitted := t.result.Admitted; admitted != nil {
+		if t.pod != nil {
+			t.pod.restore(admitted, ns)
+		} else if t.replacement != "" {
 			admitted.SetNamespace(ns)
-			admitted.SetName(t.Item.Ref.Name)
-			admitted.SetGenerateName(t.Item.Object.GetGenerateName())
+			admitted.SetName(t.item.Ref.Name)
+			admitted.SetGenerateName(t.item.Object.GetGenerateName())
 		}
 		return
 	}
@@ -34,24 +34,24 @@ func (a *Preflight) RecordDryRun(t *DryRunTrial, result source.DryRunResult) {
 	// A cached discovery knows kinds for hours after they are gone.
 	if result.Code == http.StatusNotFound && strings.Contains(result.Message, "could not find the requested resource") {
 		if crd := a.definitionOf(t.Resource); crd != nil {
-			t.Said = CheckedBySchema(crd, t.Item.Object)
-			t.Said.Ref, t.Said.Pod = t.Item.Ref, t.Pod != nil
+			t.result = checkedBySchema(crd, t.item.Object)
+			t.result.Ref, t.result.Pod = t.item.Ref, t.pod != nil
 			return
 		}
 	}
 	switch ofContent := result.Code == http.StatusBadRequest || result.Code == http.StatusUnprocessableEntity; {
-	case t.Instead != "" && !ofContent:
-		t.markUnknown("namespace %s does not exist yet; a dry run in %s instead was refused: %s", ns, t.Instead, result.Message)
-	case ofQuota(result.Message) && (t.Pod != nil && (t.Item.Exists || t.Item.Ref.Kind == "CronJob") || a.changes("ResourceQuota", ns) || a.changes("LimitRange", ns)):
+	case t.replacement != "" && !ofContent:
+		t.markUnknown("namespace %s does not exist yet; a dry run in %s instead was refused: %s", ns, t.replacement, result.Message)
+	case ofQuota(result.Message) && (t.pod != nil && (t.item.Exists || t.item.Ref.Kind == "CronJob") || a.changes("ResourceQuota", ns) || a.changes("LimitRange", ns)):
 		// The existing pods count, and the count changes: the totals of the quota decide.
-		t.Silent = true
+		t.silent = true
 	case strings.Contains(result.Message, "violates PodSecurity") && a.changesSecurity(ns):
 		t.markUnknown("the batch changes which Pod Security Standard namespace %s enforces; now it is refused: %s", ns, result.Message)
 	}
 }
 
-func (t *DryRunTrial) markUnknown(format string, args ...any) {
-	t.Said.Reason, t.Said.Message, t.Said.Unknown = "", "", fmt.Sprintf(format, args...)
+func (t *dryRunTrial) markUnknown(format string, args ...any) {
+	t.result.Reason, t.result.Message, t.result.Unknown = "", "", fmt.Sprintf(format, args...)
 }
 
 // ofQuota recognizes a refusal by a ResourceQuota or a LimitRange by its message, since no field of
@@ -65,20 +65,20 @@ func ofQuota(message string) bool {
 
 var limitRangeKind = schema.GroupKind{Kind: "LimitRange"}
 
-// EnforceLabel is the label of a namespace that names the Pod Security level it enforces.
-const EnforceLabel = "pod-security.kubernetes.io/enforce"
+// enforceLabel is the label of a namespace that names the Pod Security level it enforces.
+const enforceLabel = "pod-security.kubernetes.io/enforce"
 
 // changesSecurity reports that the batch changes the Pod Security standard of an existing
 // namespace.
 func (a *Preflight) changesSecurity(namespace string) bool {
 	current, ok := a.namespaceOf(namespace)
-	i := slices.IndexFunc(a.Batch, func(it preflight.Item) bool { return it.Ref == object.Ref{Kind: "Namespace", Name: namespace} })
-	return ok && i >= 0 && a.Batch[i].Object.GetLabels()[EnforceLabel] != current.Labels[EnforceLabel]
+	i := slices.IndexFunc(a.batch, func(it preflight.Item) bool { return it.Ref == object.Ref{Kind: "Namespace", Name: namespace} })
+	return ok && i >= 0 && a.batch[i].Object.GetLabels()[enforceLabel] != current.Labels[enforceLabel]
 }
 
 // changes reports that the batch has an object of a kind in a namespace, or the namespace itself.
 func (a *Preflight) changes(kind, namespace string) bool {
-	return slices.ContainsFunc(a.Batch, func(it preflight.Item) bool {
+	return slices.ContainsFunc(a.batch, func(it preflight.Item) bool {
 		return it.Ref.Group == "" && it.Ref.Kind == kind && it.Ref.Namespace == namespace
 	})
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/preflight"
 )
 
-// CheckedBySchema validates a custom resource against the schema of a definition of the same batch,
+// checkedBySchema validates a custom resource against the schema of a definition of the same batch,
 // as the server will once the definition exists. It does not evaluate CEL rules: where some apply
 // to the object, the result is unknown.
-func CheckedBySchema(crd, custom *unstructured.Unstructured) preflight.Admission {
+func checkedBySchema(crd, custom *unstructured.Unstructured) preflight.Admission {
 	var result preflight.Admission
 	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
 	var served []string

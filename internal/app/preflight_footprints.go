@@ -171,8 +171,8 @@ func decodeInto(r *podReader, n *yamlv3.Node, into any) {
 // from its own annotation, then from that of its definition.
 func (a *Preflight) footprints(declared []*declaredFootprint) (map[object.Ref][]preflight.PodFootprint, error) {
 	out := map[object.Ref][]preflight.PodFootprint{}
-	for i := range a.Batch {
-		it := &a.Batch[i]
+	for i := range a.batch {
+		it := &a.batch[i]
 		if d := nearestFootprint(declared, it.Ref); d != nil {
 			d.Used, out[it.Ref] = true, d.pods
 			continue
@@ -203,12 +203,12 @@ func (a *Preflight) footprints(declared []*declaredFootprint) (map[object.Ref][]
 }
 
 func (a *Preflight) noteOfDefinition(ref object.Ref) string {
-	for i := range a.Batch {
-		if a.Batch[i].Ref == ref {
-			return a.Batch[i].Object.GetAnnotations()[footprintNote]
+	for i := range a.batch {
+		if a.batch[i].Ref == ref {
+			return a.batch[i].Object.GetAnnotations()[footprintNote]
 		}
 	}
-	text, _ := a.Facts.Annotation(ref, footprintNote)
+	text, _ := a.facts.Annotation(ref, footprintNote)
 	return text
 }
 

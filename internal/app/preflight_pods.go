@@ -22,19 +22,19 @@ func podTemplatePath(ref object.Ref) []string {
 	return nil
 }
 
-// PodTrial is a pod as the controller of an object would create it, with the changes that let it be
+// podTrial is a pod as the controller of an object would create it, with the changes that let it be
 // tried before the rest of the batch exists.
-type PodTrial struct {
+type podTrial struct {
 	pod *corev1.Pod
 	// account, priority and runtime are names that the batch creates, and that the trial omits.
 	account, priority, runtime string
 	pulls                      []corev1.LocalObjectReference
 }
 
-// PodOf makes a pod from the template of an object, without an owner and with a generated name. For
+// podOf makes a pod from the template of an object, without an owner and with a generated name. For
 // a StatefulSet it is the first pod, without its fixed name, which may be taken. It is nil without
 // a template, and an error where the template is malformed.
-func PodOf(ref object.Ref, owner *unstructured.Unstructured) (*corev1.Pod, error) {
+func podOf(ref object.Ref, owner *unstructured.Unstructured) (*corev1.Pod, error) {
 	path := podTemplatePath(ref)
 	if path == nil {
 		return nil, nil
@@ -85,10 +85,10 @@ func statefulPod(pod *corev1.Pod, ref object.Ref, owner *unstructured.Unstructur
 	return nil
 }
 
-// Lend removes from a pod the names that the batch has yet to create: admission refuses a pod whose
+// borrow removes from a pod the names that the batch has yet to create: admission refuses a pod whose
 // service account, priority class or runtime class is missing.
-func Lend(pod *corev1.Pod, created func(object.Ref) bool, everyAccount bool) *PodTrial {
-	t := &PodTrial{pod: pod, pulls: pod.Spec.ImagePullSecrets}
+func borrow(pod *corev1.Pod, created func(object.Ref) bool, everyAccount bool) *podTrial {
+	t := &podTrial{pod: pod, pulls: pod.Spec.ImagePullSecrets}
 	spec := &pod.Spec
 	account := spec.ServiceAccountName
 	if account == "" {
@@ -107,8 +107,8 @@ func Lend(pod *corev1.Pod, created func(object.Ref) bool, everyAccount bool) *Po
 	return t
 }
 
-// Restore puts the removed names back into an admitted pod, and its namespace.
-func (t *PodTrial) Restore(admitted *unstructured.Unstructured, namespace string) {
+// restore puts the removed names back into an admitted pod, and its namespace.
+func (t *podTrial) restore(admitted *unstructured.Unstructured, namespace string) {
 	admitted.SetNamespace(namespace)
 	set := func(value any, field string) {
 		_ = unstructured.SetNestedField(admitted.Object, value, "spec", field) // spec is a mapping: it was admitted

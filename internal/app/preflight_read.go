@@ -33,8 +33,8 @@ type PreflightRequest struct {
 // NewPreflight reads the batch, and the related objects of the cluster.
 func NewPreflight(ctx context.Context, input *Input, q PreflightRequest) (*Preflight, error) {
 	in := *input
-	a := &Preflight{in: &in, q: q, Facts: check.NewCollector()}
-	in.Wholly = check.Whole()
+	a := &Preflight{in: &in, q: q, facts: check.NewCollector()}
+	in.wholly = check.Whole()
 	if len(q.Files) > 0 || q.Docs != nil {
 		return a, a.readManifests(ctx)
 	}
@@ -46,11 +46,11 @@ type Preflight struct {
 	in      *Input
 	q       PreflightRequest
 	Session *Session
-	Facts   *check.Collector
+	facts   *check.Collector
 	// Graph is the cluster with the batch, world the cluster without it.
 	Graph *graph.Graph
-	State *check.ClusterState
-	Batch []preflight.Item
+	state *check.ClusterState
+	batch []preflight.Item
 	// over is the batch over the cluster, and beneath the cluster without it; both are nil where
 	// the batch is an existing stack.
 	over    *source.Overlay
@@ -94,8 +94,8 @@ func (a *Preflight) readManifests(ctx context.Context) error {
 		return err
 	}
 	a.live, a.gone = map[object.Ref]map[string]any{}, map[string]bool{}
-	a.in.Over = func(base source.Source, namespace string) source.Source {
-		a.over = source.NewOverlay(base, docs, source.OverlayOptions{Namespace: namespace, Detail: a.in.Detail()})
+	a.in.over = func(base source.Source, namespace string) source.Source {
+		a.over = source.NewOverlay(base, docs, source.OverlayOptions{Namespace: namespace, Detail: a.in.detail()})
 		return a.over
 	}
 	if a.Session, err = a.in.Open(ctx); err != nil {
@@ -106,11 +106,11 @@ func (a *Preflight) readManifests(ctx context.Context) error {
 		return err
 	}
 	base := builder.Build(a.beneath)
-	a.State = a.Session.CheckWorld(base, a.Facts, a.over.Served(), a.beneath)
+	a.state = a.Session.CheckWorld(base, a.facts, a.over.Served(), a.beneath)
 	for i := range a.over.Batch().Manifests {
 		m := &a.over.Batch().Manifests[i]
 		id, named := a.beneath.Find(m.Ref)
-		a.Batch = append(a.Batch, preflight.Item{Ref: m.Ref, Origin: m.Origin, Object: m.Object, Exists: named && a.beneath.Present(id)})
+		a.batch = append(a.batch, preflight.Item{Ref: m.Ref, Origin: m.Origin, Object: m.Object, Exists: named && a.beneath.Present(id)})
 	}
 	return nil
 }
@@ -119,11 +119,11 @@ func (a *Preflight) readManifests(ctx context.Context) error {
 func (a *Preflight) baseBuilder(ctx context.Context) *graph.Builder {
 	s := a.Session
 	builder := graph.NewBuilder(s.Rules, a.over.Served())
-	a.beneath = inventory.New(append(s.Rules.Annotations(), graph.HelmName, graph.HelmNamespace), builder.Extract, Keep(a.Facts), a.readSimilar())
+	a.beneath = inventory.New(append(s.Rules.Annotations(), graph.HelmName, graph.HelmNamespace), builder.Extract, keep(a.facts), a.readSimilar())
 	for _, g := range s.Gaps {
 		a.beneath.Gap(g)
 	}
-	a.over.SetBaseSink(s.Schemas.Before(ctx, a.beneath))
+	a.over.SetBaseSink(s.schemas.before(ctx, a.beneath))
 	return builder
 }
 
@@ -146,10 +146,10 @@ func (a *Preflight) readSimilar() inventory.Extractor {
 func (a *Preflight) read(ctx context.Context) error {
 	s := a.Session
 	reading := s.Input.Clock.Stage("read")
-	err := source.Follow(ctx, s.Source, a.first(), s.Schemas.Before(ctx, s.Inventory), func() source.Query {
+	err := source.Follow(ctx, s.Source, a.first(), s.schemas.before(ctx, s.Inventory), func() source.Query {
 		reading()
 		build := s.Input.Clock.Stage("build")
-		a.Graph = s.Builder.Build(s.Inventory)
+		a.Graph = s.builder.Build(s.Inventory)
 		ask := a.next()
 		build()
 		reading = s.Input.Clock.Stage("read")
@@ -260,7 +260,7 @@ func (a *Preflight) missing(ref object.Ref) bool {
 
 // namespaceOf returns an existing namespace, as it was read.
 func (a *Preflight) namespaceOf(name string) (*corev1.Namespace, bool) {
-	return check.Of[*corev1.Namespace](a.Facts, object.Ref{Kind: "Namespace", Name: name})
+	return check.Of[*corev1.Namespace](a.facts, object.Ref{Kind: "Namespace", Name: name})
 }
 
 // manifests reads the files of -f. Standard input may never end: an interrupt ends the

@@ -15,7 +15,7 @@ import (
 
 // readStack takes the stack of the roots as the batch: would it start again?
 func (a *Preflight) readStack(ctx context.Context) error {
-	a.in.Collect = a.Facts.Add
+	a.in.Collect = a.facts.Add
 	var err error
 	if a.Session, err = a.in.Open(ctx); err != nil {
 		return err
@@ -35,10 +35,10 @@ func (a *Preflight) readStack(ctx context.Context) error {
 		return err
 	}
 	stack := a.Graph.Stack(s.Resolve(a.Graph, roots, nil), opts)
-	if a.Batch, err = a.tops(ctx, stack); err != nil {
+	if a.batch, err = a.tops(ctx, stack); err != nil {
 		return err
 	}
-	a.State = s.CheckWorld(a.Graph, a.Facts, s.Kinds, s.Inventory)
+	a.state = s.CheckWorld(a.Graph, a.facts, s.Kinds, s.Inventory)
 	return nil
 }
 
@@ -75,7 +75,7 @@ func (a *Preflight) tops(ctx context.Context, stack *graph.Stack) ([]preflight.I
 
 // objectSink makes items of the wanted objects.
 type objectSink struct {
-	WholeSink
+	wholeSink
 	want  map[object.Ref]bool
 	items []preflight.Item
 }
@@ -87,14 +87,14 @@ func (s *objectSink) Add(o object.Object) {
 	}
 	u := (&unstructured.Unstructured{Object: fields}).DeepCopy()
 	u.SetGroupVersionKind(schema.GroupVersionKind{Group: o.Group, Version: o.Version, Kind: o.Kind})
-	AsApplied(u)
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
+	asApplied(u)
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.items = append(s.items, preflight.Item{Ref: o.Ref, Object: u, Exists: true})
 }
 
-// AsApplied removes from an object what only the cluster sets.
-func AsApplied(u *unstructured.Unstructured) {
+// asApplied removes from an object what only the cluster sets.
+func asApplied(u *unstructured.Unstructured) {
 	delete(u.Object, "status")
 	for _, field := range []string{"managedFields", "uid", "resourceVersion", "generation", "creationTimestamp", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds", "ownerReferences"} {
 		unstructured.RemoveNestedField(u.Object, "metadata", field)

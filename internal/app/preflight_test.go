@@ -50,7 +50,7 @@ spec:
 // TestPodOf: pods are as their controllers make them, but for owner and name.
 func TestPodOf(t *testing.T) {
 	u := objectOf(t, statefulSet)
-	pod, err := PodOf(refOf(u), u)
+	pod, err := podOf(refOf(u), u)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,12 +78,12 @@ func TestPodOf(t *testing.T) {
 		"apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {nodeName: x}":                                                      false,
 	} {
 		u := objectOf(t, text)
-		pod, err := PodOf(refOf(u), u)
+		pod, err := podOf(refOf(u), u)
 		if err != nil || (pod != nil) != want || want && pod.Spec.NodeName != "x" {
 			t.Errorf("%s: %+v, %v", text, pod, err)
 		}
 	}
-	if _, err := PodOf(object.Ref{Group: "apps", Kind: "Deployment"}, objectOf(t, "spec: {template: {spec: {containers: many}}}")); err == nil {
+	if _, err := podOf(object.Ref{Group: "apps", Kind: "Deployment"}, objectOf(t, "spec: {template: {spec: {containers: many}}}")); err == nil {
 		t.Error("a template that is none makes a pod")
 	}
 }
@@ -91,12 +91,12 @@ func TestPodOf(t *testing.T) {
 // TestLend: what the batch is to make is left out of the trial, and is in the result.
 func TestLend(t *testing.T) {
 	u := objectOf(t, statefulSet)
-	original, err := PodOf(refOf(u), u)
+	original, err := podOf(refOf(u), u)
 	if err != nil {
 		t.Fatal(err)
 	}
 	pod := original.DeepCopy()
-	lent := Lend(pod, func(object.Ref) bool { return true }, false)
+	lent := borrow(pod, func(object.Ref) bool { return true }, false)
 	if pod.Spec.ServiceAccountName+pod.Spec.DeprecatedServiceAccount+pod.Spec.PriorityClassName != "" || pod.Spec.Priority != nil || pod.Spec.RuntimeClassName != nil || pod.Spec.Overhead != nil {
 		t.Errorf("tried with what is not there: %+v", pod.Spec)
 	}
@@ -107,7 +107,7 @@ func TestLend(t *testing.T) {
 		t.Fatal(err)
 	}
 	admitted := &unstructured.Unstructured{Object: fields}
-	lent.Restore(admitted, "shop")
+	lent.restore(admitted, "shop")
 	got := &corev1.Pod{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(admitted.Object, got); err != nil {
 		t.Fatal(err)
@@ -117,7 +117,7 @@ func TestLend(t *testing.T) {
 		t.Errorf("got back %+v", s)
 	}
 	kept := original.DeepCopy()
-	Lend(kept, func(object.Ref) bool { return false }, false)
+	borrow(kept, func(object.Ref) bool { return false }, false)
 	if kept.Spec.ServiceAccountName != "app" || kept.Spec.PriorityClassName != "high" || kept.Spec.RuntimeClassName == nil {
 		t.Errorf("tried without what the batch does not make: %+v", kept.Spec)
 	}
@@ -131,7 +131,7 @@ func TestHear(t *testing.T) {
 	ref := object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}
 	facts := check.NewCollector()
 	ns := &corev1.Namespace{}
-	ns.Name, ns.Labels = "shop", map[string]string{EnforceLabel: "restricted"}
+	ns.Name, ns.Labels = "shop", map[string]string{enforceLabel: "restricted"}
 	facts.Add(object.Object{Ref: object.Ref{Kind: "Namespace", Name: "shop"}, Meta: ns, Body: ns})
 	namespace := preflight.Item{Ref: object.Ref{Kind: "Namespace", Name: "shop"}, Object: objectOf(t, "metadata: {name: shop, labels: {pod-security.kubernetes.io/enforce: baseline}}"), Exists: true}
 	same := preflight.Item{Ref: namespace.Ref, Object: objectOf(t, "metadata: {name: shop, labels: {pod-security.kubernetes.io/enforce: restricted}}"), Exists: true}
@@ -154,17 +154,17 @@ func TestHear(t *testing.T) {
 		"a standard that stays":           {said: security, pod: true, batch: []preflight.Item{same}, refused: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := &Preflight{Facts: facts, Batch: test.batch}
-			tried := &DryRunTrial{Item: &preflight.Item{Ref: ref, Exists: test.exists}, Instead: test.instead}
+			a := &Preflight{facts: facts, batch: test.batch}
+			tried := &dryRunTrial{item: &preflight.Item{Ref: ref, Exists: test.exists}, replacement: test.instead}
 			if test.pod {
-				tried.Pod = &PodTrial{}
+				tried.pod = &podTrial{}
 			}
-			a.RecordDryRun(tried, test.said)
-			if (tried.Said.Reason != "" && !tried.Silent) != test.refused || tried.Silent != test.silent {
-				t.Errorf("silent %v, said %+v", tried.Silent, tried.Said)
+			a.recordDryRun(tried, test.said)
+			if (tried.result.Reason != "" && !tried.silent) != test.refused || tried.silent != test.silent {
+				t.Errorf("silent %v, said %+v", tried.silent, tried.result)
 			}
-			if !test.refused && !test.silent && !strings.Contains(tried.Said.Unknown, test.said.Message) {
-				t.Errorf("the server's words are lost: %+v", tried.Said)
+			if !test.refused && !test.silent && !strings.Contains(tried.result.Unknown, test.said.Message) {
+				t.Errorf("the server's words are lost: %+v", tried.result)
 			}
 		})
 	}
@@ -177,23 +177,23 @@ metadata: {name: toys.example.dev}
 spec: {versions: [{name: v1, served: true, schema: {openAPIV3Schema: {type: object, properties: {size: {type: integer}}}}}]}
 `)
 	gone := source.DryRunResult{Reason: "NotFound", Code: 404, Message: "the server could not find the requested resource"}
-	hear := func(batch []preflight.Item, size string) *DryRunTrial {
+	hear := func(batch []preflight.Item, size string) *dryRunTrial {
 		item := &preflight.Item{
 			Ref:    object.Ref{Group: "example.dev", Kind: "Toy", Namespace: "shop", Name: "bear"},
 			Object: objectOf(t, "apiVersion: example.dev/v1\nkind: Toy\nsize: "+size),
 		}
-		tried := &DryRunTrial{Item: item, DryRunRequest: source.DryRunRequest{Resource: object.Resource{Group: "example.dev", Version: "v1", Kind: "Toy", Plural: "toys"}}}
-		(&Preflight{Facts: check.NewCollector(), Batch: batch}).RecordDryRun(tried, gone)
+		tried := &dryRunTrial{item: item, DryRunRequest: source.DryRunRequest{Resource: object.Resource{Group: "example.dev", Version: "v1", Kind: "Toy", Plural: "toys"}}}
+		(&Preflight{facts: check.NewCollector(), batch: batch}).recordDryRun(tried, gone)
 		return tried
 	}
 	with := []preflight.Item{{Ref: object.Ref{Group: DefinitionKind.Group, Kind: DefinitionKind.Kind, Name: "toys.example.dev"}, Object: crd}}
-	if said := hear(with, "3").Said; said.Reason != "" || said.Ref.Name != "bear" {
+	if said := hear(with, "3").result; said.Reason != "" || said.Ref.Name != "bear" {
 		t.Errorf("what fits is refused: %+v", said)
 	}
-	if said := hear(with, "large").Said; said.Reason != "Invalid" {
+	if said := hear(with, "large").result; said.Reason != "Invalid" {
 		t.Errorf("what does not fit: %+v", said)
 	}
-	if said := hear(nil, "3").Said; said.Reason != "NotFound" {
+	if said := hear(nil, "3").result; said.Reason != "NotFound" {
 		t.Errorf("a kind that nobody brings: %+v", said)
 	}
 }
@@ -216,7 +216,7 @@ spec:
 		"apiVersion: a/v1alpha1\nspec: {size: 3}": "NotServed",
 		"apiVersion: a/v2\nspec: {size: 3}":       "NotServed",
 	} {
-		said := CheckedBySchema(crd, objectOf(t, text))
+		said := checkedBySchema(crd, objectOf(t, text))
 		got := said.Reason
 		switch {
 		case said.Admitted != nil:
@@ -245,7 +245,7 @@ metadata:
 spec: {nodeName: one, restartPolicy: Never}
 status: {phase: Running}
 `)
-	AsApplied(u)
+	asApplied(u)
 	text, err := yaml.Marshal(u.Object)
 	if err != nil {
 		t.Fatal(err)
@@ -271,18 +271,18 @@ func TestStandIn(t *testing.T) {
 		"the first of the rest": {map[string]map[string]string{"b": nil, "a": nil}, "", "a"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := &Preflight{Facts: check.NewCollector(), State: &check.ClusterState{Read: everyRead}}
+			a := &Preflight{facts: check.NewCollector(), state: &check.ClusterState{Read: everyRead}}
 			for n, labels := range test.namespaces {
 				ns := &corev1.Namespace{}
 				ns.Name, ns.Labels = n, labels
-				a.Facts.Add(object.Object{Ref: object.Ref{Kind: "Namespace", Name: n}, Meta: ns, Body: ns})
+				a.facts.Add(object.Object{Ref: object.Ref{Kind: "Namespace", Name: n}, Meta: ns, Body: ns})
 			}
 			if test.limited != "" {
 				l := &corev1.LimitRange{}
 				l.Name, l.Namespace = "l", test.limited
-				a.Facts.Add(object.Object{Ref: object.Ref{Kind: "LimitRange", Namespace: test.limited, Name: "l"}, Meta: l, Body: l})
+				a.facts.Add(object.Object{Ref: object.Ref{Kind: "LimitRange", Namespace: test.limited, Name: "l"}, Meta: l, Body: l})
 			}
-			if got := a.StandIn(); got != test.want {
+			if got := a.standIn(); got != test.want {
 				t.Errorf("%q, want %q", got, test.want)
 			}
 		})

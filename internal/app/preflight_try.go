@@ -16,16 +16,16 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// DryRunTrial is an object of the batch, or a pod of it, to be sent to the server.
-type DryRunTrial struct {
-	Item *preflight.Item
+// dryRunTrial is an object of the batch, or a pod of it, to be sent to the server.
+type dryRunTrial struct {
+	item *preflight.Item
 	source.DryRunRequest
-	// Instead is the namespace of the trial, where its own is missing.
-	Instead string
-	Pod     *PodTrial // of a template; nil for the object itself
-	Said    preflight.Admission
-	known   bool // decided without the server
-	Silent  bool // no result is given
+	// replacement is the namespace of the trial, where its own is missing.
+	replacement string
+	pod         *podTrial // of a template; nil for the object itself
+	result      preflight.Admission
+	known       bool // decided without the server
+	silent      bool // no result is given
 }
 
 // admissions asks the server, or its stand-in from the batch, about every object and then about a
@@ -36,14 +36,14 @@ func (a *Preflight) admissions(ctx context.Context) ([]preflight.Admission, erro
 		return nil, nil
 	}
 	defer a.Session.Input.Clock.Stage("dry runs")()
-	objects := make([]*DryRunTrial, 0, len(a.Batch))
-	for i := range a.Batch {
-		objects = append(objects, a.trialOf(&a.Batch[i], cluster))
+	objects := make([]*dryRunTrial, 0, len(a.batch))
+	for i := range a.batch {
+		objects = append(objects, a.trialOf(&a.batch[i], cluster))
 	}
 	if err := a.try(ctx, cluster, objects); err != nil {
 		return nil, err
 	}
-	var pods []*DryRunTrial
+	var pods []*dryRunTrial
 	for _, t := range objects {
 		if p := a.podTrial(t); p != nil {
 			pods = append(pods, p)
@@ -54,20 +54,20 @@ func (a *Preflight) admissions(ctx context.Context) ([]preflight.Admission, erro
 	}
 	out := []preflight.Admission{}
 	for _, t := range slices.Concat(objects, pods) {
-		if !t.Silent {
-			out = append(out, t.Said)
+		if !t.silent {
+			out = append(out, t.result)
 		}
 	}
 	return out, nil
 }
 
 // try sends the trials that the server decides.
-func (a *Preflight) try(ctx context.Context, cluster *source.Cluster, all []*DryRunTrial) error {
-	var asked []*DryRunTrial
+func (a *Preflight) try(ctx context.Context, cluster *source.Cluster, all []*dryRunTrial) error {
+	var asked []*dryRunTrial
 	var trials []source.DryRunRequest
 	for _, t := range all {
-		t.Said.Ref, t.Said.Pod = t.Item.Ref, t.Pod != nil
-		if !t.known && !t.Silent {
+		t.result.Ref, t.result.Pod = t.item.Ref, t.pod != nil
+		if !t.known && !t.silent {
 			asked, trials = append(asked, t), append(trials, t.DryRunRequest)
 		}
 	}
@@ -76,27 +76,27 @@ func (a *Preflight) try(ctx context.Context, cluster *source.Cluster, all []*Dry
 		return err
 	}
 	for i, t := range asked {
-		a.RecordDryRun(t, tried[i])
+		a.recordDryRun(t, tried[i])
 	}
 	return nil
 }
 
 // trialOf returns how an object is tried.
-func (a *Preflight) trialOf(item *preflight.Item, cluster *source.Cluster) *DryRunTrial {
+func (a *Preflight) trialOf(item *preflight.Item, cluster *source.Cluster) *dryRunTrial {
 	gvk := item.Object.GroupVersionKind()
-	t := &DryRunTrial{Item: item, DryRunRequest: source.DryRunRequest{Object: item.Object, Exists: item.Exists, Manager: a.q.Manager}}
-	refused := func(reason, format string, args ...any) *DryRunTrial {
-		t.known, t.Said.Reason, t.Said.Message = true, reason, fmt.Sprintf(format, args...)
+	t := &dryRunTrial{item: item, DryRunRequest: source.DryRunRequest{Object: item.Object, Exists: item.Exists, Manager: a.q.Manager}}
+	refused := func(reason, format string, args ...any) *dryRunTrial {
+		t.known, t.result.Reason, t.result.Message = true, reason, fmt.Sprintf(format, args...)
 		return t
 	}
-	unknown := func(format string, args ...any) *DryRunTrial {
-		t.known, t.Said.Unknown = true, fmt.Sprintf(format, args...)
+	unknown := func(format string, args ...any) *dryRunTrial {
+		t.known, t.result.Unknown = true, fmt.Sprintf(format, args...)
 		return t
 	}
 	kind, served := a.Session.Kinds.Kind(gvk.GroupKind())
 	if !served {
 		if a.Session.Kinds.NotServed(gvk.GroupKind()) {
-			t.Silent = true // There is no server: the references decide.
+			t.silent = true // There is no server: the references decide.
 			return t
 		}
 		return unknown("cannot discover what the group %s serves", gvk.Group)
@@ -106,7 +106,7 @@ func (a *Preflight) trialOf(item *preflight.Item, cluster *source.Cluster) *DryR
 	if versions, ok := cluster.Serves(kind); !ok {
 		if crd := a.definitionOf(kind); crd != nil {
 			t.known = true
-			t.Said = CheckedBySchema(crd, item.Object)
+			t.result = checkedBySchema(crd, item.Object)
 			return t
 		}
 		return refused("NotServed", "%s is served as %s, not as %s", kind, strings.Join(versions, ", "), gvk.Version)
@@ -119,8 +119,8 @@ func (a *Preflight) trialOf(item *preflight.Item, cluster *source.Cluster) *DryR
 
 // definitionOf returns the definition of a kind that the batch has.
 func (a *Preflight) definitionOf(kind object.Resource) *unstructured.Unstructured {
-	for i := range a.Batch {
-		if it := &a.Batch[i]; it.Ref.GroupKind() == DefinitionKind && it.Ref.Name == kind.String() {
+	for i := range a.batch {
+		if it := &a.batch[i]; it.Ref.GroupKind() == DefinitionKind && it.Ref.Name == kind.String() {
 			return it.Object
 		}
 	}
@@ -128,13 +128,13 @@ func (a *Preflight) definitionOf(kind object.Resource) *unstructured.Unstructure
 }
 
 // elsewhere tries an object in an existing namespace, in place of its own.
-func (a *Preflight) elsewhere(t *DryRunTrial) *DryRunTrial {
-	if t.Instead = a.StandIn(); t.Instead == "" {
-		t.known, t.Said.Unknown = true, fmt.Sprintf("namespace %s does not exist yet, and no similar namespace exists for a dry run", t.Item.Ref.Namespace)
+func (a *Preflight) elsewhere(t *dryRunTrial) *dryRunTrial {
+	if t.replacement = a.standIn(); t.replacement == "" {
+		t.known, t.result.Unknown = true, fmt.Sprintf("namespace %s does not exist yet, and no similar namespace exists for a dry run", t.item.Ref.Namespace)
 		return t
 	}
 	t.Object = t.Object.DeepCopy()
-	t.Object.SetNamespace(t.Instead)
+	t.Object.SetNamespace(t.replacement)
 	// An object of its name may exist: the server generates a name for this one.
 	if t.Object.GetGenerateName() == "" {
 		t.Object.SetGenerateName(t.Object.GetName() + "-")
@@ -143,20 +143,20 @@ func (a *Preflight) elsewhere(t *DryRunTrial) *DryRunTrial {
 	return t
 }
 
-// StandIn is a namespace that is like a new one: nothing selects it by a label, and no
+// standIn is a namespace that is like a new one: nothing selects it by a label, and no
 // LimitRange is in it. "default" goes before others; empty where there is none.
-func (a *Preflight) StandIn() string {
+func (a *Preflight) standIn() string {
 	limited := map[string]bool{}
-	for _, l := range check.All[*corev1.LimitRange](a.Facts, "", "LimitRange") {
+	for _, l := range check.All[*corev1.LimitRange](a.facts, "", "LimitRange") {
 		limited[l.Namespace] = true
 	}
 	best := ""
-	for _, ns := range check.All[*corev1.Namespace](a.Facts, "", "Namespace") {
+	for _, ns := range check.All[*corev1.Namespace](a.facts, "", "Namespace") {
 		plain := true
 		for label := range ns.Labels {
 			plain = plain && label == corev1.LabelMetadataName
 		}
-		if !plain || limited[ns.Name] || ns.Status.Phase == corev1.NamespaceTerminating || !a.State.Read(limitRangeKind, ns.Name) {
+		if !plain || limited[ns.Name] || ns.Status.Phase == corev1.NamespaceTerminating || !a.state.Read(limitRangeKind, ns.Name) {
 			continue
 		}
 		if best == "" || ns.Name == "default" {
@@ -168,27 +168,27 @@ func (a *Preflight) StandIn() string {
 
 // podTrial makes a trial of a pod of an object's template; nil where it has none, or where
 // the object itself was refused.
-func (a *Preflight) podTrial(parent *DryRunTrial) *DryRunTrial {
-	if parent.Said.Reason != "" || podTemplatePath(parent.Item.Ref) == nil || idle(parent.Item.Object) {
+func (a *Preflight) podTrial(parent *dryRunTrial) *dryRunTrial {
+	if parent.result.Reason != "" || podTemplatePath(parent.item.Ref) == nil || idle(parent.item.Object) {
 		return nil
 	}
-	from := parent.Said.Admitted
+	from := parent.result.Admitted
 	if from == nil {
-		from = parent.Item.Object
+		from = parent.item.Object
 	}
-	t := &DryRunTrial{Item: parent.Item, Instead: parent.Instead}
-	pod, err := PodOf(parent.Item.Ref, from)
+	t := &dryRunTrial{item: parent.item, replacement: parent.replacement}
+	pod, err := podOf(parent.item.Ref, from)
 	switch {
 	case err != nil:
-		t.Pod, t.known, t.Said.Unknown = &PodTrial{}, true, fmt.Sprintf("no pod can be created from its template: %v", err)
+		t.pod, t.known, t.result.Unknown = &podTrial{}, true, fmt.Sprintf("no pod can be created from its template: %v", err)
 		return t
 	case pod == nil:
 		return nil
 	}
-	t.Pod = Lend(pod, a.creates, t.Instead != "")
-	if t.Instead != "" {
-		pod.Namespace = t.Instead
-	} else if a.gone[parent.Item.Ref.Namespace] {
+	t.pod = borrow(pod, a.creates, t.replacement != "")
+	if t.replacement != "" {
+		pod.Namespace = t.replacement
+	} else if a.gone[parent.item.Ref.Namespace] {
 		return nil // No namespace was suitable.
 	}
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(pod)
@@ -211,12 +211,12 @@ var podResource = object.Resource{Version: "v1", Kind: "Pod", Plural: "pods", Na
 
 // creates reports that the batch creates an object that is missing.
 func (a *Preflight) creates(ref object.Ref) bool {
-	return slices.ContainsFunc(a.Batch, func(it preflight.Item) bool { return it.Ref == ref && !it.Exists })
+	return slices.ContainsFunc(a.batch, func(it preflight.Item) bool { return it.Ref == ref && !it.Exists })
 }
 
 // Evaluation collects the input of the evaluation.
 func (a *Preflight) Evaluation(ctx context.Context, declared []*declaredFootprint) (preflight.Request, error) {
-	q := preflight.Request{Batch: a.Batch, World: a.State, Graph: a.Graph, Autoscaler: a.q.Autoscaler, FromScratch: a.over == nil, Live: a.live, Composes: a.Session.Composes}
+	q := preflight.Request{Batch: a.batch, World: a.state, Graph: a.Graph, Autoscaler: a.q.Autoscaler, FromScratch: a.over == nil, Live: a.live, Composes: a.Session.Composes}
 	var err error
 	if q.Footprints, err = a.footprints(declared); err != nil {
 		return q, err

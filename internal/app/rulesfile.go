@@ -41,12 +41,12 @@ func (c *Input) readRules(ctx context.Context) ([]rulesFile, error) {
 	return files, nil
 }
 
-// MaxRuleBytes is above the size of any file of rules.
-const MaxRuleBytes = 4 << 20
+// maxRuleBytes is above the size of any file of rules.
+const maxRuleBytes = 4 << 20
 
 // ReadRulesFile reads a file of rules.
 func ReadRulesFile(ctx context.Context, name string) ([]byte, error) {
-	data, err := ReadFile(ctx, name, MaxRuleBytes, "file of rules")
+	data, err := ReadFile(ctx, name, maxRuleBytes, "file of rules")
 	if err != nil && ctx.Err() == nil {
 		err = fmt.Errorf("read the rules: %w", err)
 	}

@@ -36,7 +36,7 @@ func TestUnserved(t *testing.T) {
 // TestReadRulesFile: what is huge is not read.
 func TestReadRulesFile(t *testing.T) {
 	huge := filepath.Join(t.TempDir(), "huge.yaml")
-	if err := os.WriteFile(huge, make([]byte, MaxRuleBytes+1), 0o600); err != nil {
+	if err := os.WriteFile(huge, make([]byte, maxRuleBytes+1), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := ReadRulesFile(t.Context(), huge); err == nil || !strings.Contains(err.Error(), "more than 4 MiB") {

@@ -47,47 +47,47 @@ func (s *Session) guesses(declared []relation.Rule, definitions []metav1.Object)
 	if len(from) == 0 {
 		return nil
 	}
-	s.Schemas = &Schemas{Kinds: s.Kinds, Of: make(map[schema.GroupKind]*SchemaInfo, len(from))}
+	s.schemas = &schemas{kinds: s.Kinds, infos: make(map[schema.GroupKind]*schemaInfo, len(from))}
 	if cluster, ok := ClusterOf(s.Source); ok {
-		s.Schemas.Cluster, s.Schemas.Dir = cluster, s.Input.schemaDir(cluster.Host())
+		s.schemas.cluster, s.schemas.dir = cluster, s.Input.schemaDir(cluster.Host())
 	}
 	for _, gk := range from {
 		if crd := crds[gk]; crd != nil {
-			s.Schemas.Of[gk] = &SchemaInfo{Crd: crd}
+			s.schemas.infos[gk] = &schemaInfo{crd: crd}
 		}
 	}
-	return infer.Rules(from, s.Kinds, s.Schemas.Digest)
+	return infer.Rules(from, s.Kinds, s.schemas.digest)
 }
 
-// Schemas reads the schemas of kinds. It reads that of a kind when the first object of the kind
+// schemas reads the schemas of kinds. It reads that of a kind when the first object of the kind
 // arrives, before that object is processed: most kinds of a cluster have no object in the
 // namespaces of a question, and a definition may have a megabyte. The result is cached on disk
 // until the definition changes.
-type Schemas struct {
-	Kinds   *object.Kinds
-	Cluster *source.Cluster // nil for a snapshot, which has the definitions whole
-	Dir     string          // of the cache; empty for none
-	Of      map[schema.GroupKind]*SchemaInfo
+type schemas struct {
+	kinds   *object.Kinds
+	cluster *source.Cluster // nil for a snapshot, which has the definitions whole
+	dir     string          // of the cache; empty for none
+	infos   map[schema.GroupKind]*schemaInfo
 	refused atomic.Bool
 }
 
-// SchemaInfo is the digest of the definition of a kind.
-type SchemaInfo struct {
-	Crd    metav1.Object
+// schemaInfo is the digest of the definition of a kind.
+type schemaInfo struct {
+	crd    metav1.Object
 	once   sync.Once
 	digest atomic.Pointer[infer.SchemaHints]
 }
 
-// Digest returns the digest of a kind. It is an infer.Schemas.
-func (s *Schemas) Digest(gk schema.GroupKind) *infer.SchemaHints {
-	if l := s.Of[gk]; l != nil {
+// digest returns the digest of a kind. It is an infer.Schemas.
+func (s *schemas) digest(gk schema.GroupKind) *infer.SchemaHints {
+	if l := s.infos[gk]; l != nil {
 		return l.digest.Load()
 	}
 	return nil
 }
 
-// Before returns a sink that reads the schema of an object's kind before it passes the object on.
-func (s *Schemas) Before(ctx context.Context, sink source.Sink) source.Sink {
+// before returns a sink that reads the schema of an object's kind before it passes the object on.
+func (s *schemas) before(ctx context.Context, sink source.Sink) source.Sink {
 	if s == nil {
 		return sink
 	}
@@ -96,7 +96,7 @@ func (s *Schemas) Before(ctx context.Context, sink source.Sink) source.Sink {
 
 type schemaSink struct {
 	source.Sink
-	schemas *Schemas
+	schemas *schemas
 	ctx     context.Context // of the read that the sink is for
 }
 
@@ -115,26 +115,26 @@ func (l schemaSink) Unread(o object.Object) {
 
 // prepare reads the schema of an object before the object is processed.
 func (l schemaSink) prepare(o object.Object) {
-	if info := l.schemas.Of[o.GroupKind()]; info != nil {
+	if info := l.schemas.infos[o.GroupKind()]; info != nil {
 		info.once.Do(func() { l.schemas.learn(l.ctx, info, o.GroupKind(), l.Sink) })
 	}
 }
 
-func (s *Schemas) learn(ctx context.Context, info *SchemaInfo, gk schema.GroupKind, sink source.Sink) {
-	kind, _ := s.Kinds.Kind(gk)
-	if whole, ok := info.Crd.(*unstructured.Unstructured); ok {
+func (s *schemas) learn(ctx context.Context, info *schemaInfo, gk schema.GroupKind, sink source.Sink) {
+	kind, _ := s.kinds.Kind(gk)
+	if whole, ok := info.crd.(*unstructured.Unstructured); ok {
 		info.digest.Store(infer.Compile(whole.Object, kind.Version))
 		return
 	}
-	if s.Cluster == nil || s.refused.Load() {
+	if s.cluster == nil || s.refused.Load() {
 		return
 	}
-	file, key := s.file(string(info.Crd.GetUID())), cached{Inference: infer.Version, Generation: info.Crd.GetGeneration(), Version: kind.Version}
+	file, key := s.file(string(info.crd.GetUID())), cached{Inference: infer.Version, Generation: info.crd.GetGeneration(), Version: kind.Version}
 	if c, ok := readCached(file); ok && c.Inference == key.Inference && c.Generation == key.Generation && c.Version == key.Version {
 		info.digest.Store(c.Digest)
 		return
 	}
-	crd, err := s.Cluster.Definition(ctx, info.Crd.GetName())
+	crd, err := s.cluster.Definition(ctx, info.crd.GetName())
 	switch {
 	case ctx.Err() != nil || apierrors.IsNotFound(err):
 	case err != nil:
@@ -175,11 +175,11 @@ func (c *Input) schemaDir(host string) string {
 	if _, after, ok := strings.Cut(host, "://"); ok {
 		host = after
 	}
-	return filepath.Join(dir, "schemas", FileName(host))
+	return filepath.Join(dir, "schemas", fileName(host))
 }
 
-// FileName makes a file name from any text.
-func FileName(text string) string {
+// fileName makes a file name from any text.
+func fileName(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
 			return r
@@ -189,11 +189,11 @@ func FileName(text string) string {
 }
 
 // file is the cache file of a definition; empty without a cache.
-func (s *Schemas) file(uid string) string {
-	if s.Dir == "" || uid == "" {
+func (s *schemas) file(uid string) string {
+	if s.dir == "" || uid == "" {
 		return ""
 	}
-	return filepath.Join(s.Dir, FileName(uid)+".json")
+	return filepath.Join(s.dir, fileName(uid)+".json")
 }
 
 // readCached reads a file of the cache. An unreadable file counts as absent.

@@ -53,24 +53,24 @@ func newSchemaServer(t *testing.T) *schemaServer {
 
 var kindA, kindB = schema.GroupKind{Group: "x.io", Kind: "A"}, schema.GroupKind{Group: "x.io", Kind: "B"}
 
-func (s *schemaServer) schemas(t *testing.T, dir string, generation int64) *Schemas {
+func (s *schemaServer) schemas(t *testing.T, dir string, generation int64) *schemas {
 	t.Helper()
 	cluster, err := source.NewCluster(source.ClusterOptions{Config: &rest.Config{Host: s.URL}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	kinds := object.NewKinds([]object.Resource{{Group: "x.io", Kind: "A", Version: "v1", Plural: "as"}, {Group: "x.io", Kind: "B", Version: "v1", Plural: "bs"}})
-	meta := func(name string) *SchemaInfo {
-		return &SchemaInfo{Crd: &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: name + ".x.io", UID: ktypes.UID("uid-" + name), Generation: generation}}}
+	meta := func(name string) *schemaInfo {
+		return &schemaInfo{crd: &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: name + ".x.io", UID: ktypes.UID("uid-" + name), Generation: generation}}}
 	}
-	return &Schemas{Kinds: kinds, Cluster: cluster, Dir: dir, Of: map[schema.GroupKind]*SchemaInfo{kindA: meta("as"), kindB: meta("bs")}}
+	return &schemas{kinds: kinds, cluster: cluster, dir: dir, infos: map[schema.GroupKind]*schemaInfo{kindA: meta("as"), kindB: meta("bs")}}
 }
 
 // pass sends a few objects of each kind through, at once.
-func pass(t *testing.T, s *Schemas) *gapSink {
+func pass(t *testing.T, s *schemas) *gapSink {
 	t.Helper()
 	sink := &gapSink{}
-	in := s.Before(t.Context(), sink)
+	in := s.before(t.Context(), sink)
 	var wg sync.WaitGroup
 	for _, gk := range []schema.GroupKind{kindA, kindB, {Kind: "Pod"}} {
 		for range 3 {
@@ -97,8 +97,8 @@ func (g *gapSink) Gap(gap object.Gap) {
 	g.EarlyGaps.Gap(gap)
 }
 
-func learnedTo(s *Schemas, gk schema.GroupKind) string {
-	d := s.Digest(gk)
+func learnedTo(s *schemas, gk schema.GroupKind) string {
+	d := s.digest(gk)
 	if d == nil {
 		return ""
 	}
@@ -117,7 +117,7 @@ func TestSchemaCache(t *testing.T) {
 		if len(sink.Gaps) > 0 || learnedTo(s, kindA) != "secret" || learnedTo(s, kindB) != "secret" {
 			t.Errorf("%s: learned %q %q, gaps %v", what, learnedTo(s, kindA), learnedTo(s, kindB), sink.Gaps)
 		}
-		return s.Digest(kindA)
+		return s.digest(kindA)
 	}
 	cold := ask("cold", dir, 1, 2)
 	if warm := ask("warm", dir, 1, 0); !reflect.DeepEqual(cold, warm) {
@@ -156,7 +156,7 @@ func TestSchemasForbidden(t *testing.T) {
 	for _, g := range sink.Gaps {
 		seen[g] = true
 	}
-	if len(seen) != 1 || s.Digest(kindA) != nil {
+	if len(seen) != 1 || s.digest(kindA) != nil {
 		t.Errorf("gaps %v", sink.Gaps)
 	}
 }
@@ -164,25 +164,25 @@ func TestSchemasForbidden(t *testing.T) {
 func TestSchemasOfSnapshot(t *testing.T) {
 	server := newSchemaServer(t)
 	s := server.schemas(t, "", 1)
-	whole, err := s.Cluster.Definition(t.Context(), "as.x.io")
+	whole, err := s.cluster.Definition(t.Context(), "as.x.io")
 	if err != nil {
 		t.Fatal(err)
 	}
 	before := server.asked.Load()
-	s.Of = map[schema.GroupKind]*SchemaInfo{kindA: {Crd: &unstructured.Unstructured{Object: whole}}}
+	s.infos = map[schema.GroupKind]*schemaInfo{kindA: {crd: &unstructured.Unstructured{Object: whole}}}
 	pass(t, s)
-	if learnedTo(s, kindA) != "secret" || s.Digest(kindB) != nil || server.asked.Load() != before {
+	if learnedTo(s, kindA) != "secret" || s.digest(kindB) != nil || server.asked.Load() != before {
 		t.Error("a snapshot has its definitions with it")
 	}
-	var none *Schemas
-	if sink := (&EarlyGaps{}); none.Before(t.Context(), sink) != source.Sink(sink) {
+	var none *schemas
+	if sink := (&EarlyGaps{}); none.before(t.Context(), sink) != source.Sink(sink) {
 		t.Error("where nothing is guessed, nothing is in the way")
 	}
 }
 
 func TestFileName(t *testing.T) {
 	for text, want := range map[string]string{"127.0.0.1:6443": "127_0_0_1_6443", "../../etc": "______etc", "a-B9": "a-B9"} {
-		if got := FileName(text); got != want {
+		if got := fileName(text); got != want {
 			t.Errorf("%s: %s", text, got)
 		}
 	}

@@ -30,7 +30,7 @@ type Session struct {
 	Kinds     *object.Kinds
 	Rules     *relation.Set
 	Inventory *inventory.Inventory
-	Builder   *graph.Builder
+	builder   *graph.Builder
 	Namespace string // of the user; empty for all
 	Findings  []annotations.Finding
 	// releases are the objects of Helm releases, by name, where Helm's records were read.
@@ -40,7 +40,7 @@ type Session struct {
 	systems []Root
 	// Declared are the declarations in the annotations of the CRDs.
 	Declared []annotations.Declaration
-	Schemas  *Schemas     // of the kinds without declarations
+	schemas  *schemas     // of the kinds without declarations
 	Gaps     []object.Gap // of the discovery
 	// files are the user's rules; learned is the state of the definitions that the rules came from,
 	// and learnedOf the kinds.
@@ -61,8 +61,8 @@ func (c *Input) Open(ctx context.Context) (*Session, error) {
 	if s.Source, s.Namespace, err = c.Source(ctx); err != nil {
 		return nil, err
 	}
-	if c.Over != nil {
-		s.Source = c.Over(s.Source, s.Namespace)
+	if c.over != nil {
+		s.Source = c.over(s.Source, s.Namespace)
 	}
 	if s.Kinds, err = s.Source.Kinds(ctx, early); err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (c *Input) Open(ctx context.Context) (*Session, error) {
 	if err := s.checkPaths(ctx, files); err != nil {
 		return nil, err
 	}
-	s.Learn(definitions, files)
+	s.learn(definitions, files)
 	s.Gaps = early.Gaps
 	if err := c.healthRules.learn(ctx, s.Source); err != nil {
 		return nil, err
@@ -104,9 +104,9 @@ func ClusterOf(from source.Source) (*source.Cluster, bool) {
 
 // empty resets what a read fills.
 func (s *Session) empty() {
-	s.Builder = graph.NewBuilder(s.Rules, s.Kinds)
+	s.builder = graph.NewBuilder(s.Rules, s.Kinds)
 	s.Inventory = inventory.New(append(append(s.Rules.Annotations(), graph.HelmName, graph.HelmNamespace), s.Input.Notes...), s.extractors()...)
-	s.Inventory.ExtractUnread(s.Builder.Extract)
+	s.Inventory.ExtractUnread(s.builder.Extract)
 	for _, g := range s.Gaps {
 		s.Inventory.Gap(g)
 	}
@@ -114,7 +114,7 @@ func (s *Session) empty() {
 
 // extractors take what the question needs from the objects that are read.
 func (s *Session) extractors() []inventory.Extractor {
-	all := []inventory.Extractor{s.Builder.Extract}
+	all := []inventory.Extractor{s.builder.Extract}
 	for _, extractor := range s.Input.Extract {
 		all = append(all, extractor(s))
 	}
@@ -134,7 +134,7 @@ func (c *Input) Source(ctx context.Context) (source.Source, string, error) {
 		if err != nil {
 			return nil, "", err
 		}
-		return snap.Reading(c.Detail()), c.asked(), nil
+		return snap.Reading(c.detail()), c.asked(), nil
 	}
 	config, err := c.Config.ToRESTConfig()
 	if err != nil {
@@ -151,7 +151,7 @@ func (c *Input) Source(ctx context.Context) (source.Source, string, error) {
 	if c.AllNamespaces {
 		ns = ""
 	}
-	cluster, err := source.NewCluster(source.ClusterOptions{Config: config, Discovery: disco, Detail: c.Detail(), Also: c.Includes, Known: catalog.Kinds()})
+	cluster, err := source.NewCluster(source.ClusterOptions{Config: config, Discovery: disco, Detail: c.detail(), Also: c.includes, Known: catalog.Kinds()})
 	return cluster, ns, err
 }
 
@@ -175,9 +175,9 @@ func (c *Input) OpenSnapshot(ctx context.Context) (*source.Snapshot, error) {
 // A pod template alone makes some twenty.
 const maxDeclared = relation.MaxRules / 2
 
-// Learn collects the rules: the built-in ones, those of the user's files, of the CRDs, and of the
+// learn collects the rules: the built-in ones, those of the user's files, of the CRDs, and of the
 // catalog.
-func (s *Session) Learn(definitions []metav1.Object, files []rulesFile) {
+func (s *Session) learn(definitions []metav1.Object, files []rulesFile) {
 	s.files, s.learned, s.learnedOf = files, stateOfAll(definitions), s.Kinds
 	rules := relation.BuiltIn()
 	for _, f := range files {
@@ -198,16 +198,16 @@ func (s *Session) Learn(definitions []metav1.Object, files []rulesFile) {
 	rules = append(rules, catalog.Rules(s.Kinds)...)
 	rules = append(rules, s.guesses(rules, definitions)...)
 	s.Rules = relation.NewSet(rules...)
-	if s.Input.Rules == nil {
-		s.Input.Rules = &atomic.Pointer[relation.Set]{}
+	if s.Input.rules == nil {
+		s.Input.rules = &atomic.Pointer[relation.Set]{}
 	}
-	s.Input.Rules.Store(s.Rules)
+	s.Input.rules.Store(s.Rules)
 }
 
-// Detail returns how much of a kind is read: the fields that a rule uses. The rules of the CRDs are
+// detail returns how much of a kind is read: the fields that a rule uses. The rules of the CRDs are
 // known only after the CRDs were read. CRDs are huge: on a cluster only their metadata is read,
 // unless the question is about one.
-func (c *Input) Detail() func(object.Resource) (source.Detail, string) {
+func (c *Input) detail() func(object.Resource) (source.Detail, string) {
 	typed := map[schema.GroupKind]string{}
 	for _, gvk := range relation.Typed() {
 		typed[gvk.GroupKind()] = gvk.Version
@@ -220,10 +220,10 @@ func (c *Input) Detail() func(object.Resource) (source.Detail, string) {
 		if c.Collect != nil && slices.Contains(measuredKinds, gk.Kind) && gk.Group == "" {
 			return source.Typed, "v1"
 		}
-		if i := slices.IndexFunc(c.Wholly, func(k schema.GroupVersionKind) bool { return k.GroupKind() == gk }); i >= 0 {
-			return source.Typed, c.Wholly[i].Version
+		if i := slices.IndexFunc(c.wholly, func(k schema.GroupVersionKind) bool { return k.GroupKind() == gk }); i >= 0 {
+			return source.Typed, c.wholly[i].Version
 		}
-		if c.Wholly != nil && r.Custom {
+		if c.wholly != nil && r.Custom {
 			return source.Fields, ""
 		}
 		if detail, version, ok := c.healthDetail(r); ok {
@@ -244,14 +244,14 @@ var DefinitionKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "Cust
 
 // learnedRules are the rules of the session; nil before they are learned.
 func (c *Input) learnedRules() *relation.Set {
-	if c.Rules == nil {
+	if c.rules == nil {
 		return nil
 	}
-	return c.Rules.Load()
+	return c.rules.Load()
 }
 
-// Includes reports that a rule reads objects of a kind that is excluded by default.
-func (c *Input) Includes(r object.Resource) bool {
+// includes reports that a rule reads objects of a kind that is excluded by default.
+func (c *Input) includes(r object.Resource) bool {
 	rules := c.learnedRules()
 	return rules != nil && rules.Reads(r.GroupKind()) && !rules.OnDemand(r.GroupKind())
 }
@@ -261,11 +261,11 @@ func (s *Session) Read(ctx context.Context, first source.Query, roots func(*grap
 	var g *graph.Graph
 	first.Include = s.Input.Include
 	reading := s.Input.Clock.Stage("read")
-	err := source.Follow(ctx, s.Source, first, s.Schemas.Before(ctx, s.Inventory), func() source.Query {
+	err := source.Follow(ctx, s.Source, first, s.schemas.before(ctx, s.Inventory), func() source.Query {
 		reading()
 		build := s.Input.Clock.Stage("build")
 		s.relearn()
-		g = s.Builder.Build(s.Inventory)
+		g = s.builder.Build(s.Inventory)
 		ids := roots(g)
 		var kinds []schema.GroupKind
 		if s.Input.MoreRoots != nil {
@@ -303,13 +303,13 @@ func (s *Session) PrintTimings(g *graph.Graph) {
 // fewDefinitions are read one by one; of more, the list is one request.
 const fewDefinitions = 16
 
-// ReadDefinitions passes on CustomResourceDefinitions, whole. It reports one that cannot be read on
+// readDefinitions passes on CustomResourceDefinitions, whole. It reports one that cannot be read on
 // stderr, and continues with the next.
-func (s *Session) ReadDefinitions(ctx context.Context, refs []object.Ref, each func(map[string]any)) error {
+func (s *Session) readDefinitions(ctx context.Context, refs []object.Ref, each func(map[string]any)) error {
 	if len(refs) == 0 {
 		return nil
 	}
-	sink := &WholeSink{each: each, want: map[object.Ref]bool{}}
+	sink := &wholeSink{each: each, want: map[object.Ref]bool{}}
 	for _, r := range refs {
 		sink.want[r] = true
 	}
@@ -337,27 +337,27 @@ func (s *Session) wholly() source.Source {
 	return nil
 }
 
-// WholeSink passes on the content of the wanted objects, one at a time.
-type WholeSink struct {
+// wholeSink passes on the content of the wanted objects, one at a time.
+type wholeSink struct {
 	EarlyGaps
-	Mu   sync.Mutex
+	mu   sync.Mutex
 	each func(map[string]any)
 	want map[object.Ref]bool
 }
 
 // Add takes the objects that are wanted.
-func (w *WholeSink) Add(o object.Object) {
+func (w *wholeSink) Add(o object.Object) {
 	if fields := o.Fields(); fields != nil && w.want[o.Ref] {
-		w.Mu.Lock()
-		defer w.Mu.Unlock()
+		w.mu.Lock()
+		defer w.mu.Unlock()
 		w.each(fields)
 	}
 }
 
 // Gap keeps a gap.
-func (w *WholeSink) Gap(g object.Gap) {
-	w.Mu.Lock()
-	defer w.Mu.Unlock()
+func (w *wholeSink) Gap(g object.Gap) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.EarlyGaps.Gap(g)
 }
 

@@ -46,7 +46,7 @@ func (s *Session) Renewed(ctx context.Context) (*Session, error) {
 		fresh.learnedOf = fresh.Kinds
 	case fresh.Kinds != s.learnedOf || stateOfAll(definitions) != s.learned:
 		fresh.Declared, fresh.Findings = nil, nil
-		fresh.Learn(definitions, s.files)
+		fresh.learn(definitions, s.files)
 	}
 	fresh.empty()
 	return &fresh, nil
@@ -80,6 +80,6 @@ func (s *Session) Live(ctx context.Context) *source.Live {
 func (s *Session) relearn() {
 	if learned, ok := s.Source.(interface{ Current() *object.Kinds }); ok && learned.Current() != s.Kinds {
 		s.Kinds = learned.Current()
-		s.Builder.Serve(s.Kinds)
+		s.builder.Serve(s.Kinds)
 	}
 }

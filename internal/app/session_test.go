@@ -31,7 +31,7 @@ func TestMostDeclared(t *testing.T) {
 		definitions = append(definitions, u)
 	}
 	s := &Session{Input: &Input{}, Snapshot: true, Kinds: object.NewKinds(kinds)}
-	s.Learn(definitions, nil)
+	s.learn(definitions, nil)
 	if n := len(s.Rules.Rules()); n < len(relation.BuiltIn()) || n > relation.MaxRules {
 		t.Errorf("%d rules", n)
 	}

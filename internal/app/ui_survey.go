@@ -71,7 +71,7 @@ type surveyStack struct {
 // NewPage returns a page that is not connected yet.
 func (c *Input) NewPage(q *MetricsRequest, rules *healthRules) *Page {
 	in, asked := *c, *q
-	in.Rules = nil // each learns its own
+	in.rules = nil // each learns its own
 	v := &Page{Input: &in, Request: &asked, Mode: "file", Created: &creationTimes{ByRef: map[object.Ref]time.Time{}, every: true}, Numbers: view.NewNumbering(), include: len(in.Include)}
 	v.usage, v.warned = &usageMemory{now: in.Now}, &warnMemory{now: in.Now}
 	in.Collect, in.Notes = func(object.Object) {}, []string{WeightAnnotation}
