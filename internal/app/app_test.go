@@ -62,7 +62,7 @@ func TestQuestions(t *testing.T) {
 	if err := h.Evaluate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if len(h.Stacks) != 1 || h.Fine() {
+	if len(h.Stacks) != 1 || h.IsHealthy() {
 		t.Errorf("health of moodle-2: %+v", h.Stacks)
 	}
 

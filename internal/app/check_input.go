@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Facting makes the next session keep the facts that the rules read.
-func (c *Input) Facting() *check.Collector {
+// CollectFacts makes the next session keep the facts that the rules read.
+func (c *Input) CollectFacts() *check.Collector {
 	facts := check.NewCollector()
 	c.wholly = check.Whole()
 	c.Extract = append(c.Extract, func(*Session) inventory.Extractor { return keep(facts) })

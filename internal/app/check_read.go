@@ -62,7 +62,7 @@ func (c *CheckRun) NewReport(ctx context.Context) (*check.Report, error) {
 
 // read reads what the targets need.
 func (c *CheckRun) read(ctx context.Context) error {
-	c.facts = c.in.Facting()
+	c.facts = c.in.CollectFacts()
 	var err error
 	if c.Session, err = c.in.Open(ctx); err != nil {
 		return err
@@ -142,7 +142,7 @@ func (c *CheckRun) choose() error {
 		return c.Session.StacksOf(c.Graph, r, c.Session.Nodes(c.Graph, r, c.q.Selector))
 	})
 	c.stacks = append(c.stacks, named...)
-	c.Home = c.Session.Home(c.Graph, c.Session.Resolve(c.Graph, t.Roots, c.q.Selector))
+	c.Home = c.Session.CommonNamespace(c.Graph, c.Session.Resolve(c.Graph, t.Roots, c.q.Selector))
 	return nil
 }
 

@@ -23,9 +23,9 @@ const (
 	eachWarned = 3
 )
 
-// Warn requests the last Warning events of the causes. A missing object has none: the events of the
+// ReadWarnings requests the last Warning events of the causes. A missing object has none: the events of the
 // object that needs it are shown in its place. It returns a gap where events cannot be read.
-func (h *HealthResult) Warn(ctx context.Context) (*object.Gap, error) {
+func (h *HealthResult) ReadWarnings(ctx context.Context) (*object.Gap, error) {
 	defer h.Input.Clock.Stage("warnings")()
 	about, refs := h.warned()
 	if len(refs) == 0 {

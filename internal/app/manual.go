@@ -237,8 +237,8 @@ func (m *ManualReader) gather() {
 	}
 }
 
-// Tell prints what could not be read or understood.
-func (m *ManualReader) Tell() {
+// ReportGaps prints what could not be read or understood.
+func (m *ManualReader) ReportGaps() {
 	m.gather()
 	m.s.Input.Report.Gaps(m.Gaps)
 	for _, f := range m.s.Findings {

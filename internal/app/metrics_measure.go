@@ -55,7 +55,7 @@ func (c *Input) Measure(ctx context.Context, q *MetricsRequest) (*MetricsResult,
 	if err := m.Read(ctx); err != nil {
 		return nil, err
 	}
-	m.Session.Tell(m.Graph)
+	m.Session.ReportGaps(m.Graph)
 	defer in.Clock.Stage("measure")()
 	return m, m.Compute(ctx, collector)
 }

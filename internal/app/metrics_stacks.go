@@ -45,7 +45,7 @@ func (m *MetricsResult) Read(ctx context.Context) error {
 	if err := s.Missing(g, roots, m.Request.Selector); err != nil {
 		return err
 	}
-	m.Graph, m.Home = g, s.Home(g, s.Resolve(g, roots, m.Request.Selector))
+	m.Graph, m.Home = g, s.CommonNamespace(g, s.Resolve(g, roots, m.Request.Selector))
 	m.stacks = q.Rows.stacks(roots, func(r Root) []metrics.Stack { return s.StacksOf(g, r, s.Nodes(g, r, m.Request.Selector)) })
 	m.fold(opts)
 	return nil
@@ -164,7 +164,9 @@ func (m *MetricsResult) find(r *metrics.UsageReport) {
 }
 
 // atHome notes the namespace that all stacks have in common.
-func (m *MetricsResult) atHome() { m.Home = cmp.Or(m.Home, m.Session.Home(m.Graph, m.roots())) }
+func (m *MetricsResult) atHome() {
+	m.Home = cmp.Or(m.Home, m.Session.CommonNamespace(m.Graph, m.roots()))
+}
 
 // nearestOwner returns the node of a pod, or of its nearest owner that still exists.
 func (m *MetricsResult) nearestOwner(pod *metrics.Pod) (graph.ID, bool) {

@@ -27,7 +27,7 @@ func NewObjectReader(ctx context.Context, s *Session) (*objectReader, error) {
 		return p, nil
 	}
 	var err error
-	p.whole, err = s.Input.Whole(ctx, s, source.Fields)
+	p.whole, err = s.Input.WholeSource(ctx, s, source.Fields)
 	return p, err
 }
 

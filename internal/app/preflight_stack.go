@@ -57,7 +57,7 @@ func (a *Preflight) tops(ctx context.Context, stack *graph.Stack) ([]preflight.I
 		}
 		refs = append(refs, ref)
 	}
-	whole, err := a.in.Whole(ctx, a.Session, source.Fields)
+	whole, err := a.in.WholeSource(ctx, a.Session, source.Fields)
 	if err != nil {
 		return nil, err
 	}

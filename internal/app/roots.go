@@ -353,8 +353,8 @@ func (s *Session) notFound(g *graph.Graph, r Root) error {
 	return hint.With(err, "there are "+strings.Join(existing, ", ")+more)
 }
 
-// Home is the namespace that output omits: that of the user, or the one that all roots share.
-func (s *Session) Home(g *graph.Graph, roots []graph.ID) string {
+// CommonNamespace is the namespace that output omits: that of the user, or the one that all roots share.
+func (s *Session) CommonNamespace(g *graph.Graph, roots []graph.ID) string {
 	if s.Namespace != "" || len(roots) == 0 {
 		return s.Namespace
 	}

@@ -285,8 +285,8 @@ func (s *Session) Read(ctx context.Context, first source.Query, roots func(*grap
 	return g, nil
 }
 
-// Tell prints what could not be read or understood.
-func (s *Session) Tell(g *graph.Graph) {
+// ReportGaps prints what could not be read or understood.
+func (s *Session) ReportGaps(g *graph.Graph) {
 	s.Input.Report.Gaps(g.Gaps())
 	for _, f := range s.Findings {
 		s.Input.Report.Warn(f.String())
@@ -390,9 +390,9 @@ func (s *Session) Everything(g *graph.Graph) []graph.ID {
 	return out
 }
 
-// Whole returns a source of whole objects, except Secrets and ConfigMaps, with the detail Fields or
+// WholeSource returns a source of whole objects, except Secrets and ConfigMaps, with the detail Fields or
 // Whole.
-func (c *Input) Whole(ctx context.Context, s *Session, detail source.Detail) (source.Source, error) {
+func (c *Input) WholeSource(ctx context.Context, s *Session, detail source.Detail) (source.Source, error) {
 	if snap, ok := s.Source.(*source.Snapshot); ok {
 		return snap.Whole(), nil
 	}

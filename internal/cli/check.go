@@ -243,7 +243,7 @@ func (o *checkOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.Session.Tell(c.Graph)
+	c.Session.ReportGaps(c.Graph)
 	if err := o.write(view.Check(report, checkShown(c, o.all))); err != nil {
 		return err
 	}

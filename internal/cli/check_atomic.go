@@ -56,7 +56,7 @@ func (o *atomicOptions) run(ctx context.Context, args []string, failOn check.Sev
 	foreseeing := o.Clock.Stage("foresee")
 	report := preflight.Evaluate(q)
 	foreseeing()
-	a.Session.Tell(a.Graph)
+	a.Session.ReportGaps(a.Graph)
 	for _, d := range declared {
 		if !d.Used {
 			fmt.Fprintf(o.env.ErrOut, "warning: %s: a footprint of %s, and no such object is in the batch\n", safe(d.Origin), safe(d.Called()))

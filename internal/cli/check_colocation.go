@@ -32,7 +32,7 @@ func (o *checkOptions) showColocation(ctx context.Context, c *app.CheckRun) erro
 	if err != nil {
 		return err
 	}
-	c.Session.Tell(c.Graph)
+	c.Session.ReportGaps(c.Graph)
 	if err := o.write(view.Colocation(found, view.ColocationOptions{Namespace: c.Home, Gaps: c.Graph.Gaps()})); err != nil {
 		return err
 	}

@@ -22,8 +22,8 @@ func fileFlags() map[string][]string {
 	}
 }
 
-// folderFlags are flags whose value is a folder.
-func folderFlags() []string { return []string{"cache-dir", "crds", "dir"} }
+// directoryFlags are flags whose value is a directory.
+func directoryFlags() []string { return []string{"cache-dir", "crds", "dir"} }
 
 // plainFlags are flags of which nothing is offered, no files either, and why.
 func plainFlags() map[string]string {
@@ -42,7 +42,7 @@ func plainFlags() map[string]string {
 // completeFlags gives every flag that takes a value, and has no completion of its own, that of
 // the tables: else cobra would offer files for a number.
 func completeFlags(root *cobra.Command) {
-	files, folders, plain := fileFlags(), folderFlags(), plainFlags()
+	files, directories, plain := fileFlags(), directoryFlags(), plainFlags()
 	eachCommand(root, func(cmd *cobra.Command) {
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			if _, own := cmd.GetFlagCompletionFunc(f.Name); own || f.Value.Type() == "bool" {
@@ -55,7 +55,7 @@ func completeFlags(root *cobra.Command) {
 				must(cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)))
 			case isFile:
 				must(cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(extensions, cobra.ShellCompDirectiveFilterFileExt)))
-			case slices.Contains(folders, f.Name):
+			case slices.Contains(directories, f.Name):
 				must(cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)))
 			case isPlain:
 				must(cmd.RegisterFlagCompletionFunc(f.Name, cobra.NoFileCompletions))
@@ -67,14 +67,14 @@ func completeFlags(root *cobra.Command) {
 // eachCommand calls f for a command and all below it.
 func eachCommand(cmd *cobra.Command, f func(*cobra.Command)) {
 	f(cmd)
-	for _, below := range cmd.Commands() {
-		eachCommand(below, f)
+	for _, child := range cmd.Commands() {
+		eachCommand(child, f)
 	}
 }
 
 // completeConnection completes what the kubeconfig has names for.
 func (c *common) completeConnection(cmd *cobra.Command) {
-	for flag, of := range map[string]func(*api.Config) []string{
+	for flag, names := range map[string]func(*api.Config) []string{
 		"context": func(k *api.Config) []string { return slices.Collect(maps.Keys(k.Contexts)) },
 		"cluster": func(k *api.Config) []string { return slices.Collect(maps.Keys(k.Clusters)) },
 		"user":    func(k *api.Config) []string { return slices.Collect(maps.Keys(k.AuthInfos)) },
@@ -85,7 +85,7 @@ func (c *common) completeConnection(cmd *cobra.Command) {
 				if err != nil {
 					return nil
 				}
-				return beginning(of(&config), typed)
+				return beginning(names(&config), typed)
 			}), noFiles
 		}))
 	}
@@ -93,8 +93,8 @@ func (c *common) completeConnection(cmd *cobra.Command) {
 	must(cmd.RegisterFlagCompletionFunc("from", fileOr("demo\tthe example system", "yaml", "yml", "json", "gz")))
 }
 
-// fileOr offers files of these extensions, and where its beginning is typed, the word that can
-// stand in their place: a shell that is offered a word shows no files beside it.
+// fileOr offers files of these extensions, and the word that can be written instead once its
+// beginning is typed: a shell that is offered a word shows no files with it.
 func fileOr(word string, extensions ...string) completion {
 	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		if typed != "" && strings.HasPrefix(word, typed) {
@@ -148,7 +148,7 @@ func labelWords(all []completionObject, key string, valued bool) []string {
 	return slices.Collect(maps.Keys(keys))
 }
 
-// completeBy offers what a row of metrics can stand for, and behind "label:" the labels of pods.
+// completeBy offers what rows of metrics can be grouped by, and after "label:" the labels of pods.
 func (c *common) completeBy(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 	const label = "label:"
 	last, ok := strings.CutPrefix(typed, label)

@@ -150,7 +150,7 @@ func (o *graphOptions) run(ctx context.Context) error {
 	if err := s.Missing(g, roots, selector); err != nil {
 		return err
 	}
-	s.Tell(g)
+	s.ReportGaps(g)
 	ids := s.Resolve(g, roots, selector)
 	if len(ids) == 0 {
 		fmt.Fprintln(o.env.ErrOut, "none found")
@@ -161,7 +161,7 @@ func (o *graphOptions) run(ctx context.Context) error {
 	if o.problems && show != nil {
 		problems = slices.DeleteFunc(problems, func(p graph.Problem) bool { return !show(p.Object) })
 	}
-	answer := o.answer(stack, problems, show, s.Home(g, ids))
+	answer := o.answer(stack, problems, show, s.CommonNamespace(g, ids))
 	if err := o.write(answer); err != nil {
 		return err
 	}

@@ -167,7 +167,7 @@ func (o *healthOptions) run(ctx context.Context) error {
 	switch {
 	case q.Want != "":
 		return h.Reached()
-	case o.exitCode && !h.Fine():
+	case o.exitCode && !h.IsHealthy():
 		return errNotFine
 	}
 	return nil
@@ -175,11 +175,11 @@ func (o *healthOptions) run(ctx context.Context) error {
 
 // show writes the whole answer.
 func (o *healthOptions) show(ctx context.Context, h *app.HealthResult) error {
-	h.Session.Tell(h.Graph)
+	h.Session.ReportGaps(h.Graph)
 	if err := o.warnings(ctx, h); err != nil {
 		return err
 	}
-	if err := o.write(h.Answer()); err != nil {
+	if err := o.write(h.Output()); err != nil {
 		return err
 	}
 	o.tellHealth(h)
@@ -215,7 +215,7 @@ func (o *healthOptions) tellHealth(h *app.HealthResult) {
 
 // warnings asks for the last Warning events about the causes, and tells where they cannot be read.
 func (o *healthOptions) warnings(ctx context.Context, h *app.HealthResult) error {
-	gap, err := h.Warn(ctx)
+	gap, err := h.ReadWarnings(ctx)
 	if gap != nil {
 		o.Gaps([]object.Gap{*gap})
 	}

@@ -49,7 +49,7 @@ func (f *healthFollower) watch(ctx context.Context) error {
 			return err
 		}
 	} else {
-		f.Session.Tell(f.Graph)
+		f.Session.ReportGaps(f.Graph)
 		if err := f.write(f.Changes()); err != nil {
 			return err
 		}

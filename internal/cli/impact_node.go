@@ -14,7 +14,7 @@ import (
 
 // drain shows what a drain of a node would hit. Pods of every namespace may be there.
 func (o *impactOptions) drain(ctx context.Context, name string) error {
-	facts := o.Facting()
+	facts := o.CollectFacts()
 	s, err := o.Open(ctx)
 	if err != nil {
 		return err
@@ -42,7 +42,7 @@ func (o *impactOptions) drain(ctx context.Context, name string) error {
 	elsewhere := drain.Elsewhere(w, d)
 	d.Elsewhere = &elsewhere
 	stop()
-	s.Tell(g)
+	s.ReportGaps(g)
 	if o.output == "table" {
 		o.output = "tree" // A pod has lines of its own for what is to be said of it.
 	}

@@ -126,8 +126,8 @@ func (l *logsRun) begin(g *graph.Graph, pods []object.Ref) ([]logs.Container, er
 	if err := l.s.Missing(g, l.roots, l.q.selector); err != nil {
 		return nil, err
 	}
-	l.s.Tell(g)
-	l.home = l.s.Home(g, l.s.Resolve(g, l.roots, l.q.selector))
+	l.s.ReportGaps(g)
+	l.home = l.s.CommonNamespace(g, l.s.Resolve(g, l.roots, l.q.selector))
 	l.notices = &logNotices{out: l.o.env.ErrOut, home: l.home, follow: l.o.follow, streams: l.o.maxStreams}
 	if len(pods) == 0 {
 		if err := l.unseen(g); err != nil {

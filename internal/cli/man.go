@@ -104,7 +104,7 @@ func (o *manOptions) run(ctx context.Context) error {
 	if err := o.write(view.Manual(man, m.Gaps)); err != nil {
 		return err
 	}
-	m.Tell()
+	m.ReportGaps()
 	if o.ShowTimings {
 		o.Timings(o.Clock.Text(s.Inventory.Objects(), 0))
 	}
@@ -183,6 +183,6 @@ func (o *manOptions) writeExample(ctx context.Context, m *app.ManualReader) erro
 		fmt.Fprintf(o.env.Out, "# %s\n", safe(n))
 	}
 	o.output = "yaml"
-	m.Tell()
+	m.ReportGaps()
 	return o.write(view.Output{Document: e.Object})
 }

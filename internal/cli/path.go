@@ -101,7 +101,7 @@ func (c *common) objects(ctx context.Context, args []string, opts graph.StackOpt
 	if err := s.Missing(g, roots, nil); err != nil {
 		return nil, nil, nil, err
 	}
-	s.Tell(g)
+	s.ReportGaps(g)
 	var ids []graph.ID
 	for _, r := range roots {
 		if r.Group == graph.BySystem {

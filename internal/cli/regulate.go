@@ -119,7 +119,7 @@ func (o *regulatePlanOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	p := regulate.NewPlan(b.world, b.system, b.journal, b.session.AsOf())
-	b.session.Tell(b.graph)
+	b.session.ReportGaps(b.graph)
 	if err := o.write(view.Plan(p, b.world, b.options())); err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (o *regulateStatusOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	b.session.Tell(b.graph)
+	b.session.ReportGaps(b.graph)
 	if err := o.write(status); err != nil {
 		return err
 	}

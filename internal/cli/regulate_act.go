@@ -112,7 +112,7 @@ func (o *applyOptions) confirmAndApply(ctx context.Context, b *systemSession, pl
 		if err != nil {
 			return nil, err
 		}
-		b.session.Tell(b.graph)
+		b.session.ReportGaps(b.graph)
 		d.planned = p
 		sure, err := o.confirm(ctx, p, b)
 		if err != nil || !sure {
@@ -131,7 +131,7 @@ func (o *applyOptions) confirmAndApply(ctx context.Context, b *systemSession, pl
 		}
 		switch {
 		case d.planned == nil:
-			b.session.Tell(b.graph)
+			b.session.ReportGaps(b.graph)
 		case signature(p) != signature(d.planned):
 			return hint.With(errChanged, "plan again: kubectl sysop regulate plan")
 		}

@@ -43,7 +43,7 @@ func (o *regulateOptions) requester() string { return journal.Holder() }
 
 // allowed checks the permissions for a plan, and for undoing it, before anything is written.
 func (b *systemSession) allowed(ctx context.Context, p *regulate.Plan) error {
-	rights := regulate.Rights(p, b.journal, b.system, b.world, b.session.Kinds, b.namespace)
+	rights := regulate.Permissions(p, b.journal, b.system, b.world, b.session.Kinds, b.namespace)
 	return b.o.demand(ctx, b.config, b.system.Name, rights)
 }
 

@@ -78,7 +78,7 @@ func (o *regulateManifestsOptions) run(ctx context.Context, name string) error {
 	if b.namespace == "" {
 		return hint.With(errors.New("the namespace of the System is unknown"), "name it with -n")
 	}
-	b.session.Tell(b.graph)
+	b.session.ReportGaps(b.graph)
 	reads, err := b.reads()
 	if err != nil {
 		return err

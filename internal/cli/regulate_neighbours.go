@@ -66,7 +66,7 @@ func (o *regulateNeighboursOptions) run(ctx context.Context, args []string) erro
 	if err := b.look(ctx); err != nil {
 		return err
 	}
-	b.session.Tell(b.graph)
+	b.session.ReportGaps(b.graph)
 	if err := o.write(view.Neighbours(b.world, view.NeighbourOptions{RegulationOptions: b.options(), Apps: apps, Cascade: o.cascade, Rules: neighbourRules(b.system)})); err != nil {
 		return err
 	}

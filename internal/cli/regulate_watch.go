@@ -114,7 +114,7 @@ func (o *regulateWatchOptions) watcher(ctx context.Context, name string) (*regul
 	if err != nil {
 		return nil, err
 	}
-	b.session.Tell(b.graph)
+	b.session.ReportGaps(b.graph)
 	if err := o.showPlan(p, b); err != nil {
 		return nil, err
 	}

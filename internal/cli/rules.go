@@ -110,7 +110,7 @@ func (o *rulesListOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.Tell(g)
+	s.ReportGaps(g)
 	rules := slices.DeleteFunc(counted(s.Rules, g), func(r view.CountedRule) bool {
 		return !want(r.Rule) || o.used && r.Edges == 0 || len(o.origin) > 0 && !slices.Contains(o.origin, originWord(r.Origin))
 	})
@@ -266,7 +266,7 @@ func (o *rulesExplainOptions) explainKind(ctx context.Context, name string) erro
 	if err != nil {
 		return err
 	}
-	s.Tell(g)
+	s.ReportGaps(g)
 	var outgoing, incoming []view.CountedRule
 	pods, ofPods := podRules(), 0
 	for _, r := range counted(s.Rules, g) {

@@ -71,7 +71,7 @@ func (o *rulesExportOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	s.Tell(g)
+	s.ReportGaps(g)
 	self := declare.Spell(k.GroupKind())
 	specs := specsOf(s, k)
 	specs = append(specs, inferredOf(g, k)...) // There are none where anything is declared.

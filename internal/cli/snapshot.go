@@ -156,7 +156,7 @@ func (o *snapshotOptions) chosen(ctx context.Context, s *app.Session) (map[objec
 	if err := s.Missing(g, roots, nil); err != nil {
 		return nil, nil, err
 	}
-	s.Tell(g)
+	s.ReportGaps(g)
 	if gaps := g.Gaps(); roots == nil && len(find(g)) == 0 && len(gaps) > 0 {
 		return nil, nil, fmt.Errorf("no object could be read%s: %s", inNamespace(s.Namespace), gaps[0].Message)
 	}
@@ -202,7 +202,7 @@ func (o *snapshotOptions) take(ctx context.Context, s *app.Session, keep map[obj
 		refs = append(refs, r)
 	}
 	slices.SortFunc(refs, object.Compare)
-	whole, err := o.Whole(ctx, s, source.Whole)
+	whole, err := o.WholeSource(ctx, s, source.Whole)
 	if err != nil {
 		return nil, err
 	}

@@ -79,7 +79,7 @@ func (o *initOptions) export(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	x.session.Tell(x.graph)
+	x.session.ReportGaps(x.graph)
 	for _, n := range append(x.notices, notices...) {
 		fmt.Fprintf(o.env.ErrOut, "note: %s\n", safe(n.String()))
 	}

@@ -88,7 +88,7 @@ func (o *initOptions) run(ctx context.Context) error {
 	if _, problems := system.Parse("what was found", text); len(problems) > 0 {
 		return &hint.Lines{Lines: hint.Placed("what was found", problems)}
 	}
-	d.session.Tell(d.graph)
+	d.session.ReportGaps(d.graph)
 	if o.file == "" {
 		_, err = o.env.Out.Write(text)
 	} else {

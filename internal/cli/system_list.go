@@ -116,7 +116,7 @@ func (c *common) systemsOfSnapshot(ctx context.Context) ([]view.SystemRow, error
 	if err != nil {
 		return nil, err
 	}
-	s.Tell(g)
+	s.ReportGaps(g)
 	var rows []view.SystemRow
 	for _, id := range keepers(g) {
 		ref := g.Ref(id)

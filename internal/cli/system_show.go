@@ -60,7 +60,7 @@ func (o *systemShowOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return offlineHint(err)
 	}
-	l.session.Tell(l.graph)
+	l.session.ReportGaps(l.graph)
 	opts.Namespace, opts.World, opts.Gaps = l.session.Namespace, l.world, l.graph.Gaps()
 	if err := o.write(view.System(sys, opts)); err != nil {
 		return err

@@ -146,7 +146,7 @@ func (o *uiOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	v.Session.Tell(v.Last.Graph)
+	v.Session.ReportGaps(v.Last.Graph)
 	l, err := listenLocally(ctx, o.port)
 	if err != nil {
 		return err

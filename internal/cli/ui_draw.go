@@ -59,7 +59,7 @@ func (c *common) drawPage(ctx context.Context, v *app.Page) error {
 		return err
 	}
 	l := v.Last
-	l.Session.Tell(l.Graph)
+	l.Session.ReportGaps(l.Graph)
 	if l.EventsGap != nil {
 		c.Gaps([]object.Gap{*l.EventsGap})
 	}

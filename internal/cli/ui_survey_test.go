@@ -372,7 +372,7 @@ func TestRerooted(t *testing.T) {
 
 func TestUIStateTurnsNothingAround(t *testing.T) {
 	n := &view.UINode{Reason: "a\u202eb", Message: "first\nsecond\t\x1b[31m", Events: []view.UIEvent{{Reason: "\u2066x", Message: "y\r\nz"}}}
-	got := app.Legible(&view.UIState{Nodes: []*view.UINode{nil, n}}).Nodes[1]
+	got := app.EscapeTexts(&view.UIState{Nodes: []*view.UINode{nil, n}}).Nodes[1]
 	want := &view.UINode{Reason: `a\u202eb`, Message: `first second \x1b[31m`, Events: []view.UIEvent{{Reason: `\u2066x`, Message: "y z"}}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)

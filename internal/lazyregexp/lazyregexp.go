@@ -24,19 +24,11 @@ func New(expression string) *Regexp {
 // MatchString is Regexp.MatchString of package regexp, as are the methods below.
 func (r *Regexp) MatchString(s string) bool { return r.compiled().MatchString(s) }
 
-// FindString see MatchString.
-func (r *Regexp) FindString(s string) string { return r.compiled().FindString(s) }
-
 // FindStringSubmatch see MatchString.
 func (r *Regexp) FindStringSubmatch(s string) []string { return r.compiled().FindStringSubmatch(s) }
 
 // FindAllString see MatchString.
 func (r *Regexp) FindAllString(s string, n int) []string { return r.compiled().FindAllString(s, n) }
-
-// FindAllStringSubmatchIndex see MatchString.
-func (r *Regexp) FindAllStringSubmatchIndex(s string, n int) [][]int {
-	return r.compiled().FindAllStringSubmatchIndex(s, n)
-}
 
 // ReplaceAllString see MatchString.
 func (r *Regexp) ReplaceAllString(s, replacement string) string {

@@ -101,10 +101,4 @@ func TestFormatsSayWhatTheyCan(t *testing.T) {
 	if want := `unknown output format "dot": write one of name`; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
-	if got := render.Names("json", "tree", "none"); len(got) != 2 || got[0] != "tree" || got[1] != "json" {
-		t.Errorf("names in the order of the formats: %v", got)
-	}
-	if got := render.Names(); len(got) != len(render.Formats()) {
-		t.Errorf("all names: %v", got)
-	}
 }

@@ -6,7 +6,6 @@ package render
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
@@ -61,17 +60,6 @@ func ShapeOf(name string) view.Shape {
 		}
 	}
 	return 0
-}
-
-// Names returns the names of all formats, or of those among only.
-func Names(allowed ...string) []string {
-	var out []string
-	for _, f := range Formats() {
-		if len(allowed) == 0 || slices.Contains(allowed, f.Name) {
-			out = append(out, f.Name)
-		}
-	}
-	return out
 }
 
 // Write writes an answer in the named format.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -24,34 +23,6 @@ import (
 //   - Claims, nodes, load balancers and volumes are sampled once a step.
 //
 // Series of several scrapers or replicas of one thing are merged by their largest value.
-
-// The steps that a window can have.
-const (
-	shortStep = time.Minute
-	ruleStep  = 5 * time.Minute // also the interval of the recording rules
-	longStep  = 15 * time.Minute
-	hourStep  = time.Hour
-)
-
-// Steps are the steps that a window can have.
-func Steps() []time.Duration { return []time.Duration{shortStep, ruleStep, longStep, hourStep} }
-
-// StepFor is the step of a window for which none is chosen.
-func StepFor(w Window) time.Duration {
-	const day = 24 * time.Hour
-	switch length := w.Length(); {
-	case length <= 2*day:
-		return shortStep
-	case length <= 35*day:
-		return ruleStep
-	case length <= 100*day:
-		return longStep
-	}
-	return hourStep
-}
-
-// sampling is the interval at which gauges of pods are sampled within a step.
-func sampling(step time.Duration) time.Duration { return max(step/5, time.Minute) }
 
 const (
 	// staleness is how long a sample stands if nothing follows it, as in Prometheus.
@@ -194,23 +165,6 @@ func (e *expressions) sampled(x string) string {
 	}
 	return sumOver(x, e.step, e.sampling)
 }
-
-// sumOver sums an expression over the steps in (t - length, t]. The range is a millisecond
-// shorter: before Prometheus 3 ranges included their first moment.
-func sumOver(x string, length, step time.Duration) string {
-	return "sum_over_time((" + x + ")[" + promDuration(length-time.Millisecond) + ":" + promDuration(step) + "])"
-}
-
-func maxBy(labels, x string) string { return "max by (" + labels + ") (" + x + ")" }
-func sumBy(labels, x string) string { return "sum by (" + labels + ") (" + x + ")" }
-
-// labelled adds a label.
-func labelled(x, name, value string) string {
-	return fmt.Sprintf(`label_replace(%s,%q,%q,"","")`, x, name, value)
-}
-
-// union is all series of expressions whose labels differ.
-func union(all ...string) string { return "(" + strings.Join(all, " or ") + ")" }
 
 // withUID adds the UID of the pod, from the path of the cgroup.
 func withUID(x string) string {
@@ -401,11 +355,6 @@ func (e *expressions) sampledSteps() string {
 	return union(all...)
 }
 
-// withHours are the sizes of things, and 1 for each step that they were there.
-func withHours(x string) string {
-	return union(labelled(x, "of", "size"), labelled(x+" * 0 + 1", "of", "hours"))
-}
-
 // claims are their sizes: the capacity of the volume, or the request.
 func (e *expressions) claims() string {
 	var all []string
@@ -519,43 +468,4 @@ func (e *expressions) fact(name, labels string, length time.Duration) string {
 		return x
 	}
 	return maxBy(labels, x)
-}
-
-// promDuration writes a duration as PromQL has it.
-func promDuration(d time.Duration) string {
-	switch ms := d.Milliseconds(); {
-	case ms%1000 != 0:
-		return strconv.FormatInt(ms, 10) + "ms"
-	case ms%60_000 != 0:
-		return strconv.FormatInt(ms/1000, 10) + "s"
-	default:
-		return strconv.FormatInt(ms/60_000, 10) + "m"
-	}
-}
-
-// quoteMatcher writes alternatives for a matcher of regular expressions: "a|b". A name that
-// is none must still not end the string.
-func quoteMatcher(values []string) string {
-	escaped := make([]string, len(values))
-	for i, v := range values {
-		var b strings.Builder
-		for _, c := range v {
-			if strings.ContainsRune(`\.+*?()|[]{}^$`, c) {
-				b.WriteByte('\\')
-			}
-			b.WriteRune(c)
-		}
-		escaped[i] = b.String()
-	}
-	return strconv.Quote(strings.Join(escaped, "|"))
-}
-
-// sanitize writes a name as a label of Prometheus has it.
-func sanitize(name string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' {
-			return r
-		}
-		return '_'
-	}, name)
 }

@@ -15,7 +15,7 @@
 //   - runner, run, undo, resume, compile, images, ownership, client: how it is done, undone, and
 //     continued after a kill, byte for byte.
 //   - action: the actions that do not write to an object: Jobs, HTTP requests, commands.
-//   - store, rights, events: what is stored in the cluster, the lease, the permissions, and the
+//   - store, permissions, events: what is stored in the cluster, the lease, the permissions, and the
 //     Events.
 //   - manifests, exposition: a watch that runs in a cluster, and its metrics.
 //

@@ -82,9 +82,9 @@ func (r *permissionSet) add(right Permission, verbs ...string) {
 	}
 }
 
-// Rights returns the permissions that a plan and its undo need: the targets of its steps, the
+// Permissions returns the permissions that a plan and its undo need: the targets of its steps, the
 // journal and the lock. world has the actions on Recover. They are sorted, each once.
-func Rights(p *Plan, j *Journal, s *system.System, w *SystemState, kinds *object.Kinds, namespace string) []Permission {
+func Permissions(p *Plan, j *Journal, s *system.System, w *SystemState, kinds *object.Kinds, namespace string) []Permission {
 	r := newRightsOf(s, namespace, kinds)
 	if len(p.Steps) == 0 {
 		return nil

@@ -137,7 +137,7 @@ func (v *Page) Observe(ctx context.Context) (*view.UIState, error) {
 	v.Mu.Lock()
 	defer v.Mu.Unlock()
 	v.Last = l
-	return Legible(view.NewUIState(v.stateOf(l, costs), v.Numbers)), nil
+	return EscapeTexts(view.NewUIState(v.stateOf(l, costs), v.Numbers)), nil
 }
 
 // Find finds the stacks, to be measured.
@@ -241,7 +241,7 @@ func (v *Page) warn(ctx context.Context, l *PageState) error {
 		l.events, l.EventsGap = v.warned.events, v.warned.deaf
 		return nil
 	}
-	deaf, err := h.Warn(ctx)
+	deaf, err := h.ReadWarnings(ctx)
 	if err != nil {
 		return err
 	}

@@ -57,9 +57,9 @@ func (v *Page) head(l *PageState) view.UIState {
 	return p
 }
 
-// Legible escapes invisible and direction-changing characters in text from objects, so that a
+// EscapeTexts escapes invisible and direction-changing characters in text from objects, so that a
 // status reads the same on the page and on a terminal. Ends of lines become blanks.
-func Legible(p *view.UIState) *view.UIState {
+func EscapeTexts(p *view.UIState) *view.UIState {
 	text := func(s *string) { *s = render.Escape(oneLine.Replace(*s)) }
 	for _, n := range p.Nodes {
 		if n == nil {

@@ -99,7 +99,7 @@ func (h *HealthResult) read(ctx context.Context, opts graph.StackOptions) ([]met
 		for _, f := range found {
 			roots = append(roots, f.Roots...)
 		}
-		h.Home = s.Home(g, roots)
+		h.Home = s.CommonNamespace(g, roots)
 		return found, nil
 	}
 	roots, err := h.asked()
@@ -116,7 +116,7 @@ func (h *HealthResult) read(ctx context.Context, opts graph.StackOptions) ([]met
 	if q.Watch && h.roots == nil {
 		h.roots = roots
 	}
-	h.Graph, h.Home = g, s.Home(g, s.Resolve(g, roots, q.Selector))
+	h.Graph, h.Home = g, s.CommonNamespace(g, s.Resolve(g, roots, q.Selector))
 	var found []metrics.Stack
 	for _, r := range roots {
 		for _, one := range s.StacksOf(g, r, s.Nodes(g, r, q.Selector)) {
@@ -152,9 +152,9 @@ func (h *HealthResult) sought(g *graph.Graph, roots []Root) []Root {
 	})
 }
 
-// Fine reports whether all selected objects are Healthy or Suspended. It is false where nothing was
+// IsHealthy reports whether all selected objects are Healthy or Suspended. It is false where nothing was
 // found: without permissions nothing is found.
-func (h *HealthResult) Fine() bool {
+func (h *HealthResult) IsHealthy() bool {
 	if h.Request.All {
 		return len(h.objects) > 0 && !slices.ContainsFunc(h.objects, func(id graph.ID) bool { return h.assessment.OwnHealth(id).Status.Worse(health.Suspended) })
 	}
@@ -198,8 +198,8 @@ func (h *HealthResult) cause(s view.HealthStack) string {
 	return ""
 }
 
-// Answer is what is shown.
-func (h *HealthResult) Answer() view.Output {
+// Output is what is shown.
+func (h *HealthResult) Output() view.Output {
 	options := view.HealthOptions{Namespace: h.Home, Now: h.Session.AsOf(), Events: h.events, All: h.Request.All, Objects: h.objects}
 	if h.Request.Since > 0 {
 		options.Since = options.Now.Add(-h.Request.Since)

@@ -105,7 +105,7 @@ func TestRights(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := texts(Rights(&Plan{Steps: c.steps}, c.j, s, w, rightKinds, "prod"))
+			got := texts(Permissions(&Plan{Steps: c.steps}, c.j, s, w, rightKinds, "prod"))
 			want := slices.Concat(c.want...)
 			slices.Sort(got)
 			slices.Sort(want)

@@ -1,0 +1,70 @@
+package metrics
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// sumOver sums an expression over the steps in (t - length, t]. The range is a millisecond
+// shorter: before Prometheus 3 ranges included their first moment.
+func sumOver(x string, length, step time.Duration) string {
+	return "sum_over_time((" + x + ")[" + promDuration(length-time.Millisecond) + ":" + promDuration(step) + "])"
+}
+
+func maxBy(labels, x string) string { return "max by (" + labels + ") (" + x + ")" }
+
+func sumBy(labels, x string) string { return "sum by (" + labels + ") (" + x + ")" }
+
+// labelled adds a label.
+func labelled(x, name, value string) string {
+	return fmt.Sprintf(`label_replace(%s,%q,%q,"","")`, x, name, value)
+}
+
+// union is all series of expressions whose labels differ.
+func union(all ...string) string { return "(" + strings.Join(all, " or ") + ")" }
+
+// withHours are the sizes of things, and 1 for each step that they were there.
+func withHours(x string) string {
+	return union(labelled(x, "of", "size"), labelled(x+" * 0 + 1", "of", "hours"))
+}
+
+// promDuration writes a duration as PromQL has it.
+func promDuration(d time.Duration) string {
+	switch ms := d.Milliseconds(); {
+	case ms%1000 != 0:
+		return strconv.FormatInt(ms, 10) + "ms"
+	case ms%60_000 != 0:
+		return strconv.FormatInt(ms/1000, 10) + "s"
+	default:
+		return strconv.FormatInt(ms/60_000, 10) + "m"
+	}
+}
+
+// quoteMatcher writes alternatives for a matcher of regular expressions: "a|b". A name that
+// is none must still not end the string.
+func quoteMatcher(values []string) string {
+	escaped := make([]string, len(values))
+	for i, v := range values {
+		var b strings.Builder
+		for _, c := range v {
+			if strings.ContainsRune(`\.+*?()|[]{}^$`, c) {
+				b.WriteByte('\\')
+			}
+			b.WriteRune(c)
+		}
+		escaped[i] = b.String()
+	}
+	return strconv.Quote(strings.Join(escaped, "|"))
+}
+
+// sanitize writes a name as a label of Prometheus has it.
+func sanitize(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' {
+			return r
+		}
+		return '_'
+	}, name)
+}
