@@ -21,7 +21,7 @@ var tooLong = fmt.Sprintf("the path is too long: expected at most %d steps", max
 // steps and finds the object itself.
 //
 // A field name selects the field of exactly that name, a star every field of a map. A list on the
-// path stands for its items: spec.users.name is the name of every user, and so is
+// path selects all its items: spec.users.name is the name of every user, and so is
 // spec.users[].name or spec.users[*].name; spec.users[0].name is the first one's. Other names go
 // in quotes: metadata.labels["app.kubernetes.io/name"].
 type Path struct {

@@ -127,13 +127,13 @@ func (e *expressions) relabelled(name string) bool {
 
 // own gives the series of kube-state-metrics and kube-scheduler their own labels back: of those
 // that are read, or all of them. It changes nothing where the scraper has left them.
-func (e *expressions) own(by, name, x string) string {
+func (e *expressions) own(labels, name, x string) string {
 	if !e.relabelled(name) {
 		return x
 	}
-	read := strings.Split(by, ",")
+	read := strings.Split(labels, ",")
 	for _, label := range []string{"namespace", "pod", "container", "node", "service"} {
-		if by == "" || slices.Contains(read, label) {
+		if labels == "" || slices.Contains(read, label) {
 			x = fmt.Sprintf(`label_replace(%s,%q,"$1",%q,"(.+)")`, x, label, "exported_"+label)
 		}
 	}
