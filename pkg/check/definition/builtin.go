@@ -18,7 +18,7 @@ import (
 )
 
 // schemaBuiltInFields are the field names of the Kubernetes types that definitions embed.
-// Types of one field are left out: their shape proves nothing.
+// Types of one field are left out: their shape is no evidence.
 var schemaBuiltInFields = sync.OnceValue(func() []map[string]bool {
 	return schemaFieldsOf(
 		corev1.PodSpec{}, corev1.Container{}, corev1.EphemeralContainer{},

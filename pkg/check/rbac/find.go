@@ -64,7 +64,7 @@ func secrets(h *subject, x *holding) (finding, bool) {
 	return hit, true
 }
 
-// instancesEverywhere reports whether naming the namespaces would not narrow the permissions.
+// instancesEverywhere reports whether there are too many namespaces to name each.
 func (h *subject) instancesEverywhere() bool { return len(h.instances) > 8 }
 
 // power is a verb on a resource that amounts to another account's permissions.

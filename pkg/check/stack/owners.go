@@ -124,22 +124,22 @@ func declaredUnowned(w *check.ClusterState, root graph.ID, rootRef, ref object.R
 	if !slices.Contains(w.Graph.OwnersOf(id), root) {
 		return check.Finding{}, false // At most the custom resource's release installed it.
 	}
-	var proofs []string
+	var evidence []string
 	marked := false
 	for e := range w.Graph.Between(root, id) {
-		if e.Relation != relation.Owns || e.Origin == "" || e.Origin == "inferred" || slices.Contains(proofs, e.Why()) {
+		if e.Relation != relation.Owns || e.Origin == "" || e.Origin == "inferred" || slices.Contains(evidence, e.Why()) {
 			continue
 		}
-		proofs = append(proofs, e.Why())
+		evidence = append(evidence, e.Why())
 		marked = marked || !e.Inferred && (e.Via == relation.Label || e.Via == relation.Annotation)
 	}
 	named := ref.Name == rootRef.Name || strings.HasPrefix(ref.Name, rootRef.Name+"-") || strings.HasSuffix(ref.Name, "-"+rootRef.Name)
-	if len(proofs) < 2 && (!marked || !named) {
+	if len(evidence) < 2 && (!marked || !named) {
 		return check.Finding{}, false
 	}
 	f := check.Finding{
 		Object: ref, Field: "metadata.ownerReferences", Related: []object.Ref{rootRef},
-		Message: fmt.Sprintf("has no owner reference, although %s creates it (%s): it stays when that is deleted, unless the operator deletes it", check.Near(rootRef, ref), proofs[0]),
+		Message: fmt.Sprintf("has no owner reference, although %s creates it (%s): it stays when that is deleted, unless the operator deletes it", check.Near(rootRef, ref), evidence[0]),
 	}
 	if mayOutlive(ref) {
 		f.Severity = check.Info
