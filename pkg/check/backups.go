@@ -7,21 +7,21 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Backup returns what a custom resource says of backups.
+// Backup returns the backup settings of a custom resource.
 func (c *Collector) Backup(ref object.Ref) (BackupSettings, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	said, ok := c.backups[ref]
-	return said, ok
+	settings, ok := c.backups[ref]
+	return settings, ok
 }
 
-// Backups returns the backups and schedules that are known, in order.
+// Backups returns the known backups and schedules, in order.
 func (c *Collector) Backups() []object.Ref {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var out []object.Ref
-	for ref, said := range c.backups {
-		if said.Is {
+	for ref, settings := range c.backups {
+		if settings.Is {
 			out = append(out, ref)
 		}
 	}
@@ -29,46 +29,47 @@ func (c *Collector) Backups() []object.Ref {
 	return out
 }
 
-// BackupSettings is what a custom resource says of backups.
+// BackupSettings are the backup settings of a custom resource.
 type BackupSettings struct {
-	// Is says that it is a backup or a schedule of backups; else it only has fields for them.
+	// Is is set where the object itself is a backup or a schedule; otherwise it only has
+	// fields for them.
 	Is bool
-	// Fields are the fields that are about backups and that are filled in, in order:
-	// spec.backup, spec.backupSchedule.
+	// Fields are the fields about backups that are set, in order: spec.backup,
+	// spec.backupSchedule.
 	Fields []string
-	// Paused says that it makes no backups today.
+	// Paused is set where it makes no backups today.
 	Paused bool
-	// Included and Excluded are the namespaces that it names; Narrow says that it takes
-	// some objects of these and not others, Volumes that it leaves volumes out.
+	// Included and Excluded are the namespaces that it names. Narrow is set where it takes
+	// only some objects of them, NoVolumes where it leaves volumes out.
 	Included, Excluded []string
 	Narrow, NoVolumes  bool
-	// Unread says that only its metadata was read.
+	// Unread is set where only its metadata was read.
 	Unread bool
 }
 
-// noteBackups keeps what an object says of backups; it is called under the lock.
+// noteBackups stores the backup settings of an object. The caller holds the lock.
 func (c *Collector) noteBackups(o object.Object) {
 	delete(c.backups, o.Ref)
 	fields := o.Fields()
-	is := IsBackup(o.Ref)
+	isBackup := IsBackup(o.Ref)
 	if fields == nil {
-		if is {
+		if isBackup {
 			c.backups[o.Ref] = BackupSettings{Is: true, Unread: true}
 		}
 		return
 	}
 	spec, _ := fields["spec"].(map[string]any)
-	if is {
+	if isBackup {
 		c.backups[o.Ref] = backupOrder(spec)
 		return
 	}
-	if said := backupFields(spec); len(said) > 0 {
-		c.backups[o.Ref] = BackupSettings{Fields: said}
+	if names := backupFields(spec); len(names) > 0 {
+		c.backups[o.Ref] = BackupSettings{Fields: names}
 	}
 }
 
-// backupOrder reads what a backup, or a schedule of backups, covers. Velero writes it in
-// spec, and of a schedule in spec.template; others name their target, which is an edge.
+// backupOrder reads what a backup or a schedule covers. Velero writes it in spec, and in
+// spec.template of a schedule; others name their target, which is an edge.
 func backupOrder(spec map[string]any) BackupSettings {
 	b := BackupSettings{Is: true}
 	b.Paused, _ = spec["paused"].(bool)
@@ -86,9 +87,9 @@ func backupOrder(spec map[string]any) BackupSettings {
 	if kinds := backupTexts(in["includedResources"]); len(kinds) > 0 && !slices.ContainsFunc(kinds, backupVolumes) || slices.ContainsFunc(backupTexts(in["excludedResources"]), backupVolumes) {
 		b.NoVolumes = true
 	}
-	snapshots, said := in["snapshotVolumes"].(bool)
+	snapshots, isSet := in["snapshotVolumes"].(bool)
 	files, _ := in["defaultVolumesToFsBackup"].(bool)
-	if said && !snapshots && !files {
+	if isSet && !snapshots && !files {
 		b.NoVolumes = true
 	}
 	return b
@@ -113,8 +114,7 @@ func backupTexts(v any) []string {
 	return out
 }
 
-// backupFields returns the fields of a spec, and of the maps in it, that are about
-// backups and that ask for some.
+// backupFields returns the fields of a spec, and of the maps in it, that request backups.
 func backupFields(spec map[string]any) []string {
 	var out []string
 	for key, v := range spec {
@@ -140,8 +140,8 @@ func backupField(key string) bool {
 	return strings.Contains(key, "backup") && !strings.Contains(key, "restore")
 }
 
-// backupAsks says whether a value asks for backups: a map that is not switched off and that
-// sets more than how they would run, a list with something in it, a text, true.
+// backupAsks reports whether a value requests backups: true, a text, a list that is not empty,
+// or a map that is not switched off and that sets more than how backups run.
 func backupAsks(v any) bool {
 	switch v := v.(type) {
 	case bool:

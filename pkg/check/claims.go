@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
 )
 
-// NodeTakes says whether a node takes a pod by its labels and taints, and whether the
-// pod's volumes can be mounted there.
+// NodeTakes reports whether a node takes a pod by its labels and taints, and can mount the pod's
+// volumes.
 func (w *ClusterState) NodeTakes(n *corev1.Node, p *corev1.Pod) bool {
 	if !takesPod(n, p) {
 		return false
@@ -31,8 +31,8 @@ func (w *ClusterState) NodeTakes(n *corev1.Node, p *corev1.Pod) bool {
 	return true
 }
 
-// takesPod says whether a node is ready, and takes a pod by its labels and taints. Free room
-// does not count.
+// takesPod reports whether a node is ready, and takes a pod by its labels and taints. Free
+// capacity is not checked.
 func takesPod(n *corev1.Node, p *corev1.Pod) bool {
 	if n.Spec.Unschedulable || n.DeletionTimestamp != nil || !isReadyNode(n) {
 		return false
@@ -50,8 +50,8 @@ func isReadyNode(n *corev1.Node) bool {
 	})
 }
 
-// ClaimRefs returns the claims that pods of a spec mount, as references. The pod gives
-// the namespace, and its name to claims that are made for it.
+// ClaimRefs returns the claims that pods of a spec mount, as references. The pod gives the
+// namespace, and its name for ephemeral claims.
 func ClaimRefs(p *corev1.PodSpec, namespace, pod string) []object.Ref {
 	var out []object.Ref
 	for i := range p.Volumes {
@@ -89,9 +89,9 @@ func ClaimRef(c *corev1.PersistentVolumeClaim) object.Ref {
 	return object.Ref{Kind: "PersistentVolumeClaim", Namespace: c.Namespace, Name: c.Name}
 }
 
-// OnlyNode returns the only node that can mount the volume of a claim; empty where
-// others can, or where that is not known. That a zone has one node today does not bind a
-// volume to that node.
+// OnlyNode returns the only node that can mount the volume of a claim; empty where other nodes
+// can, or where it is unknown. A zone that has one node today does not bind a volume to that
+// node.
 func (w *ClusterState) OnlyNode(c *corev1.PersistentVolumeClaim) string {
 	if c.Spec.VolumeName == "" {
 		return ""
@@ -107,15 +107,15 @@ func (w *ClusterState) OnlyNode(c *corev1.PersistentVolumeClaim) string {
 			}
 		}
 	}
-	only := ""
+	found := ""
 	for _, n := range All[*corev1.Node](w.Facts, "", "Node") {
 		if volumehelpers.CheckNodeAffinity(pv, n.Labels) != nil {
 			continue
 		}
-		if only != "" {
+		if found != "" {
 			return ""
 		}
-		only = n.Name
+		found = n.Name
 	}
-	return only
+	return found
 }

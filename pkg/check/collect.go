@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// kept are the kinds of which the whole object is kept, in the version of client-go's
-// newest type. They are few in a cluster, or small, or share their pod templates.
+// kept are the kinds whose whole objects are stored, in the version of client-go's newest
+// type. They are few in a cluster, or small, or share their pod templates.
 var kept = []schema.GroupVersionKind{
 	{Version: "v1", Kind: "Pod"},
 	{Version: "v1", Kind: "Node"},
@@ -53,17 +53,17 @@ var kept = []schema.GroupVersionKind{
 	{Group: "storage.k8s.io", Version: "v1", Kind: "VolumeAttachment"},
 }
 
-// Whole returns the kinds that a Collector wants whole, as the Go types of these versions.
+// Whole returns the kinds that a Collector needs whole, as the Go types of these versions.
 func Whole() []schema.GroupVersionKind { return slices.Clone(kept) }
 
-// keepsAnnotation says whether an annotation of any object is stored.
+// keepsAnnotation reports whether an annotation of any object is stored.
 func keepsAnnotation(key string) bool {
 	return strings.HasPrefix(key, "sysop.dev/") || strings.HasPrefix(key, "helm.sh/") || strings.HasPrefix(key, "meta.helm.sh/") ||
 		strings.HasPrefix(key, "operators.coreos.com/") || strings.HasPrefix(key, "argocd.argoproj.io/")
 }
 
-// Collector keeps what rules read of the objects that pass. An object that comes a second
-// time replaces what was kept of it. It is safe for use by several at once.
+// Collector stores the parts of objects that rules read. An object that is added again
+// replaces its earlier version. It is safe for concurrent use.
 type Collector struct {
 	mu          sync.Mutex
 	whole       map[schema.GroupKind]map[object.Ref]runtime.Object
@@ -71,11 +71,11 @@ type Collector struct {
 	versions    map[object.Ref]map[string]string
 	parts       map[uint64]*shared
 	seed        maphash.Seed
-	// backups are what custom resources say of backups.
+	// backups are the backup settings of custom resources.
 	backups map[object.Ref]BackupSettings
 }
 
-// shared are the parts of a pod's spec that pods of one template have in common. They are
+// shared are the parts of a pod's spec that pods of one template have in common, which are
 // most of a pod.
 type shared struct {
 	containers, init []corev1.Container
@@ -93,7 +93,7 @@ func NewCollector() *Collector {
 	}
 }
 
-// Add keeps what is wanted of an object.
+// Add stores the parts of an object that rules read.
 func (c *Collector) Add(o object.Object) {
 	notes := map[string]string{}
 	for k, v := range o.Meta.GetAnnotations() {
@@ -124,10 +124,10 @@ func (c *Collector) Add(o object.Object) {
 	c.whole[gk][o.Ref] = body
 }
 
-func put(in map[object.Ref]map[string]string, ref object.Ref, what map[string]string) {
+func put(in map[object.Ref]map[string]string, ref object.Ref, values map[string]string) {
 	delete(in, ref)
-	if len(what) > 0 {
-		in[ref] = what
+	if len(values) > 0 {
+		in[ref] = values
 	}
 }
 
@@ -143,9 +143,9 @@ func statedVersions(o object.Object) map[string]string {
 	}
 	out := map[string]string{}
 	for _, part := range []string{"spec", "status"} {
-		within, _ := fields[part].(map[string]any)
+		section, _ := fields[part].(map[string]any)
 		for _, name := range versionFields {
-			if text, ok := within[name].(string); ok && text != "" {
+			if text, ok := section[name].(string); ok && text != "" {
 				out[part+"."+name] = strings.Clone(text)
 			}
 		}
@@ -153,12 +153,11 @@ func statedVersions(o object.Object) map[string]string {
 	return out
 }
 
-// tokenVolume is the start of the names of the volumes in which pods have their service
-// account's token. The rest of it differs from pod to pod.
+// tokenVolume is the prefix of the volumes that hold the token of a pod's service account. The
+// suffix differs from pod to pod.
 const tokenVolume = "kube-api-access"
 
-// thin returns a pod that shares what is equal with those that came before. It is called
-// under the lock.
+// thin returns a pod that shares equal parts with earlier pods. The caller holds the lock.
 func (c *Collector) thin(p *corev1.Pod) *corev1.Pod {
 	spec := &corev1.PodSpec{Containers: p.Spec.Containers, InitContainers: p.Spec.InitContainers, Volumes: p.Spec.Volumes}
 	sameTokenName(spec)
@@ -195,8 +194,7 @@ func sameTokenName(spec *corev1.PodSpec) {
 	}
 }
 
-// Of returns an object of a kind that is kept whole, as its Go type; false where it was
-// not read.
+// Of returns a stored object as its Go type; false where it was not read.
 func Of[T runtime.Object](c *Collector, ref object.Ref) (T, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -204,7 +202,7 @@ func Of[T runtime.Object](c *Collector, ref object.Ref) (T, bool) {
 	return o, ok
 }
 
-// All returns the objects of a kind that is kept whole, in the order of their references.
+// All returns the stored objects of a kind, in the order of their references.
 func All[T runtime.Object](c *Collector, group, kind string) []T {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -218,7 +216,7 @@ func All[T runtime.Object](c *Collector, group, kind string) []T {
 	return out
 }
 
-// Annotation returns an annotation of an object, if it is one of those that are kept.
+// Annotation returns an annotation of an object, if it is stored.
 func (c *Collector) Annotation(ref object.Ref, key string) (string, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -12,21 +12,20 @@ import (
 // Container is a container of a workload's pods.
 type Container struct {
 	*corev1.Container
-	// Spec is the one that it is in.
+	// Spec is the pod spec that has it.
 	Spec *corev1.PodSpec
-	// On is the object that says it: the workload, or a pod, where the workload's template
-	// lacks it. Path is where.
+	// On is the object that declares it: the workload, or a pod where the workload's template
+	// lacks it. Path is its place there.
 	On   object.Ref
 	Path string
-	// Init says that it ends before the others start.
+	// Init is set for an init container that ends before the others start.
 	Init bool
-	// Injected says that the workload's template lacks it.
+	// Injected is set where the workload's template lacks it.
 	Injected bool
 }
 
-// Containers returns the containers of a workload's pods as they run (or of the template,
-// where there are none), in order. One that pods have in different forms comes once in
-// each.
+// Containers returns the containers of a workload's pods as they run, or of the template where
+// there are no pods, in order. A container that differs between pods comes once in each form.
 func (wl *Workload) Containers() []Container {
 	var out []Container
 	for _, spec := range wl.Specs() {
@@ -47,7 +46,7 @@ func (wl *Workload) Containers() []Container {
 	return out
 }
 
-// templateRef returns the pod that a spec is of.
+// templateRef returns the pod that has a spec.
 func (wl *Workload) templateRef(spec *corev1.PodSpec) object.Ref {
 	for _, p := range wl.Pods {
 		if &p.Spec == spec {
@@ -57,7 +56,7 @@ func (wl *Workload) templateRef(spec *corev1.PodSpec) object.Ref {
 	return wl.Ref
 }
 
-// Describe says which container it is.
+// Describe names the container in a sentence.
 func (c *Container) Describe() string {
 	switch {
 	case c.Injected:
@@ -68,7 +67,7 @@ func (c *Container) Describe() string {
 	return "container " + c.Name
 }
 
-// EachContainer calls for the containers of a pod, with where they are:
+// EachContainer calls visit for the containers of a pod, with their places:
 // initContainers[setup].
 func EachContainer(spec *corev1.PodSpec, call func(path string, c *corev1.Container)) {
 	for i := range spec.InitContainers {
@@ -82,8 +81,9 @@ func EachContainer(spec *corev1.PodSpec, call func(path string, c *corev1.Contai
 	}
 }
 
-// HasContainer says that pods of a spec have a container, or an init container, of a name.
+// HasContainer reports whether pods of a spec have a container, or an init container, of a
+// name.
 func HasContainer(spec *corev1.PodSpec, name string) bool {
-	is := func(c corev1.Container) bool { return c.Name == name }
-	return slices.ContainsFunc(spec.Containers, is) || slices.ContainsFunc(spec.InitContainers, is)
+	hasName := func(c corev1.Container) bool { return c.Name == name }
+	return slices.ContainsFunc(spec.Containers, hasName) || slices.ContainsFunc(spec.InitContainers, hasName)
 }

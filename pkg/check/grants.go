@@ -12,21 +12,20 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Grant is a rule of a role, and how a service account comes by it.
+// Grant is a rule of a role, and the way by which a service account has it.
 type Grant struct {
 	Rule rbacv1.PolicyRule
-	// Role is the Role or ClusterRole in which the rule is written, Index the rule's place in
-	// it. Of a ClusterRole that takes its rules from others, Role is that other one.
+	// Role is the Role or ClusterRole that has the rule, Index the rule's place in it. For an
+	// aggregated ClusterRole, Role is the one that the rule comes from.
 	Role  object.Ref
 	Index int
-	// Through is the ClusterRole that is bound, where that is not Role but takes its rules
-	// from it; the zero Ref otherwise.
+	// Through is the bound ClusterRole where it aggregates Role; the zero Ref otherwise.
 	Through object.Ref
-	// Binding is the RoleBinding or ClusterRoleBinding, Namespace where it is in force; the
-	// whole cluster, where it is empty.
+	// Binding is the RoleBinding or ClusterRoleBinding, Namespace its scope; empty for the
+	// whole cluster.
 	Binding   object.Ref
 	Namespace string
-	// Group is the group by which the binding means the account (system:serviceaccounts);
+	// Group is the group by which the binding includes the account (system:serviceaccounts);
 	// empty where it names the account itself.
 	Group string
 }
@@ -39,10 +38,10 @@ func (g *Grant) BoundRole() object.Ref {
 	return g.Role
 }
 
-// Grants returns what a service account may do, by itself and by its groups, in the order of
-// bindings and rules: those of the whole cluster first. known is false where bindings, or
-// roles that are bound to it, were not read: then it may do more. Only RBAC is read: what a
-// webhook or the Node authorizer allows as well is not included.
+// Grants returns the permissions of a service account, its own and those of its groups, in the
+// order of bindings and rules: cluster-wide ones first. known is false where bindings, or
+// bound roles, were not read: then it may do more. Only RBAC is read: webhooks and the Node
+// authorizer may allow more.
 func (w *ClusterState) Grants(sa object.Ref) (grants []Grant, known bool) {
 	known = w.Read(ClusterRoleBindingKind, "") && w.Read(RoleBindingKind, "")
 	x := w.bindings.build(w)
@@ -57,8 +56,8 @@ func (w *ClusterState) Grants(sa object.Ref) (grants []Grant, known bool) {
 	return grants, known
 }
 
-// grantIndex finds the bindings of a subject. There may be thousands of them, and every pod
-// of the cluster is looked up.
+// grantIndex finds the bindings of a subject. An index, since there may be thousands of
+// bindings and every pod of the cluster is looked up.
 type grantIndex struct {
 	once sync.Once
 	all  []Binding
@@ -67,7 +66,7 @@ type grantIndex struct {
 	byGroup   map[string][]int
 }
 
-// Binding is a RoleBinding or ClusterRoleBinding, and the group by which it means the
+// Binding is a RoleBinding or ClusterRoleBinding, and the group by which it includes the
 // account that was looked up.
 type Binding struct {
 	Role   rbacv1.RoleRef
@@ -100,24 +99,24 @@ func (x *grantIndex) add(ref rbacv1.RoleRef, subjects []rbacv1.Subject, binding 
 	}
 }
 
-// SubjectAccount returns the service account that a subject of a binding names, itself or as
-// a user. Without a namespace it is in that of the binding; in a ClusterRoleBinding, which
-// has none, it is nothing.
+// SubjectAccount returns the service account that a subject of a binding names, as an account
+// or as a user. The default namespace is that of the binding; in a ClusterRoleBinding, which
+// has none, the subject is invalid.
 func SubjectAccount(s rbacv1.Subject, namespace string) (object.Ref, bool) {
 	switch s.Kind {
 	case rbacv1.ServiceAccountKind:
 		in := cmp.Or(s.Namespace, namespace)
 		return ServiceAccount(in, s.Name), in != ""
 	case rbacv1.UserKind:
-		rest, is := strings.CutPrefix(s.Name, "system:serviceaccount:")
+		rest, isAccount := strings.CutPrefix(s.Name, "system:serviceaccount:")
 		in, name, ok := strings.Cut(rest, ":")
-		return ServiceAccount(in, name), is && ok
+		return ServiceAccount(in, name), isAccount && ok
 	}
 	return object.Ref{}, false
 }
 
-// bindingsFor returns the bindings that mean an account, each once: where one names it and one
-// of its groups as well, it names it.
+// bindingsFor returns the bindings that include an account, each once; naming the account
+// takes precedence over naming one of its groups.
 func (x *grantIndex) bindingsFor(sa object.Ref) []Binding {
 	group := map[int]string{}
 	for _, name := range []string{"system:authenticated", "system:serviceaccounts", "system:serviceaccounts:" + sa.Namespace} {
@@ -142,8 +141,8 @@ func (x *grantIndex) bindingsFor(sa object.Ref) []Binding {
 	return out
 }
 
-// granted returns the rules of a role that is bound. known is false for a role that the
-// cluster surely has and that was not read.
+// granted returns the rules of a bound role. known is false for a role that the cluster surely
+// has and that was not read.
 func (w *ClusterState) granted(ref rbacv1.RoleRef, binding object.Ref) (grants []Grant, known bool) {
 	role := object.Ref{Group: rbacv1.GroupName, Kind: ref.Kind, Name: ref.Name}
 	if ref.Kind == RoleKind.Kind {
@@ -173,9 +172,9 @@ func grantsOf(role object.Ref, rules []rbacv1.PolicyRule) []Grant {
 	return out
 }
 
-// aggregated returns the rules of a ClusterRole that takes them from others. A controller
-// copies them into it; in manifests, and until then, they are only in the others. Each is
-// ascribed to the one in which it is written, where that is known.
+// aggregated returns the rules that a ClusterRole aggregates. A controller copies them into
+// it; in manifests, and until then, only the other roles have them. Each rule is ascribed to
+// the role that has it, where that is known.
 func (w *ClusterState) aggregated(role object.Ref, r *rbacv1.ClusterRole) []Grant {
 	var from []Grant
 	for _, other := range All[*rbacv1.ClusterRole](w.Facts, rbacv1.GroupName, ClusterRoleKind.Kind) {
@@ -201,9 +200,9 @@ func (w *ClusterState) aggregated(role object.Ref, r *rbacv1.ClusterRole) []Gran
 	return out
 }
 
-// aggregates says that a ClusterRole takes the rules of another, by the labels of that.
-func aggregates(rule *rbacv1.AggregationRule, of map[string]string) bool {
-	return slices.ContainsFunc(rule.ClusterRoleSelectors, func(s metav1.LabelSelector) bool { return Selects(&s, of) })
+// aggregates reports whether a ClusterRole aggregates another one, by the labels of that.
+func aggregates(rule *rbacv1.AggregationRule, roleLabels map[string]string) bool {
+	return slices.ContainsFunc(rule.ClusterRoleSelectors, func(s metav1.LabelSelector) bool { return Selects(&s, roleLabels) })
 }
 
 func grantSameRule(a, b *rbacv1.PolicyRule) bool {
@@ -211,8 +210,8 @@ func grantSameRule(a, b *rbacv1.PolicyRule) bool {
 		slices.Equal(a.ResourceNames, b.ResourceNames) && slices.Equal(a.NonResourceURLs, b.NonResourceURLs)
 }
 
-// OwnBindings are those that name the account, and not a group. Whether the role that they
-// bind was read does not matter.
+// OwnBindings returns the bindings that name the account, and not a group. It does not matter
+// whether their roles were read.
 func (w *ClusterState) OwnBindings(sa object.Ref) []Binding {
 	return slices.DeleteFunc(w.bindings.build(w).bindingsFor(sa), func(b Binding) bool { return b.group != "" })
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// RuleHas says whether a list of a rule has a word, or "*", which means all.
+// RuleHas reports whether a list of a rule has a word, or "*", which means all.
 func RuleHas(list []string, word string) bool {
 	return slices.Contains(list, rbacv1.VerbAll) || slices.Contains(list, word)
 }
 
-// grantResource says whether resources of a rule have one of a request.
+// grantResource reports whether resources of a rule have one of a request.
 func grantResource(list []string, resource string) bool {
 	if RuleHas(list, resource) {
 		return true
@@ -23,8 +23,8 @@ func grantResource(list []string, resource string) bool {
 	return ok && slices.Contains(list, "*/"+sub)
 }
 
-// AllowedVerbs returns which of some verbs the rule allows for a resource (pods/log), of whatever
-// name and wherever.
+// AllowedVerbs returns which of some verbs the rule allows for a resource (pods/log), for any
+// name and in any namespace.
 func (g *Grant) AllowedVerbs(group, resource string, verbs ...string) []string {
 	if !RuleHas(g.Rule.APIGroups, group) || !grantResource(g.Rule.Resources, resource) {
 		return nil
@@ -32,17 +32,17 @@ func (g *Grant) AllowedVerbs(group, resource string, verbs ...string) []string {
 	return slices.DeleteFunc(slices.Clone(verbs), func(v string) bool { return !RuleHas(g.Rule.Verbs, v) })
 }
 
-// clusterAdmin is the ClusterRole that every cluster has, and that may do everything.
+// clusterAdmin is the ClusterRole of every cluster that allows everything.
 const clusterAdmin = "cluster-admin"
 
-// clusterAdminRules are those of cluster-admin, as the API server writes them. A file of
-// manifests binds it without having it.
+// clusterAdminRules are those of cluster-admin, as the API server writes them. Manifests may
+// bind it without containing it.
 func clusterAdminRules() []rbacv1.PolicyRule {
 	all := []string{"*"}
 	return []rbacv1.PolicyRule{{Verbs: all, APIGroups: all, Resources: all}, {Verbs: all, NonResourceURLs: all}}
 }
 
-// grantDefaultName says that the API server itself makes a ClusterRole of that name.
+// grantDefaultName reports whether the API server itself makes a ClusterRole of that name.
 func grantDefaultName(name string) bool {
 	switch name {
 	case clusterAdmin, "admin", "edit", "view":
@@ -51,11 +51,12 @@ func grantDefaultName(name string) bool {
 	return strings.HasPrefix(name, "system:")
 }
 
-// grantBootstrapping is the label of roles that the API server makes, and mends when it starts.
+// grantBootstrapping is the label of roles that the API server makes, and restores at its
+// start.
 const grantBootstrapping = "kubernetes.io/bootstrapping"
 
-// IsDefaultRole says that a role is not the user's to change. What is wrong then is that it
-// is bound.
+// IsDefaultRole reports whether a role is not the user's to change. Then the binding is what
+// to correct.
 func (w *ClusterState) IsDefaultRole(role object.Ref) bool {
 	if role.Kind != ClusterRoleKind.Kind {
 		return false
@@ -70,7 +71,7 @@ func (w *ClusterState) IsDefaultRole(role object.Ref) bool {
 	return false
 }
 
-// CreatesDefinitions returns the grant by which definitions may be created.
+// CreatesDefinitions returns the grant that allows creating definitions.
 func CreatesDefinitions(grants []Grant) (Grant, bool) {
 	for _, g := range grants {
 		if g.Namespace == "" && RuleHas(g.Rule.APIGroups, "apiextensions.k8s.io") && RuleHas(g.Rule.Resources, "customresourcedefinitions") && RuleHas(g.Rule.Verbs, "create") && len(g.Rule.ResourceNames) == 0 {

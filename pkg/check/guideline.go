@@ -6,10 +6,10 @@ import (
 
 // Guideline is a principle that a rule comes from.
 type Guideline struct {
-	// Model is the list that it is from, Year when that was published.
+	// Model is the list that has it, Year when that was published.
 	Model string `json:"model"`
 	Year  int    `json:"year"`
-	// Number is its place in their list, from 1; Principle its words, shortened.
+	// Number is its place in the list, from 1; Principle its words, shortened.
 	Number    int    `json:"number"`
 	Principle string `json:"principle"`
 }

@@ -8,8 +8,8 @@ import (
 // not written are empty.
 type Image struct{ Registry, Repository, Tag, Digest string }
 
-// ParseImage reads the reference of an image. A first part with a dot or a port is the
-// registry, as it is for container runtimes.
+// ParseImage reads the reference of an image. As in container runtimes, a first part with a
+// dot or a port is the registry.
 func ParseImage(text string) Image {
 	var i Image
 	text, i.Digest, _ = strings.Cut(text, "@")
@@ -26,5 +26,5 @@ func ParseImage(text string) Image {
 // Name is the last part of the repository: cert-manager-controller.
 func (i Image) Name() string { return i.Repository[strings.LastIndexByte(i.Repository, '/')+1:] }
 
-// IsFixed says that the image has a digest, or a tag other than latest.
+// IsFixed reports whether the image has a digest, or a tag other than latest.
 func (i Image) IsFixed() bool { return i.Digest != "" || i.Tag != "" && i.Tag != "latest" }

@@ -29,9 +29,9 @@ var (
 	NetworkPolicyKind = schema.GroupKind{Group: networkingv1.GroupName, Kind: "NetworkPolicy"}
 )
 
-// WantedEverywhere returns the kinds of which objects in any namespace may say something of
-// a stack in one: those that schedule backups, as Velero does, the network policies of CNIs
-// and meshes, what collects metrics, and what binds roles.
+// WantedEverywhere returns the kinds whose objects in any namespace may concern a stack in
+// one: those that schedule backups, as Velero does, the network policies of CNIs and meshes,
+// collectors of metrics, and role bindings.
 func WantedEverywhere(kinds *object.Kinds) []schema.GroupKind {
 	out := []schema.GroupKind{ClusterRoleKind, ClusterRoleBindingKind, RoleKind, RoleBindingKind}
 	for _, k := range kinds.All() {
@@ -46,13 +46,13 @@ func WantedEverywhere(kinds *object.Kinds) []schema.GroupKind {
 	return out
 }
 
-// IsBackup says that a kind is a backup or a schedule of backups, by its name: Backup,
-// ScheduledBackup, BackupConfiguration, VolumeSnapshot, Velero's Schedule; and not what
-// restores, or where backups are stored.
+// IsBackup reports whether a kind is a backup or a schedule of backups, by its name: Backup,
+// ScheduledBackup, BackupConfiguration, VolumeSnapshot, Velero's Schedule; restores and backup
+// locations are excluded.
 func IsBackup(r object.Ref) bool {
 	kind := strings.ToLower(r.Kind)
-	for _, not := range []string{"restore", "class", "content", "location", "storage", "repository", "request", "delete", "download", "blueprint", "verification", "export"} {
-		if strings.Contains(kind, not) {
+	for _, excluded := range []string{"restore", "class", "content", "location", "storage", "repository", "request", "delete", "download", "blueprint", "verification", "export"} {
+		if strings.Contains(kind, excluded) {
 			return false
 		}
 	}
@@ -70,28 +70,28 @@ func IsBackup(r object.Ref) bool {
 	return false
 }
 
-// IsClusterBackup says that a kind schedules backups of anything in the cluster, in ways
+// IsClusterBackup reports whether a kind schedules backups of anything in the cluster, in ways
 // that are not read here: Longhorn's jobs, which volumes join by their labels, and the
 // policies of Kasten.
 func IsClusterBackup(r object.Ref) bool {
 	return r.Kind == "RecurringJob" && r.Group == "longhorn.io" || r.Kind == "Policy" && r.Group == "config.kio.kasten.io"
 }
 
-// CollectsMetrics says that a kind selects what metrics are collected of: ServiceMonitor,
-// PodMonitor, VMPodScrape, PodMonitoring.
+// CollectsMetrics reports whether a kind selects the targets of metrics collection:
+// ServiceMonitor, PodMonitor, VMPodScrape, PodMonitoring.
 func CollectsMetrics(kind string) bool {
 	return strings.HasSuffix(kind, "Monitor") || strings.HasSuffix(kind, "Monitoring") || strings.HasSuffix(kind, "Scrape") || kind == "ScrapeConfig"
 }
 
-// IsNetworkPolicy says that objects of a kind hold back connections: those of Cilium, Calico,
-// Antrea and the administrators' ones are all called so. Those of the group extensions are
-// the built-in ones by their old name.
+// IsNetworkPolicy reports whether objects of a kind restrict connections: those of Cilium,
+// Calico, Antrea and the administrators' ones share the name. Those of the group extensions
+// are the built-in ones by their old name.
 func IsNetworkPolicy(k object.Resource) bool {
 	return IsMeshPolicy(k) || k.GroupKind() != NetworkPolicyKind && k.Group != "extensions" && strings.HasSuffix(k.Kind, "NetworkPolicy")
 }
 
-// IsMeshPolicy says that a kind is one of a mesh (Istio, Linkerd, Kuma, Consul), of which
-// an object in the mesh's own namespace may mean all others.
+// IsMeshPolicy reports whether a kind is a policy of a mesh (Istio, Linkerd, Kuma, Consul),
+// where an object in the mesh's own namespace may apply to all others.
 func IsMeshPolicy(k object.Resource) bool {
 	switch k.Kind {
 	case "AuthorizationPolicy", "MeshTrafficPermission", "ServiceIntentions":

@@ -8,8 +8,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Operators returns the operators of the cluster, as FindOperators finds them the first
-// time.
+// Operators returns the operators of the cluster. It calls FindOperators once.
 func (w *ClusterState) Operators() []*Operator {
 	if w.FindOperators != nil {
 		w.operators.once.Do(func() { w.operators.all = w.FindOperators(w) })
@@ -17,8 +16,7 @@ func (w *ClusterState) Operators() []*Operator {
 	return w.operators.all
 }
 
-// OperatorOf returns what acts on the custom resources of a kind; nil where no definition
-// of it was read.
+// OperatorOf returns the operator of a kind; nil where no definition of it was read.
 func (w *ClusterState) OperatorOf(gk schema.GroupKind) *Operator {
 	for _, o := range w.Operators() {
 		if slices.Contains(o.Kinds, gk) {
@@ -28,8 +26,8 @@ func (w *ClusterState) OperatorOf(gk schema.GroupKind) *Operator {
 	return nil
 }
 
-// OperatorWorkloads returns the workloads that operators are run by. What these may do is
-// reported for the operator, and not for the stack that they are in.
+// OperatorWorkloads returns the workloads of operators. Their permissions are reported for the
+// operator, and not for the stack that has them.
 func (w *ClusterState) OperatorWorkloads() map[object.Ref]bool {
 	out := map[object.Ref]bool{}
 	for _, o := range w.Operators() {

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Owner returns the first owner of an object that is there.
+// Owner returns the first existing owner of an object.
 func (w *ClusterState) Owner(ref object.Ref) (object.Ref, bool) {
 	id, ok := w.Graph.Find(ref)
 	if !ok {
@@ -23,10 +23,10 @@ func (w *ClusterState) Owner(ref object.Ref) (object.Ref, bool) {
 	return object.Ref{}, false
 }
 
-// maxDepth bounds a walk up owners, which may be a cycle.
+// maxDepth bounds a walk up the owners, which may have a cycle.
 const maxDepth = 16
 
-// Owners returns what owns an object at any height and exists, the nearest first, without
+// Owners returns the existing owners of an object at any height, the nearest first, without
 // the object itself.
 func (w *ClusterState) Owners(ref object.Ref) []object.Ref {
 	if w == nil || w.Graph == nil {
@@ -63,7 +63,7 @@ func (w *ClusterState) BuiltInTop(ref object.Ref) object.Ref {
 	return ref
 }
 
-// runsPods says that a built-in controller makes pods, itself or by another.
+// runsPods reports whether a built-in controller makes pods, itself or through another one.
 func runsPods(r object.Ref) bool {
 	switch r.Group {
 	case "apps":
@@ -74,15 +74,15 @@ func runsPods(r object.Ref) bool {
 	return r.Group == "" && r.Kind == "ReplicationController"
 }
 
-// Owned returns what an object owns, at any depth, in order, without itself.
+// Owned returns the objects that an object owns, at any depth, in order, without itself.
 func (w *ClusterState) Owned(ref object.Ref) []object.Ref {
 	out := w.reach(ref, w.Graph.Owned)
 	slices.SortFunc(out, object.Compare)
 	return out
 }
 
-// reach returns what is reached from an object step by step, the nearest first, without
-// itself.
+// reach returns the objects that repeated steps from an object reach, the nearest first,
+// without itself.
 func (w *ClusterState) reach(ref object.Ref, step func(graph.ID) []graph.ID) []object.Ref {
 	id, ok := w.Graph.Find(ref)
 	if !ok {
@@ -110,7 +110,7 @@ func (w *ClusterState) HelmRelease(ref object.Ref) (name, namespace string) {
 	return name, namespace
 }
 
-// InstalledBy says what installed an object, by the marks that installers leave; empty where
+// InstalledBy names the installer of an object, by the marks that installers set; empty where
 // there is none.
 func (w *ClusterState) InstalledBy(ref object.Ref) string {
 	if name, ns := w.HelmRelease(ref); name != "" {
@@ -138,16 +138,16 @@ func (w *ClusterState) InstalledBy(ref object.Ref) string {
 			return "annotation " + key + "=" + v
 		}
 	}
-	// What another object made goes and changes with that: a provider of Crossplane, an
-	// operator of OLM.
+	// An object that another one made follows it: a provider of Crossplane, an operator of
+	// OLM.
 	if owner, ok := w.Owner(ref); ok {
 		return owner.String()
 	}
 	return ""
 }
 
-// CustomOwner returns the custom resource whose operator writes a workload: a change has to
-// be made there.
+// CustomOwner returns the custom resource whose operator writes a workload, where changes must
+// be made.
 func (w *ClusterState) CustomOwner(wl *Workload) (object.Ref, bool) {
 	top := w.Top(wl.Ref)
 	if top == wl.Ref {
@@ -157,7 +157,7 @@ func (w *ClusterState) CustomOwner(wl *Workload) (object.Ref, bool) {
 	return top, ok && r.Custom
 }
 
-// RemedyFor adds to a remedy where the change has to be made.
+// RemedyFor adds to a remedy the object to change.
 func (w *ClusterState) RemedyFor(wl *Workload, remedy string) string {
 	if top, ok := w.CustomOwner(wl); ok {
 		return fmt.Sprintf("%s Say so in %s, whose operator writes the %s.", remedy, Describe(top), wl.Ref.Kind)

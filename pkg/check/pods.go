@@ -26,19 +26,20 @@ func PodRefs(pods []*corev1.Pod) []object.Ref {
 	return out
 }
 
-// PodReady says that a pod is ready, and not about to go.
+// PodReady reports whether a pod is ready, and not terminating.
 func PodReady(p *corev1.Pod) bool {
 	return p.DeletionTimestamp == nil && slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
 	})
 }
 
-// HasEnded says that a pod has run to its end.
+// HasEnded reports whether a pod has run to its end.
 func HasEnded(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
-// IsMirrorPod says that a pod is the mirror of one that a kubelet runs from a file.
+// IsMirrorPod reports whether a pod is the mirror of a static pod, which a kubelet runs from a
+// file.
 func IsMirrorPod(p *metav1.ObjectMeta) bool {
 	_, mirror := p.Annotations[corev1.MirrorPodAnnotationKey]
 	return mirror || slices.ContainsFunc(p.OwnerReferences, func(o metav1.OwnerReference) bool { return o.Kind == "Node" && o.APIVersion == "v1" })
@@ -55,19 +56,19 @@ func BudgetField(b *policyv1.PodDisruptionBudget) (field, value string) {
 	return "spec", ""
 }
 
-// Selects says that a selector matches labels; one that is not set or not valid selects
+// Selects reports whether a selector matches labels; one that is not set or not valid selects
 // nothing.
 func Selects(s *metav1.LabelSelector, set map[string]string) bool {
 	selector, err := metav1.LabelSelectorAsSelector(s)
 	return err == nil && selector.Matches(labels.Set(set))
 }
 
-// SelectsEverything says that a selector excludes nothing; one that is not set does not either.
+// SelectsEverything reports whether a selector excludes nothing, as one does that is not set.
 func SelectsEverything(s *metav1.LabelSelector) bool {
 	return s == nil || len(s.MatchLabels)+len(s.MatchExpressions) == 0
 }
 
-// PodView is a pod, or the template of pods, as rules of security check it.
+// PodView is a pod, or the template of pods, as the rules about security check it.
 type PodView struct {
 	// ref is the pod, or the workload of a template.
 	Ref  object.Ref
@@ -76,8 +77,9 @@ type PodView struct {
 	Live bool
 }
 
-// PodViews returns the pods of a workload as they run, one of each different spec; of no
-// pods, the template. What counts is how they run: admission may have changed them.
+// PodViews returns the pods of a workload as they run, one of each different spec; the
+// template where there are no pods. Pods take precedence, since admission may have changed
+// them.
 func PodViews(wl *Workload) []PodView {
 	var out []PodView
 	for _, spec := range wl.Specs() {
@@ -95,8 +97,7 @@ func PodViews(wl *Workload) []PodView {
 	return out
 }
 
-// PodPlan returns the template of a workload, which is what people wrote; of a bare pod,
-// the pod.
+// PodPlan returns the template of a workload, as users wrote it; for a bare pod, the pod.
 func PodPlan(wl *Workload) (PodView, bool) {
 	if wl.Template != nil {
 		return PodView{Ref: wl.Ref, Meta: &wl.Template.ObjectMeta, Spec: &wl.Template.Spec}, true
@@ -108,7 +109,7 @@ func PodPlan(wl *Workload) (PodView, bool) {
 	return views[0], true
 }
 
-// PodPatch is a line of a pod's spec as a merge patch of its workload.
+// PodPatch returns a merge patch of a workload for one line of its pods' spec.
 func PodPatch(wl *Workload, line string) string {
 	var b strings.Builder
 	depth := 0

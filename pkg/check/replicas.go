@@ -10,10 +10,10 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// ReplicaGroup is pods that replicate one program: those of one workload, or those of
-// several that are alike and that one custom resource owns. Operators of databases make
-// their pods themselves, or a StatefulSet for each replica or rack: one pod of these is not
-// a workload of one replica.
+// ReplicaGroup is pods that replicate one program: those of one workload, or those of several
+// similar ones that one custom resource owns. Operators of databases make their pods
+// themselves, or a StatefulSet for each replica or rack: one such pod is not a workload of one
+// replica.
 type ReplicaGroup struct {
 	// Ref is the workload, or the owner of several.
 	Ref       object.Ref
@@ -24,10 +24,10 @@ type ReplicaGroup struct {
 	Pods []*corev1.Pod
 }
 
-// IsLongRunning says that the pods run until they are deleted.
+// IsLongRunning reports whether the pods run until they are deleted.
 func (c *ReplicaGroup) IsLongRunning() bool { return c.Workloads[0].IsLongRunning() }
 
-// Spec returns a spec of its pods: of one that runs, or else that of the template.
+// Spec returns a spec of its pods: of a running one, or else that of the template.
 func (c *ReplicaGroup) Spec() *corev1.PodSpec {
 	for _, wl := range c.Workloads {
 		if specs := wl.Specs(); len(specs) > 0 {
@@ -37,7 +37,7 @@ func (c *ReplicaGroup) Spec() *corev1.PodSpec {
 	return nil
 }
 
-// Labels returns the labels of its pods, as spec does.
+// Labels returns the labels of its pods, as Spec does.
 func (c *ReplicaGroup) Labels() map[string]string {
 	if len(c.Pods) > 0 {
 		return c.Pods[0].Labels
@@ -48,7 +48,7 @@ func (c *ReplicaGroup) Labels() map[string]string {
 	return nil
 }
 
-// ReplicaGroups returns the groups that the workloads are of, in order, each once.
+// ReplicaGroups returns the groups of the workloads, in order, each once.
 func (w *ClusterState) ReplicaGroups(workloads []*Workload) []*ReplicaGroup {
 	var out []*ReplicaGroup
 	seen := map[object.Ref]bool{}
@@ -81,16 +81,16 @@ func (w *ClusterState) replicaGroupOf(wl *Workload) *ReplicaGroup {
 	return c
 }
 
-// similarWorkloads returns the workloads that an owner made beside one, of the same kind and with the
-// same containers, that one among them.
+// similarWorkloads returns the workloads that an owner made, of the same kind and with the
+// same containers as one, including that one.
 func (w *ClusterState) similarWorkloads(wl *Workload, owner object.Ref) []*Workload {
 	id, ok := w.Graph.Find(owner)
 	if !ok {
 		return nil
 	}
 	var refs []object.Ref
-	for _, below := range w.Graph.Owned(id) {
-		if r := w.Graph.Ref(below); r.GroupKind() == wl.Ref.GroupKind() {
+	for _, owned := range w.Graph.Owned(id) {
+		if r := w.Graph.Ref(owned); r.GroupKind() == wl.Ref.GroupKind() {
 			refs = append(refs, r)
 		}
 	}
@@ -100,7 +100,7 @@ func (w *ClusterState) similarWorkloads(wl *Workload, owner object.Ref) []*Workl
 	})
 }
 
-// GroupOwners returns what owns the workloads of a group, at any height, each once.
+// GroupOwners returns the owners of the workloads of a group, at any height, each once.
 func (w *ClusterState) GroupOwners(c *ReplicaGroup) []object.Ref {
 	var out []object.Ref
 	for _, wl := range c.Workloads {
@@ -113,8 +113,8 @@ func (w *ClusterState) GroupOwners(c *ReplicaGroup) []object.Ref {
 	return out
 }
 
-// groupKey is equal for workloads whose containers have the same names, and images that
-// differ in no more than their tag.
+// groupKey is equal for workloads whose containers have the same names, and images that differ
+// only in their tag.
 func groupKey(wl *Workload) string {
 	specs := wl.Specs()
 	if len(specs) == 0 {
@@ -130,8 +130,8 @@ func groupKey(wl *Workload) string {
 	return strings.Join(out, " ")
 }
 
-// Replicated says whether there are to be several of a replica group's pods, on nodes that the
-// scheduler chooses.
+// Replicated reports whether a replica group wants several pods, on nodes that the scheduler
+// chooses.
 func (c *ReplicaGroup) Replicated() bool {
 	kind := c.Workloads[0].Ref.Kind
 	return c.IsLongRunning() && c.Replicas > 1 && kind != "DaemonSet"

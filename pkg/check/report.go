@@ -8,21 +8,21 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Subject is one definition, operator or stack, and what the rules say of it.
+// Subject is one definition, operator or stack, and the results of the rules for it.
 type Subject struct {
 	Scope Scope
-	// Ref is the definition, the operator's first workload, or what the stack is called;
-	// Name what the subject is called in the answer.
+	// Ref is the definition, the operator's first workload, or the stack's reference; Name the
+	// subject's name in the answer.
 	Ref  object.Ref
 	Name string
-	// Operator is the name of what runs a definition; empty where that is not known.
+	// Operator is the name of a definition's operator; empty where it is unknown.
 	Operator string
-	// Objects are those that the subject is made of, in order.
+	// Objects are the objects of the subject, in order.
 	Objects []object.Ref
-	// Rules are those that were evaluated.
+	// Rules are the evaluated rules.
 	Rules []Rule
-	// Results are those of the rules of its scope that had anything to check, in the order
-	// of Rules.
+	// Results are those of the rules of its scope that had anything to check, in the order of
+	// Rules.
 	Results []*Result
 }
 
@@ -82,15 +82,14 @@ func (s *Subject) ask(rules []Rule, each func(*Rule, *Result)) {
 	}
 }
 
-// Report is what was checked, and what was found.
+// Report is the checked subjects and the results.
 type Report struct {
-	// Subjects are in the order of their scopes and names. Their findings are marked where
-	// they are waived.
+	// Subjects are in the order of their scopes and names. Their findings carry their waivers.
 	Subjects []*Subject
 	// Rules are all that were evaluated for any subject, in the order of Rules.
 	Rules []Rule
-	// Unused are the waivers that waived nothing, and Malformed the pieces of annotations
-	// that are no waivers.
+	// Unused are the waivers that waived nothing, and Malformed the pieces of annotations that
+	// are not valid waivers.
 	Unused    []UnusedWaiver
 	Malformed []MalformedWaiver
 	Gaps      []object.Gap
@@ -98,10 +97,9 @@ type Report struct {
 	Scores Scores
 }
 
-// NewReport applies waivers to what rules said of subjects: those of a file, and those of
-// the annotations in the world. now is the time at which it is decided whether a waiver has
-// ended. The world may be nil where there is none; then nothing is known of owners. rules
-// are all that may be waived, whether they were evaluated or not.
+// NewReport applies waivers to the results for subjects: those of a file, and those of the
+// annotations in the world. A waiver has expired if its last day is over at now. The world may
+// be nil; then no owners are known. rules are all rules that may be waived, evaluated or not.
 func NewReport(subjects []*Subject, rules []Rule, waivers []Waiver, w *ClusterState, now time.Time) *Report {
 	r := &Report{Subjects: slices.Clone(subjects)}
 	slices.SortStableFunc(r.Subjects, compareSubjects)
@@ -127,7 +125,7 @@ func compareSubjects(a, b *Subject) int {
 	return cmp.Or(cmp.Compare(slices.Index(order, a.Scope), slices.Index(order, b.Scope)), cmp.Compare(a.Name, b.Name), object.Compare(a.Ref, b.Ref))
 }
 
-// Worst says whether there is a finding of a severity, or of a worse one, that is not
+// Worst reports whether there is a finding of a severity, or of a worse one, that is not
 // waived.
 func (r *Report) Worst(least Severity) bool {
 	for severity, n := range r.Scores.Found {

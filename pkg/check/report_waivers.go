@@ -13,7 +13,7 @@ import (
 // UnusedWaiver is a waiver that waived nothing.
 type UnusedWaiver struct {
 	Waiver Waiver
-	// Why says why not, in one sentence without a full stop.
+	// Why is the reason, in one sentence without a full stop.
 	Why string
 }
 
@@ -21,7 +21,7 @@ type UnusedWaiver struct {
 type waiving struct {
 	report *Report
 	world  *ClusterState
-	// byRule are the waivers of each rule, by object. Of several the first counts.
+	// byRule are the waivers of each rule, by object. The first of several applies.
 	byRule map[string]map[object.Ref]*Waiver
 	used   map[*Waiver]bool
 	above  map[object.Ref][]object.Ref
@@ -29,32 +29,32 @@ type waiving struct {
 	checked map[object.Ref]map[Scope]bool
 }
 
-// waive marks what is waived, and reports waivers without effect.
+// waive marks waived findings, and reports waivers without effect.
 func waive(r *Report, rules []Rule, file []Waiver, w *ClusterState, now time.Time) {
 	v := &waiving{report: r, world: w, byRule: map[string]map[object.Ref]*Waiver{}, used: map[*Waiver]bool{}, above: map[object.Ref][]object.Ref{}}
 	v.look()
-	said, malformed := w.annotatedWaivers(rules, func(ref object.Ref) bool { return v.checked[ref] != nil })
+	annotated, malformed := w.annotatedWaivers(rules, func(ref object.Ref) bool { return v.checked[ref] != nil })
 	r.Malformed = malformed
-	all := slices.Concat(said, file)
+	all := slices.Concat(annotated, file)
 	var held []*Waiver
 	for i := range all {
 		waiver := &all[i]
-		why := v.resolve(waiver)
+		reason := v.resolve(waiver)
 		if waiver.Ended(now) {
-			why = fmt.Sprintf("it expired on %s", waiver.Until.Format(untilLayout))
+			reason = fmt.Sprintf("it expired on %s", waiver.Until.Format(untilLayout))
 		}
-		if why != "" {
-			r.Unused = append(r.Unused, UnusedWaiver{*waiver, why})
+		if reason != "" {
+			r.Unused = append(r.Unused, UnusedWaiver{*waiver, reason})
 			continue
 		}
 		held = append(held, waiver)
-		of := v.byRule[waiver.Rule]
-		if of == nil {
-			of = map[object.Ref]*Waiver{}
-			v.byRule[waiver.Rule] = of
+		byObject := v.byRule[waiver.Rule]
+		if byObject == nil {
+			byObject = map[object.Ref]*Waiver{}
+			v.byRule[waiver.Rule] = byObject
 		}
-		if of[waiver.Object] == nil {
-			of[waiver.Object] = waiver
+		if byObject[waiver.Object] == nil {
+			byObject[waiver.Object] = waiver
 		}
 	}
 	for _, s := range r.Subjects {
@@ -68,13 +68,13 @@ func waive(r *Report, rules []Rule, file []Waiver, w *ClusterState, now time.Tim
 		if v.used[waiver] {
 			continue
 		}
-		if why := v.idle(waiver); why != "" {
-			r.Unused = append(r.Unused, UnusedWaiver{*waiver, why})
+		if reason := v.idle(waiver); reason != "" {
+			r.Unused = append(r.Unused, UnusedWaiver{*waiver, reason})
 		}
 	}
 }
 
-// look notes what was checked.
+// look records the checked objects.
 func (v *waiving) look() {
 	v.checked = map[object.Ref]map[Scope]bool{}
 	note := func(ref object.Ref, scope Scope) {
@@ -111,7 +111,7 @@ func waiverNamespace(ref object.Ref) object.Ref {
 	return object.Ref{Kind: "Namespace", Name: ref.Namespace}
 }
 
-// resolve finds the kind that a file means. It says why there is none.
+// resolve finds the kind that a file names, or returns the reason why there is none.
 func (v *waiving) resolve(waiver *Waiver) string {
 	if waiver.InSource || waiver.Object == (object.Ref{}) || v.world == nil || v.world.Kinds == nil {
 		return ""
@@ -131,16 +131,16 @@ func (v *waiving) resolve(waiver *Waiver) string {
 	return ""
 }
 
-// mark gives a finding its waiver: that of the object itself, then that of the nearest
-// owner, of the namespace, of every object. An annotation comes before a file.
+// mark gives a finding its waiver: that of the object itself, then of the nearest owner, of
+// the namespace, of every object. An annotation takes precedence over a file.
 func (v *waiving) mark(rule string, f *Finding) {
 	f.Waived = nil
-	of := v.byRule[rule]
-	if len(of) == 0 {
+	byObject := v.byRule[rule]
+	if len(byObject) == 0 {
 		return
 	}
 	for _, at := range append(v.places(f.Object), object.Ref{}) {
-		if waiver := of[at]; waiver != nil {
+		if waiver := byObject[at]; waiver != nil {
 			f.Waived = waiver
 			v.used[waiver] = true
 			return
@@ -148,8 +148,8 @@ func (v *waiving) mark(rule string, f *Finding) {
 	}
 }
 
-// places are the objects whose waivers hold for one: itself, what owns it at any depth, and
-// its namespace.
+// places are the objects whose waivers apply to an object: itself, its owners at any height,
+// and its namespace.
 func (v *waiving) places(ref object.Ref) []object.Ref {
 	if have, ok := v.above[ref]; ok {
 		return slices.Clone(have)
@@ -162,8 +162,8 @@ func (v *waiving) places(ref object.Ref) []object.Ref {
 	return slices.Clone(all)
 }
 
-// idle says why a waiver waived nothing; empty where that is not known: its rule was not
-// evaluated, its object was not checked, or something there is unknown.
+// idle returns the reason why a waiver waived nothing; empty where that is unknown: its rule
+// was not evaluated, its object was not checked, or the rule was undecided.
 func (v *waiving) idle(waiver *Waiver) string {
 	i := slices.IndexFunc(v.report.Rules, func(r Rule) bool { return r.ID == waiver.Rule })
 	if i < 0 {
@@ -185,7 +185,7 @@ func (v *waiving) idle(waiver *Waiver) string {
 	return "the rule has no findings there"
 }
 
-// absent says that an object is not there, for certain.
+// absent reports whether an object is missing, for certain.
 func (v *waiving) absent(ref object.Ref) bool {
 	if v.world == nil || v.world.Graph == nil || v.world.Read == nil || !v.world.Read(ref.GroupKind(), ref.Namespace) {
 		return false
@@ -194,7 +194,7 @@ func (v *waiving) absent(ref object.Ref) bool {
 	return !ok || v.world.Graph.State(id) == graph.Missing
 }
 
-// open says that the rule could not be decided of something that a waiver holds for.
+// open reports whether the rule was undecided for an object that a waiver applies to.
 func (v *waiving) open(waiver *Waiver) bool {
 	for _, s := range v.report.Subjects {
 		for _, r := range s.Results {

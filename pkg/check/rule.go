@@ -1,6 +1,6 @@
 package check
 
-// Category is the part of the report that a rule is in.
+// Category is a section of the report.
 type Category string
 
 // The categories, in the order in which they are shown: four of the maturity model, and
@@ -21,20 +21,20 @@ func Categories() []Category {
 // Rule is one guideline as a machine can check it. Exactly one of Definition, Operator,
 // Stack and Uncheckable is set.
 type Rule struct {
-	// ID is how it is called in reports and waivers: crd-schema.
+	// ID is its name in reports and waivers: crd-schema.
 	ID       string
 	Category Category
 	Severity Severity
-	// Guidelines are what it comes from.
+	// Guidelines are its sources.
 	Guidelines []Guideline
-	// Title says what holds where it is kept, Why what happens otherwise, and Fix how to
-	// correct it; sentences for people.
+	// Title states the rule, Why the consequence of a violation, and Fix the correction;
+	// sentences for people.
 	Title, Why, Fix string
 
 	Definition func(*Definition, *Result)
 	Operator   func(*Operator, *Result)
 	Stack      func(*Stack, *Result)
-	// Uncheckable says why the rule cannot be checked in a cluster.
+	// Uncheckable is the reason why the rule cannot be checked in a cluster.
 	Uncheckable string
 }
 
@@ -48,8 +48,8 @@ const (
 	OfStack      Scope = "stack"
 )
 
-// Scope returns the kind of subject that the rule checks; a rule that cannot be checked is
-// one of operators.
+// Scope returns the kind of subject that the rule checks; an uncheckable rule belongs to
+// operators.
 func (r *Rule) Scope() Scope {
 	switch {
 	case r.Definition != nil:

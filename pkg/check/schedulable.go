@@ -12,9 +12,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
 )
 
-// Schedulable is what the scheduler reads, as far as it is known here: everything but some
-// pods and those that have ended. Its lists are the caller's.
-func (w *ClusterState) Schedulable(without map[object.Ref]bool) *schedule.Cluster {
+// Schedulable returns the input of the scheduler, as far as it is known here, without excluded
+// pods and those that have ended. The caller owns its lists.
+func (w *ClusterState) Schedulable(excluded map[object.Ref]bool) *schedule.Cluster {
 	unread := func(group, kind string) bool { return !w.Read(schema.GroupKind{Group: group, Kind: kind}, "") }
 	c := &schedule.Cluster{
 		Nodes:         All[*corev1.Node](w.Facts, "", "Node"),
@@ -37,7 +37,7 @@ func (w *ClusterState) Schedulable(without map[object.Ref]bool) *schedule.Cluste
 		},
 	}
 	for _, p := range All[*corev1.Pod](w.Facts, "", "Pod") {
-		if !without[PodRef(p)] && !HasEnded(p) {
+		if !excluded[PodRef(p)] && !HasEnded(p) {
 			c.Pods = append(c.Pods, p)
 		}
 	}

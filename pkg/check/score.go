@@ -7,30 +7,29 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Score is how far the rules of a category, or of all, are kept.
+// Score is how well the rules of a category, or of all, are met.
 //
-// Each rule that was decided weighs by its severity: an error 4, a warning 2, an info 1. It
-// counts by its share of right objects, each object once. Of an object about which it finds
-// something milder than the rule mostly does (an info by a warning's rule), it counts as much
-// less as that weighs less. The value is
+// Each decided rule has the weight of its severity: an error 4, a warning 2, an info 1. Its share
+// is the proportion of right objects. An object with findings milder than the rule (an info by a
+// warning's rule) loses only the ratio of the two weights. The value is
 //
 //	100 x sum(weight x share) / sum(weight)
 //
-// rounded down, so that 100 says that nothing was found. What was waived counts as right.
-// A rule that could not be decided of any object counts for nothing.
+// rounded down, so that 100 means no findings. Waived findings count as right. A rule that could
+// not be decided for any object has no weight.
 type Score struct {
 	// Value is 0 to 100; it means nothing where Of is 0.
 	Value int
-	// Kept counts the rules that all checked objects pass, of those that could be evaluated.
+	// Kept counts the rules that all checked objects pass, among the evaluated ones.
 	Kept, Of int
-	// Unknown counts the rules that could not be decided of anything, Uncheckable those
-	// that no reading of a cluster can decide, and Waived the findings that were waived.
+	// Unknown counts the rules without a decided object, Uncheckable those that a cluster
+	// cannot show, and Waived the waived findings.
 	Unknown, Uncheckable, Waived int
 
 	got, all float64
 }
 
-// Known says that there is a score: a category with nothing to check has none.
+// Known reports whether there is a score: a category with nothing to check has none.
 func (s Score) Known() bool { return s.Of > 0 }
 
 // String returns the value, or - where there is none.
@@ -43,21 +42,21 @@ func (s Score) String() string {
 
 // Scores are the scores of one or several subjects.
 type Scores struct {
-	// All is that over all categories, where each rule counts by its own weight.
+	// All is the score over all categories, where each rule counts by its own weight.
 	All Score
 	By  map[Category]Score
 	// Found counts the findings that were not waived, by severity.
 	Found map[Severity]int
 }
 
-// Scored returns the scores of subjects together: each rule counts once a subject.
+// Scored returns the scores of subjects together: each rule counts once per subject.
 func Scored(subjects ...*Subject) Scores {
 	out := Scores{By: map[Category]Score{}, Found: map[Severity]int{}}
 	for _, s := range subjects {
 		for _, r := range s.Results {
-			by := out.By[r.Rule.Category]
-			by.add(r)
-			out.By[r.Rule.Category] = by
+			score := out.By[r.Rule.Category]
+			score.add(r)
+			out.By[r.Rule.Category] = score
 			out.All.add(r)
 			for i := range r.Findings {
 				if r.Findings[i].Waived == nil {
@@ -69,7 +68,7 @@ func Scored(subjects ...*Subject) Scores {
 	return out
 }
 
-// scoreWeight is what a rule weighs.
+// scoreWeight is the weight of a severity.
 func scoreWeight(s Severity) float64 {
 	switch s {
 	case Error:
@@ -98,27 +97,27 @@ func (s *Score) add(r *Result) {
 		s.Unknown++
 		return
 	}
-	weight, lost := scoreWeight(r.Rule.Severity), 0.0
+	weight, penalty := scoreWeight(r.Rule.Severity), 0.0
 	for _, severity := range gravest {
-		lost += min(weight, scoreWeight(severity))
+		penalty += min(weight, scoreWeight(severity))
 	}
 	s.Of++
 	if len(gravest) == 0 {
 		s.Kept++
 	}
 	s.all += weight
-	s.got += weight - lost/float64(len(right))
+	s.got += weight - penalty/float64(len(right))
 	s.Value = int(math.Floor(100*s.got/s.all + scoreNoise))
 	if s.Kept < s.Of {
 		s.Value = min(s.Value, 99)
 	}
 }
 
-// scoreNoise is more than what sums of binary fractions miss the true value by.
+// scoreNoise exceeds the rounding error of sums of binary fractions.
 const scoreNoise = 1e-6
 
-// scoreWrong returns the worst severity of the findings about each object that are not
-// waived, and how many are waived.
+// scoreWrong returns the worst severity of the findings about each object that are not waived,
+// and the number of waived ones.
 func (r *Result) scoreWrong() (gravest map[object.Ref]Severity, waived int) {
 	gravest = map[object.Ref]Severity{}
 	for i := range r.Findings {

@@ -27,24 +27,24 @@ type Definition struct {
 	Ref object.Ref
 	// CRD has its managed fields.
 	CRD *apiextensionsv1.CustomResourceDefinition
-	// Kind is what it defines, Instances the objects of it that were read.
+	// Kind is the defined kind, Instances its objects that were read.
 	Kind      schema.GroupKind
 	Instances []object.Ref
-	// Operator is what runs it; nil where that is not known.
+	// Operator is the operator of the kind; nil where it is unknown.
 	Operator *Operator
-	// Creator is the field manager that made it, as a source knows it where the managed
-	// fields were not read; empty where it is unknown.
+	// Creator is the field manager that made it, as a source knows it where the managed fields
+	// were not read; empty where it is unknown.
 	Creator string
-	// Usage is the text that its usage annotation leads to (internal/manual), Missing why
-	// there is none, Unread why that is unknown; all empty where it names none.
+	// Usage is the text that its usage annotation leads to (internal/manual), Missing the
+	// reason why there is none, Unread why that is unknown; all empty where it names none.
 	Usage, UsageMissing, UsageUnread string
-	// Annotations are what is wrong with its relationship annotations, as pkg/annotations
-	// says it.
+	// Annotations are the problems of its relationship annotations, in the words of
+	// pkg/annotations.
 	Annotations []string
-	// Relationships counts the rules that it declares.
+	// Relationships counts the declared rules.
 	Relationships int
-	// Composition are the kinds that it says instances are made of; nil where it says
-	// nothing of it.
+	// Composition are the kinds that it declares as parts of instances; nil where it declares
+	// none.
 	Composition []schema.GroupKind
 }
 
@@ -93,25 +93,24 @@ func (d *Definition) Workloads() []*Workload {
 	return d.World.WorkloadsOf(owned)
 }
 
-// Operator is what makes custom resources real: workloads, and the definitions that they
-// act on.
+// Operator is workloads, and the definitions that they act on.
 type Operator struct {
 	World *ClusterState
-	// Name is that of the catalogue, or of its workload.
+	// Name is that of the catalog, or of its workload.
 	Name string
-	// Workloads are what runs it; none where it is not known, and Unknown says why.
+	// Workloads are those that run it; none where they are unknown, with the reason in
+	// Unknown.
 	Workloads []*Workload
 	Unknown   string
-	// Evidence says how it is known that these run it: one sentence each.
+	// Evidence is the evidence for the workloads: one sentence each.
 	Evidence []string
-	// Definitions are the CustomResourceDefinitions that it acts on, Kinds what these
-	// define.
+	// Definitions are the CustomResourceDefinitions that it acts on, Kinds the kinds that
+	// these define.
 	Definitions []object.Ref
 	Kinds       []schema.GroupKind
 }
 
-// Ref is what an operator is called in reports: its first workload, or its first
-// definition.
+// Ref is the operator's reference in reports: its first workload, or its first definition.
 func (o *Operator) Ref() object.Ref {
 	switch {
 	case len(o.Workloads) > 0:
@@ -135,16 +134,16 @@ func (o *Operator) Accounts() []object.Ref {
 	return out
 }
 
-// Stack is an application: its roots, and what belongs to them.
+// Stack is an application: its roots, and the objects that belong to them.
 type Stack struct {
 	World *ClusterState
-	// Ref is what it is called.
+	// Ref is the reference in reports.
 	Ref   object.Ref
 	Stack *graph.Stack
 }
 
 // Members returns the existing objects of the stack, without boundaries (nodes, classes,
-// definitions) and without what only created some of them, in order.
+// definitions) and without objects that only created some of them, in order.
 func (s *Stack) Members() []object.Ref {
 	var out []object.Ref
 	for _, id := range s.Stack.Members() {

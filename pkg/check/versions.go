@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// VersionsAgree says that a tag is of a version: 15.4-bookworm of 15, v2.0.1 of 2.0.1.
+// VersionsAgree reports whether a tag is of a version: 15.4-bookworm of 15, v2.0.1 of 2.0.1.
 func VersionsAgree(want, tag string) bool {
 	if want == "" || tag == "" {
 		return false
@@ -18,7 +18,7 @@ func VersionsAgree(want, tag string) bool {
 	return len(a) > 0 && len(b) >= len(a) && slices.Equal(a, b[:len(a)])
 }
 
-// IsOlder says that both are versions with at least two numbers, and the first is
+// IsOlder reports whether both are versions with at least two numbers, and the first is
 // plainly the smaller.
 func IsOlder(tag, want string) bool {
 	a, b := versionNumbers(tag), versionNumbers(want)

@@ -12,30 +12,30 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
-// WaiveAnnotation is where an object says which findings about it, and about what it owns,
-// are meant so: id=reason, several by lines or semicolons. On a Namespace it is said of all
-// that is in it.
+// WaiveAnnotation is the annotation by which an object waives findings about it and about the
+// objects that it owns: id=reason, several by lines or semicolons. On a Namespace it applies
+// to all objects in it.
 const WaiveAnnotation = "sysop.dev/waive"
 
-// Waiver says that what a rule finds is meant so.
+// Waiver accepts the findings of a rule.
 type Waiver struct {
 	// Rule is the ID.
 	Rule string
 	// Object is the one that carries the annotation, or that the file names; the zero Ref
-	// means every object. A file may name its kind as kubectl does (deploy), and may leave
-	// the group out.
+	// means every object. As in kubectl, a file may use a short kind (deploy) and may omit the
+	// group.
 	Object object.Ref
-	// Reason is why, never empty.
+	// Reason is never empty.
 	Reason string
-	// Until is the last day on which it holds, in UTC; zero for no end.
+	// Until is the last day of the waiver, in UTC; zero for no end.
 	Until time.Time
-	// Origin is where it was written: waivers.yaml:4, or annotation of Deployment/shop/web.
+	// Origin is its place: waivers.yaml:4, or annotation of Deployment/shop/web.
 	Origin string
-	// InSource says that it is an annotation.
+	// InSource is set for an annotation.
 	InSource bool
 }
 
-// Ended says that the last day of a waiver is over.
+// Ended reports whether the last day of a waiver is over.
 func (w *Waiver) Ended(now time.Time) bool {
 	return !w.Until.IsZero() && !now.UTC().Before(w.Until.AddDate(0, 0, 1))
 }
@@ -71,8 +71,8 @@ func ParseWaivers(name string, data []byte, rules []Rule) ([]Waiver, []strict.Pr
 	return p.waivers, nil
 }
 
-// ReadWaivers reads the list under waivers, where it stands in another file. The problems
-// are those of ParseWaivers.
+// ReadWaivers reads the list under waivers, where another file contains it. The problems are
+// those of ParseWaivers.
 func ReadWaivers(name string, list *yaml.Node, rules []Rule) ([]Waiver, []strict.Problem) {
 	p := &waiverFile{name: name, rules: rules}
 	p.list(list)
@@ -108,8 +108,8 @@ func (p *waiverFile) item(n *yaml.Node) {
 			if w.Rule = m.Text(n); w.Rule == "" {
 				return
 			}
-			if why := waiverUnknownRule(w.Rule, p.rules); why != "" {
-				m.Report(n, "%s", why)
+			if problem := waiverUnknownRule(w.Rule, p.rules); problem != "" {
+				m.Report(n, "%s", problem)
 			}
 		}},
 		{Name: "object", Set: func(n *yaml.Node) { w.Object = waiverObject(m, n) }},
@@ -135,8 +135,8 @@ func (p *waiverFile) item(n *yaml.Node) {
 	p.waivers = append(p.waivers, w)
 }
 
-// waiverObject reads TYPE/NAMESPACE/NAME, or TYPE/NAME of what is in no namespace. Whether
-// there is such a type is asked when the cluster is known.
+// waiverObject reads TYPE/NAMESPACE/NAME, or TYPE/NAME for a cluster-scoped object. The type
+// is resolved later, when the cluster is known.
 func waiverObject(m *strict.Mapping, n *yaml.Node) object.Ref {
 	text := m.Text(n)
 	if text == "" {
@@ -149,7 +149,8 @@ func waiverObject(m *strict.Mapping, n *yaml.Node) object.Ref {
 	return ref
 }
 
-// waiverUnknownRule says that no rule has the ID, and which come near; empty where one has.
+// waiverUnknownRule returns an error text with similar IDs if no rule has the ID; else it is
+// empty.
 func waiverUnknownRule(id string, rules []Rule) string {
 	ids := make([]string, 0, len(rules))
 	for i := range rules {

@@ -15,7 +15,7 @@ import (
 // MalformedWaiver is a piece of an annotation that waives nothing.
 type MalformedWaiver struct {
 	Object object.Ref `json:"object"`
-	// Why says what is wrong, in one sentence without a full stop.
+	// Why is the problem, in one sentence without a full stop.
 	Why string `json:"message"`
 }
 
@@ -23,7 +23,7 @@ func waiverOrigin(file string, n *yaml.Node) string { return fmt.Sprintf("%s:%d"
 
 func quoteShort(text string) string { return strconv.Quote(field.Shorten(text)) }
 
-// waiversOf reads what the annotation of an object says, and what is wrong with it.
+// waiversOf parses the annotation of an object, and returns its problems.
 func waiversOf(ref object.Ref, text string, rules []Rule) (waivers []Waiver, wrong []string) {
 	for _, piece := range strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == ';' }) {
 		if piece = strings.TrimSpace(piece); piece == "" {
@@ -49,7 +49,7 @@ func waiversOf(ref object.Ref, text string, rules []Rule) (waivers []Waiver, wro
 }
 
 // annotatedWaivers returns the waivers that objects carry, in the order of the objects, and
-// what is wrong with the annotations of those that are wanted.
+// the problems in the annotations of wanted objects.
 func (w *ClusterState) annotatedWaivers(rules []Rule, wanted func(object.Ref) bool) (waivers []Waiver, malformed []MalformedWaiver) {
 	if w == nil || w.Facts == nil {
 		return nil, nil
@@ -59,20 +59,20 @@ func (w *ClusterState) annotatedWaivers(rules []Rule, wanted func(object.Ref) bo
 		if w.copiedWaiver(ref, text) {
 			continue
 		}
-		said, wrong := waiversOf(ref, text, rules)
-		waivers = append(waivers, said...)
+		parsed, wrong := waiversOf(ref, text, rules)
+		waivers = append(waivers, parsed...)
 		if !wanted(ref) {
 			continue
 		}
-		for _, why := range wrong {
-			malformed = append(malformed, MalformedWaiver{Object: ref, Why: why})
+		for _, problem := range wrong {
+			malformed = append(malformed, MalformedWaiver{Object: ref, Why: problem})
 		}
 	}
 	return waivers, malformed
 }
 
-// copiedWaiver says that an annotation was copied from elsewhere, and says nothing of its
-// own: Deployments give theirs to their ReplicaSets, many operators to what they make, and
+// copiedWaiver reports whether an annotation is a copy, which does not apply to its object:
+// Deployments copy theirs to their ReplicaSets, many operators to the objects they make, and
 // Services to their Endpoints.
 func (w *ClusterState) copiedWaiver(ref object.Ref, text string) bool {
 	from := w.Owners(ref)
@@ -80,7 +80,7 @@ func (w *ClusterState) copiedWaiver(ref object.Ref, text string) bool {
 		from = append(from, object.Ref{Kind: "Service", Namespace: ref.Namespace, Name: ref.Name})
 	}
 	return slices.ContainsFunc(from, func(o object.Ref) bool {
-		of, _ := w.Facts.Annotation(o, WaiveAnnotation)
-		return of == text
+		ownerText, _ := w.Facts.Annotation(o, WaiveAnnotation)
+		return ownerText == text
 	})
 }

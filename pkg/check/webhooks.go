@@ -16,14 +16,14 @@ import (
 // Webhook is one webhook of a configuration, with the API server's defaults.
 type Webhook struct {
 	Config object.Ref
-	// field is its place: webhooks[2].
+	// field is its path: webhooks[2].
 	Field string
 	Name  string
-	// service is what answers; the zero Ref where it is called by a URL.
+	// service answers the calls; the zero Ref where a URL does.
 	Service object.Ref
 	Port    int32
 	CA      bool
-	// written says that it was read from a manifest, and not from a cluster.
+	// written is set where it was read from a manifest, and not from a cluster.
 	Written    bool
 	Rules      []admissionv1.RuleWithOperations
 	Fails      bool
@@ -33,11 +33,12 @@ type Webhook struct {
 	Conditions int
 }
 
-// UnknownBundle is what is not known of a webhook in a manifest: many an operator, and
-// cert-manager for others, fills in the bundle once it runs.
+// UnknownBundle is the reason why the CA bundle of a webhook in a manifest is unknown: many
+// operators fill it in once they run, and so does cert-manager for others.
 const UnknownBundle = "its manifest has no caBundle, and only a cluster shows what fills it in"
 
-// IsManifest says that an object was never in a cluster: the API server gives each a UID.
+// IsManifest reports whether an object was never in a cluster: the API server gives each a
+// UID.
 func IsManifest(m *metav1.ObjectMeta) bool { return m.UID == "" && m.ResourceVersion == "" }
 
 // Webhooks returns all admission webhooks, in the order of their configurations.
@@ -78,8 +79,8 @@ func (w *ClusterState) Webhooks() []*Webhook {
 	return out
 }
 
-// WorkloadsBehind returns the workloads whose pods a Service selects, in order; of none that
-// has pods, those whose template it would select.
+// WorkloadsBehind returns the workloads whose pods a Service selects, in order; if none has
+// pods, those whose template it would select.
 func (w *ClusterState) WorkloadsBehind(service object.Ref) []*Workload {
 	s, ok := Of[*corev1.Service](w.Facts, service)
 	if !ok || len(s.Spec.Selector) == 0 {
@@ -99,8 +100,8 @@ func (w *ClusterState) WorkloadsBehind(service object.Ref) []*Workload {
 	return out
 }
 
-// Answer says why a Service does not answer, or why that is not known. Of neither it
-// has a ready pod behind it.
+// Answer is the reason why a Service does not answer, or why that is unknown. Both are empty
+// where it has a ready pod.
 type Answer struct{ Wrong, Unknown string }
 
 // Answers checks a Service and the pods behind it.

@@ -14,7 +14,7 @@ func Describe(ref object.Ref) string {
 	return ref.Kind + " " + ref.Namespace + "/" + ref.Name
 }
 
-// DescribeAll lists objects as describe names them.
+// DescribeAll lists objects in the form of Describe.
 func DescribeAll(refs []object.Ref) string {
 	words := make([]string, 0, len(refs))
 	for _, r := range refs {
@@ -32,7 +32,7 @@ func Names(refs []object.Ref) string {
 	return object.ShortList(names)
 }
 
-// Near names an object in a sentence about another one: with its namespace only where that
+// Near names an object in a sentence about another one, with its namespace only where that
 // differs.
 func Near(r, from object.Ref) string {
 	if r.Namespace == from.Namespace {
@@ -41,12 +41,12 @@ func Near(r, from object.Ref) string {
 	return r.String()
 }
 
-// PlainName writes a name so that argo-cd, ArgoCD and argocd are one.
+// PlainName normalizes a name: argo-cd, ArgoCD and argocd are equal.
 func PlainName(name string) string {
 	return strings.ToLower(strings.NewReplacer("-", "", "_", "", ".", "").Replace(name))
 }
 
-// IsTrue says that a text switches something on.
+// IsTrue reports whether a text switches something on.
 func IsTrue(text string) bool {
 	switch strings.ToLower(text) {
 	case "true", "1", "yes", "on":

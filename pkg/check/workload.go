@@ -9,8 +9,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Workload is a built-in controller of pods, or a pod that has none, and the pods that
-// there are.
+// Workload is a built-in controller of pods, or a pod that has none, and the existing pods.
 type Workload struct {
 	// Ref is the topmost built-in controller: the Deployment and not its ReplicaSet, the
 	// CronJob and not its Job. A pod without one is its own workload.
@@ -20,14 +19,14 @@ type Workload struct {
 	// Replicas is the desired number; 0 for a CronJob, the number of its pods for a
 	// DaemonSet.
 	Replicas int32
-	// Pods are those that there are and have not ended, in order.
+	// Pods are the existing ones that have not ended, in order.
 	Pods []*corev1.Pod
 	// Object is the Deployment, StatefulSet, ... as it was read.
 	Object runtime.Object
 }
 
-// Specs returns the specs of the pods as they run, each different one once as far as
-// containers go; of no pods, that of the template.
+// Specs returns the specs of the pods as they run, without those whose containers are equal;
+// the spec of the template where there are no pods.
 func (wl *Workload) Specs() []*corev1.PodSpec {
 	var out []*corev1.PodSpec
 	for _, p := range wl.Pods {
@@ -43,7 +42,7 @@ func (wl *Workload) Specs() []*corev1.PodSpec {
 	return out
 }
 
-// IsLongRunning says that its pods run until they are deleted.
+// IsLongRunning reports whether its pods run until they are deleted.
 func (wl *Workload) IsLongRunning() bool {
 	switch wl.Ref.Kind {
 	case "Job", "CronJob":
@@ -54,7 +53,7 @@ func (wl *Workload) IsLongRunning() bool {
 	return true
 }
 
-// SpecPath is where the spec of the pods is in a workload.
+// SpecPath is the path of the pods' spec in a workload.
 func (wl *Workload) SpecPath() string {
 	switch {
 	case wl.Template == nil:

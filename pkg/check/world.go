@@ -42,24 +42,23 @@ func (w *ClusterState) PodsBehind(serving object.Ref) []*corev1.Pod {
 	return out
 }
 
-// ClusterState is everything that was read, in the form in which rules read it. It is
-// immutable.
+// ClusterState is everything that was read, in the form that rules use. It is immutable.
 type ClusterState struct {
 	Graph *graph.Graph
 	Facts *Collector
 	Kinds *object.Kinds
-	// Read says whether all objects of a kind in a namespace (in all, where it is empty)
-	// were read: only then does it mean anything that one is not there.
+	// Read reports whether all objects of a kind in a namespace (in all, where it is empty)
+	// were read: otherwise an absent object is not missing.
 	Read func(gk schema.GroupKind, namespace string) bool
-	// Catalogued names the operator that the catalogue knows of a kind: cert-manager. It
-	// may be nil.
+	// Catalogued returns the name of a kind's operator in the catalog: cert-manager. It may be
+	// nil.
 	Catalogued func(schema.GroupKind) (name string, ok bool)
-	// Conversion returns the Service that converts the objects of a definition. It may be
-	// nil; then only what the graph says of that counts.
+	// Conversion returns the Service that converts the objects of a definition. If it is nil,
+	// only the edges of the graph count.
 	Conversion func(definition object.Ref) (service object.Ref, ok bool)
 
-	// FindOperators finds the operators of the cluster (package operator has the function).
-	// It may be nil; then none is known.
+	// FindOperators finds the operators of the cluster (package operator has the function). If
+	// it is nil, no operator is known.
 	FindOperators func(*ClusterState) []*Operator
 
 	operators struct {
@@ -69,11 +68,11 @@ type ClusterState struct {
 	workloads []*Workload
 	byRef     map[object.Ref]*Workload
 	ofPod     map[object.Ref]*Workload
-	// bindings finds who is bound; it is built at the first use.
+	// bindings is the index of role bindings; it is built at the first use.
 	bindings grantIndex
 }
 
-// NewWorld puts together what was read.
+// NewWorld makes a ClusterState of the objects that were read.
 func NewWorld(g *graph.Graph, facts *Collector, kinds *object.Kinds, read func(schema.GroupKind, string) bool) *ClusterState {
 	w := &ClusterState{Graph: g, Facts: facts, Kinds: kinds, Read: read, byRef: map[object.Ref]*Workload{}, ofPod: map[object.Ref]*Workload{}}
 	w.controllers()
@@ -82,21 +81,21 @@ func NewWorld(g *graph.Graph, facts *Collector, kinds *object.Kinds, read func(s
 		if HasEnded(pod) {
 			continue
 		}
-		of := w.workloadOf(ref)
-		if of == nil {
-			of = &Workload{Ref: ref, Replicas: 1, Object: pod}
-			w.byRef[ref] = of
-			w.workloads = append(w.workloads, of)
+		workload := w.workloadOf(ref)
+		if workload == nil {
+			workload = &Workload{Ref: ref, Replicas: 1, Object: pod}
+			w.byRef[ref] = workload
+			w.workloads = append(w.workloads, workload)
 		}
-		of.Pods = append(of.Pods, pod)
-		w.ofPod[ref] = of
+		workload.Pods = append(workload.Pods, pod)
+		w.ofPod[ref] = workload
 	}
 	slices.SortFunc(w.workloads, func(a, b *Workload) int { return object.Compare(a.Ref, b.Ref) })
 	return w
 }
 
-// controllers makes the workloads of everything that has a pod template and that no other
-// of these owns.
+// controllers makes the workloads of every object that has a pod template and that no other
+// such object owns.
 func (w *ClusterState) controllers() {
 	add := func(group, kind, namespace, name string, o runtime.Object, template *corev1.PodTemplateSpec, replicas int32) {
 		ref := object.Ref{Group: group, Kind: kind, Namespace: namespace, Name: name}
@@ -155,10 +154,10 @@ func (w *ClusterState) workloadOf(pod object.Ref) *Workload {
 	return nil
 }
 
-// Workloads returns all of them, in order.
+// Workloads returns all workloads, in order.
 func (w *ClusterState) Workloads() []*Workload { return w.workloads }
 
-// Workload returns the one that is called so, or that runs the pod.
+// Workload returns the one that has a reference, or that runs the pod.
 func (w *ClusterState) Workload(ref object.Ref) (*Workload, bool) {
 	if wl, ok := w.ofPod[ref]; ok {
 		return wl, true
@@ -195,8 +194,8 @@ func (w *ClusterState) Serving(ref object.Ref, gk schema.GroupKind) []object.Ref
 	return slices.Compact(out)
 }
 
-// WorkloadsOf returns the workloads among some objects, or of pods among them, each once
-// and in order.
+// WorkloadsOf returns the workloads among some objects, and those of pods among them, each
+// once and in order.
 func (w *ClusterState) WorkloadsOf(refs []object.Ref) []*Workload {
 	var out []*Workload
 	for _, ref := range refs {

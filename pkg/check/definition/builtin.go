@@ -17,8 +17,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// schemaBuiltInFields are the field names of the types of Kubernetes that definitions
-// embed. Types of one field are left out: their shape says nothing.
+// schemaBuiltInFields are the field names of the Kubernetes types that definitions embed.
+// Types of one field are left out: their shape is no evidence.
 var schemaBuiltInFields = sync.OnceValue(func() []map[string]bool {
 	return schemaFieldsOf(
 		corev1.PodSpec{}, corev1.Container{}, corev1.EphemeralContainer{},
@@ -51,9 +51,9 @@ var schemaBuiltInFields = sync.OnceValue(func() []map[string]bool {
 
 func schemaFieldsOf(types ...any) []map[string]bool {
 	out := make([]map[string]bool, 0, len(types))
-	for _, of := range types {
+	for _, example := range types {
 		fields := map[string]bool{}
-		schemaAddFields(reflect.TypeOf(of), fields)
+		schemaAddFields(reflect.TypeOf(example), fields)
 		out = append(out, fields)
 	}
 	return out
@@ -71,9 +71,9 @@ func schemaAddFields(t reflect.Type, to map[string]bool) {
 	}
 }
 
-// schemaBuiltIn says that an object has the fields of a type of Kubernetes, and no others:
-// all of them, where these are few, and otherwise so many that it was made of an older
-// version, or with a few left out.
+// schemaBuiltIn reports whether an object has the fields of a Kubernetes type, and no others:
+// all of them for a small type, and most of them otherwise, for an older version or a few
+// omissions.
 func schemaBuiltIn(p *apiextensionsv1.JSONSchemaProps) bool {
 	if len(p.Properties) < 2 {
 		return false
@@ -87,9 +87,9 @@ func schemaBuiltIn(p *apiextensionsv1.JSONSchemaProps) bool {
 }
 
 func schemaHasFields(p *apiextensionsv1.JSONSchemaProps, fields map[string]bool) bool {
-	const few = 4
+	const smallType = 4
 	want := len(fields)
-	if want > few {
+	if want > smallType {
 		want = (want + 1) / 2
 	}
 	if len(p.Properties) < want && !schemaIsResources(p) {
@@ -103,8 +103,8 @@ func schemaHasFields(p *apiextensionsv1.JSONSchemaProps, fields map[string]bool)
 	return true
 }
 
-// schemaIsResources says that an object has requests and limits, and no more than the
-// claims that came to them later.
+// schemaIsResources reports whether an object has requests and limits, and at most claims
+// besides, which newer versions added.
 func schemaIsResources(p *apiextensionsv1.JSONSchemaProps) bool {
 	_, limits := p.Properties["limits"]
 	_, requests := p.Properties["requests"]

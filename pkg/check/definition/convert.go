@@ -22,7 +22,7 @@ func converts(d *check.Definition, r *check.Result) {
 		return
 	}
 	if c := d.CRD.Spec.Conversion; c != nil && c.Strategy == apiextensionsv1.WebhookConverter {
-		// What a webhook makes of an object is its own affair: whether it answers is another rule.
+		// The rule cannot see how a webhook converts; another rule checks that it answers.
 		r.AddUnknown(d.Ref, "a webhook converts its objects, and only a test shows whether that loses data")
 		return
 	}
@@ -50,10 +50,10 @@ func converts(d *check.Definition, r *check.Result) {
 func addLosses(d *check.Definition, at int, v, storage *apiextensionsv1.CustomResourceDefinitionVersion, r *check.Result) {
 	from, to := v.Schema.OpenAPIV3Schema, storage.Schema.OpenAPIV3Schema
 	field := fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", at)
-	if lost := lostFields(from, to); len(lost) > 0 {
+	if missing := lostFields(from, to); len(missing) > 0 {
 		r.AddFinding(check.Finding{
-			Severity: statusSeverity(lost), Object: d.Ref, Field: field, Value: object.ShortList(lost),
-			Message: fmt.Sprintf("values written in %s to %s are lost: %s, in which objects are stored, has no such field", v.Name, object.ShortList(lost), storage.Name),
+			Severity: statusSeverity(missing), Object: d.Ref, Field: field, Value: object.ShortList(missing),
+			Message: fmt.Sprintf("values written in %s to %s are lost: %s, in which objects are stored, has no such field", v.Name, object.ShortList(missing), storage.Name),
 		})
 	}
 	if hidden := lostFields(to, from); len(hidden) > 0 {
@@ -64,7 +64,7 @@ func addLosses(d *check.Definition, at int, v, storage *apiextensionsv1.CustomRe
 	}
 }
 
-// statusSeverity makes milder what the operator will write again.
+// statusSeverity lowers the severity for the status, which the operator writes again.
 func statusSeverity(paths []string) check.Severity {
 	if slices.ContainsFunc(paths, func(p string) bool { return p != "status" && !strings.HasPrefix(p, "status.") }) {
 		return 0
@@ -72,9 +72,9 @@ func statusSeverity(paths []string) check.Severity {
 	return check.Info
 }
 
-// lostFields returns the paths of the fields that one schema has and another would have cut
-// off, in order, the topmost of each. Source: pruning after conversion as the API server
-// does it (schemaCoercingConverter in apiextensions-apiserver).
+// lostFields returns the topmost paths of the fields that one schema has and another prunes,
+// in order. Source: pruning after conversion as the API server does it
+// (schemaCoercingConverter in apiextensions-apiserver).
 func lostFields(from, to *apiextensionsv1.JSONSchemaProps) []string {
 	var out []string
 	lostFieldsAt("", from, to, &out)
@@ -88,14 +88,14 @@ func lostFieldsAt(path string, from, to *apiextensionsv1.JSONSchemaProps, out *[
 		if path == "" && (name == "apiVersion" || name == "kind" || name == "metadata") {
 			continue
 		}
-		below := strings.TrimPrefix(path+"."+name, ".")
+		child := strings.TrimPrefix(path+"."+name, ".")
 		have := from.Properties[name]
 		if want, ok := to.Properties[name]; ok {
-			lostFieldsAt(below, &have, &want, out)
+			lostFieldsAt(child, &have, &want, out)
 			continue
 		}
 		if !keeps && !takesAnyField(to) {
-			*out = append(*out, below)
+			*out = append(*out, child)
 		}
 	}
 	if f, t := itemSchema(from), itemSchema(to); f != nil && t != nil {
@@ -109,7 +109,7 @@ func lostFieldsAt(path string, from, to *apiextensionsv1.JSONSchemaProps, out *[
 	}
 }
 
-// takesAnyField says that a schema takes fields of any name.
+// takesAnyField reports whether a schema takes fields of any name.
 func takesAnyField(s *apiextensionsv1.JSONSchemaProps) bool {
 	return s.AdditionalProperties != nil && (s.AdditionalProperties.Allows || s.AdditionalProperties.Schema != nil)
 }

@@ -12,8 +12,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// crdRelationships wants the relations of the kind to be declared, by the CRD or the
-// catalog.
+// crdRelationships checks that the CRD or the catalog declares the relations of the kind.
 func crdRelationships(d *check.Definition, r *check.Result) {
 	if d.Relationships > 0 {
 		r.Pass(d.Ref)
@@ -31,7 +30,7 @@ func crdRelationships(d *check.Definition, r *check.Result) {
 	})
 }
 
-// crdAnnotations wants annotations that mean something.
+// crdAnnotations checks that the relationship annotations are valid.
 func crdAnnotations(d *check.Definition, r *check.Result) {
 	for _, wrong := range d.Annotations {
 		wrong = strings.TrimPrefix(wrong, "CRD "+d.CRD.Name+": ")
@@ -42,7 +41,7 @@ func crdAnnotations(d *check.Definition, r *check.Result) {
 	}
 }
 
-// crdUsage wants the text to be where the definition says that it is.
+// crdUsage checks that the usage text exists where the definition points.
 func crdUsage(d *check.Definition, r *check.Result) {
 	switch {
 	case d.UsageUnread != "":
@@ -56,8 +55,8 @@ func crdUsage(d *check.Definition, r *check.Result) {
 	}
 }
 
-// crdComposition holds what a definition says that instances are made of against what they
-// own.
+// crdComposition compares the composition that a definition declares with the objects that its
+// instances own.
 func crdComposition(d *check.Definition, r *check.Result) {
 	if len(d.Composition) == 0 || len(d.Instances) == 0 {
 		return
@@ -97,8 +96,7 @@ func crdComposition(d *check.Definition, r *check.Result) {
 	}
 }
 
-// ownedKinds returns the kinds that instances own, with an example each: their own, and
-// those at any depth.
+// ownedKinds returns the kinds that instances own at any depth, with an example each.
 func ownedKinds(d *check.Definition) (direct map[schema.GroupKind]object.Ref, deep map[schema.GroupKind]bool) {
 	direct, deep = map[schema.GroupKind]object.Ref{}, map[schema.GroupKind]bool{}
 	for _, ref := range d.Instances {
@@ -106,8 +104,8 @@ func ownedKinds(d *check.Definition) (direct map[schema.GroupKind]object.Ref, de
 		if !ok {
 			continue
 		}
-		for _, below := range d.World.Graph.Owned(id) {
-			if child := d.World.Graph.Ref(below); d.World.Graph.State(below) == graph.Present {
+		for _, owned := range d.World.Graph.Owned(id) {
+			if child := d.World.Graph.Ref(owned); d.World.Graph.State(owned) == graph.Present {
 				if have, ok := direct[child.GroupKind()]; !ok || object.Compare(child, have) < 0 {
 					direct[child.GroupKind()] = child
 				}
@@ -120,8 +118,8 @@ func ownedKinds(d *check.Definition) (direct map[schema.GroupKind]object.Ref, de
 	return direct, deep
 }
 
-// mayOwn says whether instances can own objects of a kind: what is namespaced cannot own
-// what is not.
+// mayOwn reports whether instances can own objects of a kind: a namespaced object cannot own a
+// cluster-scoped one.
 func mayOwn(d *check.Definition, gk schema.GroupKind) bool {
 	if d.World.Kinds == nil {
 		return true

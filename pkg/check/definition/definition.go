@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 )
 
-// consumabilityRules are about definitions as users meet them: through kubectl explain,
-// get, apply and scale.
+// consumabilityRules are about the use of definitions through kubectl explain, get, apply and
+// scale.
 func consumabilityRules() []check.Rule {
 	rules := slices.Concat(crdSchemaRules(), crdKubectlRules(), crdDeclaredRules())
 	for i := range rules {
@@ -16,7 +16,7 @@ func consumabilityRules() []check.Rule {
 	return rules
 }
 
-// crdSchemaRules are about what a schema says, and what it refuses.
+// crdSchemaRules are about the content of a schema, and what it refuses.
 func crdSchemaRules() []check.Rule {
 	return []check.Rule{
 		{
@@ -70,7 +70,7 @@ func crdSchemaRules() []check.Rule {
 	}
 }
 
-// crdKubectlRules are about what kubectl makes of a definition.
+// crdKubectlRules are about how kubectl shows and handles a definition.
 func crdKubectlRules() []check.Rule {
 	return []check.Rule{
 		{
@@ -124,7 +124,7 @@ func crdKubectlRules() []check.Rule {
 	}
 }
 
-// crdDeclaredRules are about what a definition says of others in its annotations.
+// crdDeclaredRules are about the annotations by which a definition declares its relations.
 func crdDeclaredRules() []check.Rule {
 	return []check.Rule{
 		{

@@ -6,23 +6,23 @@ import (
 )
 
 var (
-	// enumerationWords begin a list of all values in a description; the second group is
-	// there where the words say that it is one of values, and not of something else.
+	// enumerationWords introduce a list of all values in a description; the second group
+	// matches where the words name values, and not something else.
 	enumerationWords = pattern(`(?i)(?:\bone of|\beither|(\b(?:valid|allowed|possible|supported|accepted|permitted|available|legal) (?:values?|options?|choices?|settings?)(?: for [a-z]+)?(?: are| is| include)?(?: one of| either)?))(?: the following)?(?: values?| options?)?(?: are| is)?:? +`)
-	// enumerationValue is one value: in quotes, or plain; with a note in brackets, or without.
+	// enumerationValue is one value, in quotes or plain, with or without a note in brackets.
 	enumerationValue = pattern("^[\\s(\\[{]*(?:\"([^\" ]{1,40})\"|'([^' ]{1,40})'|`([^` ]{1,40})`|([A-Za-z][A-Za-z0-9_-]{0,39}))(?:\\s*\\([^)]*\\))?[)\\]}]*")
-	// enumerationNext is what stands between two values, enumerationEnd what follows the
-	// last of plain ones.
+	// enumerationNext is the separator of two values, enumerationEnd what follows the last
+	// plain one.
 	enumerationNext = pattern(`^\s*(?:,\s*(?:and|or)\s+|\s(?:and|or)\s+|,|\||/)\s*`)
 	enumerationEnd  = pattern(`^\s*(?:[.;)]|$)`)
-	// enumerationOpen are words that say that the list is not all, or only an example.
+	// enumerationOpen are words of a list that is incomplete or only an example.
 	enumerationOpen = pattern(`(?i)e\.g\.|i\.e\.|for example|for instance|such as|\betc\b|\bcustom|any other|\bother values|regex|expression|plugin|among others|https?://|case[- ]insensitive|additional|extension|implementation|depends on|provider`)
 )
 
-// enumerationOf returns the values that a description says a text has; nil where it names
-// none, or leaves the list open, or may mean something else. It would rather miss one.
+// enumerationOf returns the values of a text field that its description lists; nil where it
+// lists none, leaves the list open, or is ambiguous. False negatives are preferred.
 func enumerationOf(description string) []string {
-	// Most descriptions hold none of these words, and the expressions are slow.
+	// Most descriptions have none of these words, and the expressions are slow.
 	if !enumerationHint(description) {
 		return nil
 	}
@@ -38,8 +38,8 @@ func enumerationOf(description string) []string {
 	return nil
 }
 
-// enumerationList reads a list of values. Plain words must be all of the sentence, and
-// look like values (Always, HTTP2, round-robin) unless it said that values follow.
+// enumerationList reads a list of values. Plain words must be the whole sentence, and look
+// like values (Always, HTTP2, round-robin), unless the description announced values.
 func enumerationList(rest string, values bool) []string {
 	var out []string
 	quoted := true

@@ -11,11 +11,11 @@ import (
 )
 
 func established(d *check.Definition, r *check.Result) {
-	said := map[apiextensionsv1.CustomResourceDefinitionConditionType]apiextensionsv1.CustomResourceDefinitionCondition{}
+	conditions := map[apiextensionsv1.CustomResourceDefinitionConditionType]apiextensionsv1.CustomResourceDefinitionCondition{}
 	for _, c := range d.CRD.Status.Conditions {
-		said[c.Type] = c
+		conditions[c.Type] = c
 	}
-	if len(said) == 0 {
+	if len(conditions) == 0 {
 		r.AddUnknown(d.Ref, "its status has no conditions")
 		return
 	}
@@ -26,7 +26,7 @@ func established(d *check.Definition, r *check.Result) {
 		{apiextensionsv1.NamesAccepted, "its names are not accepted"},
 		{apiextensionsv1.Established, "it is not served"},
 	} {
-		if c, ok := said[want.is]; ok && c.Status != apiextensionsv1.ConditionTrue {
+		if c, ok := conditions[want.is]; ok && c.Status != apiextensionsv1.ConditionTrue {
 			f := check.Finding{Object: d.Ref, Field: fmt.Sprintf("status.conditions[%s].status", want.is), Value: string(c.Status), Message: want.text}
 			if c.Message != "" {
 				f.Message += ": " + c.Message
@@ -39,8 +39,8 @@ func established(d *check.Definition, r *check.Result) {
 	}
 }
 
-// builtIns checks the pods that run until they are deleted. One that runs to its end (a step
-// of a workflow) need not be replaced.
+// builtIns checks the pods that run until they are deleted. A pod that runs to completion (a
+// step of a workflow) need not be replaced.
 func builtIns(d *check.Definition, r *check.Result) {
 	for _, ref := range d.Instances {
 		var bare, held []object.Ref
@@ -64,7 +64,7 @@ func builtIns(d *check.Definition, r *check.Result) {
 	}
 }
 
-// isKeptUp says that a bare pod runs until it is deleted.
+// isKeptUp reports whether a bare pod runs until it is deleted.
 func isKeptUp(wl *check.Workload) bool {
 	return len(wl.Pods) > 0 && wl.Pods[0].Spec.RestartPolicy != corev1.RestartPolicyNever && wl.Pods[0].Spec.RestartPolicy != corev1.RestartPolicyOnFailure
 }

@@ -8,12 +8,12 @@ import (
 )
 
 // A field is imperative where setting it makes something happen once, instead of declaring a
-// state. No schema says so outright, and many names only sound imperative:
+// state. No schema marks such fields, and many names only sound imperative:
 //
-//   - what says how pods run (command, args, restartPolicy) is Kubernetes' own;
-//   - the action of a rule (allow, deny, keep, replace) says what holds whenever it matches;
-//   - stop, paused and suspend: a state, which holds until it is changed;
-//   - restartOnChange, forceSync, cleanupPolicy: how things are done, not that they be done;
+//   - the fields of pods (command, args, restartPolicy) are Kubernetes' own;
+//   - the action of a rule (allow, deny, keep, replace) applies whenever the rule matches;
+//   - stop, paused and suspend: a state, which lasts until it is changed;
+//   - restartOnChange, forceSync, cleanupPolicy: how an action runs, not a request for one;
 //   - kinds that are one action each (Backup, Workflow, OpsRequest) are the right way to request
 //     an action: they stay as the record of it.
 //
@@ -39,20 +39,20 @@ var (
 		`^(run|do|perform|execute|trigger|start|take|make|request)(Full)?(Restart|Backup|Restore|Upgrade|Rollback|Failover|Switchover|Reload|Cleanup|Repair|Sync|Resync|Rebalance|Reset|Snapshot|Dump|Rebuild|Build|Reboot|Deploy|Redeploy|Compaction)$`)
 	// imperativeNow are names, of fields of any type, that trigger an action at once.
 	imperativeNow = pattern(`^([a-z]+[A-Z][a-zA-Z]*|[a-z]{3,})Now$`)
-	// imperativeNonce are texts and numbers of which any change triggers an action.
+	// imperativeNonce are texts and numbers whose every change triggers an action.
 	imperativeNonce = pattern(`(?i)^(force)?(re-?start|re-?deploy(ment)?|re-?boot|re-?load|re-?sync|re-?run|rollout|savepoint|failover|restore|upgrade|backup|reconcile)\w*?(nonce|token|trigger|reason|counter)$|TriggerNonce$`)
 	// imperativeChosen are fields whose values show whether they trigger an action.
 	imperativeChosen = pattern(`^(action|command|operation|verb|order|(desired|requested|admin)(Action|Command|Operation))$`)
-	// imperativeOnce are words of a description by which an operator resets what users set:
-	// then it was no desired state.
+	// imperativeOnce are words of a description by which an operator resets the value that
+	// users set, so that it is no desired state.
 	imperativeOnce = pattern(`(?i)(set|reset|revert|switch|turn|flip|chang)(s|ed|ted|ped|es)?( it| this| the (field|flag|value))? (back )?to false (once|after|when|by the|as soon)|back to false|automatically (reset|cleared|unset)|(cleared|unset|removed) by the (operator|controller) (once|after|when)|one[- ](time|shot) (action|operation|trigger|restart)`)
-	// imperativeIf are words by which an action runs only when something else happens.
+	// imperativeIf are words by which an action runs only under a condition.
 	imperativeIf = pattern(`(?i)\b(if|when|whenever|upon|on failure|in case|fails?|violat\w+)\b`)
-	// imperativeRule are words of a description by which an action is that of a rule.
+	// imperativeRule are words of a description that make an action part of a rule.
 	imperativeRule = pattern(`(?i)\b(allow|deny|drop|reject|keep|match|rule|polic|if |when|traffic|request|relabel|violat|enforc|alert|on failure|fails)`)
 )
 
-// crdImperative looks for fields of the spec that trigger actions.
+// crdImperative finds fields of the spec that trigger actions.
 func crdImperative(d *check.Definition, r *check.Result) {
 	v := preferred(d)
 	tops := schemaDesired(v)
@@ -65,14 +65,14 @@ func crdImperative(d *check.Definition, r *check.Result) {
 	}
 	found := false
 	schemaOwn(v, func(n *schemaNode) {
-		why, severity := imperativeWhy(n)
-		if why == "" {
+		reason, severity := imperativeWhy(n)
+		if reason == "" {
 			return
 		}
 		found = true
 		r.AddFinding(check.Finding{
 			Severity: severity, Object: d.Ref, Field: schemaField(v), Value: n.path(),
-			Message: n.path() + " triggers an action instead of declaring the desired state (" + why + "): applied again from Git, it runs again, or never",
+			Message: n.path() + " triggers an action instead of declaring the desired state (" + reason + "): applied again from Git, it runs again, or never",
 		})
 	})
 	if !found {
@@ -80,8 +80,8 @@ func crdImperative(d *check.Definition, r *check.Result) {
 	}
 }
 
-// imperativeWhy says why a field is imperative, and the severity of that; nothing where it
-// is not. Nonces can be applied twice without harm, and a name alone is weak evidence.
+// imperativeWhy returns the reason why a field is imperative, and the severity; empty where it
+// is not. A nonce can be applied twice without harm, and a name alone is weak evidence.
 func imperativeWhy(n *schemaNode) (string, check.Severity) {
 	if !n.field() {
 		return "", 0
@@ -104,7 +104,7 @@ func imperativeWhy(n *schemaNode) (string, check.Severity) {
 			return imperativeValues(n)
 		}
 	case "object":
-		// Argo CD's Application has an operation beside its spec.
+		// Argo CD's Application has an operation next to its spec.
 		if n.depth() == 1 && n.name == "operation" {
 			return "an operation outside of the spec", check.Warning
 		}
@@ -112,9 +112,9 @@ func imperativeWhy(n *schemaNode) (string, check.Severity) {
 	return "", 0
 }
 
-// imperativeValues says whether the values of a field are actions.
+// imperativeValues reports whether the values of a field are actions.
 func imperativeValues(n *schemaNode) (string, check.Severity) {
-	// An action within a list is that of a rule.
+	// An action within a list is part of a rule.
 	listed := false
 	for at := n.up; at != nil; at = at.up {
 		listed = listed || !at.field() && at.name != ""
@@ -132,22 +132,22 @@ func imperativeValues(n *schemaNode) (string, check.Severity) {
 	if imperativeOfContainer(n) {
 		return "", 0
 	}
-	// Without values only an action of the whole object is clear.
+	// Without values only an action on the whole object is clear.
 	if len(n.props.Enum) > 0 || listed || n.depth() > 2 || !slices.Contains([]string{"action", "command", "operation"}, n.name) || imperativeRule().MatchString(n.props.Description) {
 		return "", 0
 	}
 	return "a string that is named " + n.name, check.Info
 }
 
-// imperativeOfContainer says that a field is next to those of a container, a step or a hook,
-// where a command is that of a process.
+// imperativeOfContainer reports whether a field is next to those of a container, a step or a
+// hook, where a command is that of a process.
 func imperativeOfContainer(n *schemaNode) bool {
 	if n.up == nil {
 		return false
 	}
-	beside := n.up.props.Properties
+	siblings := n.up.props.Properties
 	for _, name := range []string{"image", "args", "env", "script", "shell", "workingDir", "container", "containers", "entrypoint"} {
-		if _, ok := beside[name]; ok && name != n.name {
+		if _, ok := siblings[name]; ok && name != n.name {
 			return true
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// crdPrinterColumns wants kubectl get to show more than a name and an age.
+// crdPrinterColumns checks that kubectl get shows more than a name and an age.
 func crdPrinterColumns(d *check.Definition, r *check.Result) {
 	v := preferred(d)
 	if v == nil {
@@ -26,7 +26,7 @@ func crdPrinterColumns(d *check.Definition, r *check.Result) {
 	})
 }
 
-// crdPrinterPaths wants columns that lead somewhere.
+// crdPrinterPaths checks that the paths of columns exist in the schema.
 func crdPrinterPaths(d *check.Definition, r *check.Result) {
 	for _, v := range d.Served() {
 		root := schemaOf(v)
@@ -34,10 +34,10 @@ func crdPrinterPaths(d *check.Definition, r *check.Result) {
 			continue
 		}
 		for _, column := range v.AdditionalPrinterColumns {
-			if lost := schemaPathLost(root.props, column.JSONPath); lost != "" {
+			if missing := schemaPathLost(root.props, column.JSONPath); missing != "" {
 				r.AddFinding(check.Finding{
 					Object: d.Ref, Field: "spec.versions[" + v.Name + "].additionalPrinterColumns[" + column.Name + "].jsonPath", Value: column.JSONPath,
-					Message: "the column " + column.Name + " of version " + v.Name + " is always empty: the schema has no " + lost,
+					Message: "the column " + column.Name + " of version " + v.Name + " is always empty: the schema has no " + missing,
 				})
 				continue
 			}
@@ -46,9 +46,9 @@ func crdPrinterPaths(d *check.Definition, r *check.Result) {
 	}
 }
 
-// schemaPathLost returns the first field of a JSON path that a schema does not have, and
-// that no object can have, since unknown fields are pruned. It follows names, items and
-// values; where a path does more, it is taken to lead on.
+// schemaPathLost returns the first field of a JSON path that a schema does not have and that
+// no object can have, since unknown fields are pruned. It follows names, items and values; any
+// other step of a path counts as valid.
 func schemaPathLost(p *apiextensionsv1.JSONSchemaProps, path string) string {
 	at := ""
 	for i, step := range schemaPathSteps(path) {
@@ -115,7 +115,7 @@ func schemaPathSteps(path string) []string {
 	return steps
 }
 
-// crdShortNames wants a name that is quick to type; a plural that is short is one.
+// crdShortNames checks that there is a short name; a short plural is enough.
 func crdShortNames(d *check.Definition, r *check.Result) {
 	const quick = 6
 	names := d.CRD.Spec.Names
@@ -129,7 +129,7 @@ func crdShortNames(d *check.Definition, r *check.Result) {
 	})
 }
 
-// crdCategories wants a word by which all kinds of an operator are listed at once.
+// crdCategories checks that a category lists all kinds of an operator at once.
 func crdCategories(d *check.Definition, r *check.Result) {
 	if len(d.CRD.Spec.Names.Categories) > 0 {
 		r.Pass(d.Ref)
@@ -141,7 +141,7 @@ func crdCategories(d *check.Definition, r *check.Result) {
 	})
 }
 
-// crdNamesClash looks for names that kubectl takes for another kind.
+// crdNamesClash finds names that kubectl resolves to another kind.
 func crdNamesClash(d *check.Definition, r *check.Result) {
 	if d.World.Kinds == nil {
 		return
@@ -170,13 +170,13 @@ func crdCalled(r object.Resource, name string) bool {
 	return r.Plural == name || r.Singular == name || slices.Contains(r.ShortNames, name)
 }
 
-// sameKindMoved says that a kind is the same one in a second group, as happens when an
-// operator changes its group.
+// sameKindMoved reports whether two kinds are one kind in two groups, as when an operator
+// renames its group.
 func sameKindMoved(d *check.Definition, other object.Resource) bool {
 	return other.Kind == d.Kind.Kind && (strings.HasSuffix(other.Group, "."+d.Kind.Group) || strings.HasSuffix(d.Kind.Group, "."+other.Group))
 }
 
-// crdStatusSubresource wants the status to be apart from the spec.
+// crdStatusSubresource checks that the status is a subresource.
 func crdStatusSubresource(d *check.Definition, r *check.Result) {
 	for _, v := range d.Served() {
 		root := schemaOf(v)
@@ -184,20 +184,20 @@ func crdStatusSubresource(d *check.Definition, r *check.Result) {
 			continue
 		}
 		_, has := root.props.Properties["status"]
-		apart := v.Subresources != nil && v.Subresources.Status != nil
+		subresource := v.Subresources != nil && v.Subresources.Status != nil
 		field := "spec.versions[" + v.Name + "].subresources.status"
 		switch {
-		case has && !apart:
+		case has && !subresource:
 			r.AddFinding(check.Finding{
 				Object: d.Ref, Field: field,
 				Message: "version " + v.Name + " has a status but no status subresource: users who may change the spec may write the status, and each write of the status counts as a change of the spec",
 			})
-		case apart && !has && !schemaOpen(root.props) && !d.CRD.Spec.PreserveUnknownFields:
+		case subresource && !has && !schemaOpen(root.props) && !d.CRD.Spec.PreserveUnknownFields:
 			r.AddFinding(check.Finding{
 				Severity: check.Info, Object: d.Ref, Field: schemaField(v) + ".properties.status",
 				Message: "version " + v.Name + " has a status subresource but no status in its schema: anything written there is pruned",
 			})
-		case !apart && !has:
+		case !subresource && !has:
 			r.AddFinding(check.Finding{
 				Severity: check.Info, Object: d.Ref, Field: field,
 				Message: "version " + v.Name + " has no status: an object does not show whether the operator accepted it or acted on it",
@@ -208,7 +208,8 @@ func crdStatusSubresource(d *check.Definition, r *check.Result) {
 	}
 }
 
-// crdScaleSubresource wants kinds with replicas to be scaled as Deployments are.
+// crdScaleSubresource checks that kinds with replicas have the scale subresource, as
+// Deployments do.
 func crdScaleSubresource(d *check.Definition, r *check.Result) {
 	for _, v := range d.Served() {
 		root := schemaOf(v)
@@ -241,11 +242,11 @@ func crdScalePaths(d *check.Definition, v *apiextensionsv1.CustomResourceDefinit
 		paths = append(paths, struct{ field, path, then string }{"labelSelectorPath", *scale.LabelSelectorPath, "a HorizontalPodAutoscaler finds no selector, and refuses it"})
 	}
 	for _, p := range paths {
-		if lost := schemaPathLost(root.props, p.path); lost != "" {
+		if missing := schemaPathLost(root.props, p.path); missing != "" {
 			wrong = true
 			r.AddFinding(check.Finding{
 				Severity: check.Warning, Object: d.Ref, Field: at + p.field, Value: p.path,
-				Message: "the schema of version " + v.Name + " has no " + lost + ": " + p.then,
+				Message: "the schema of version " + v.Name + " has no " + missing + ": " + p.then,
 			})
 		}
 	}

@@ -8,8 +8,8 @@ import (
 // fieldNameForm is how Kubernetes writes the names of fields.
 var fieldNameForm = pattern(`^[a-z][a-zA-Z0-9]*$`)
 
-// crdFieldNames wants the names of fields in the form of every other kind. Names that begin
-// with a sign ($ref, x-kubernetes-..., _id) are words of another language, and stay.
+// crdFieldNames checks that the names of fields have the usual form. Names that begin with a
+// sign ($ref, x-kubernetes-..., _id) belong to another language, and are allowed.
 func crdFieldNames(d *check.Definition, r *check.Result) {
 	v := preferred(d)
 	var odd []string

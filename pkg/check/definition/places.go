@@ -7,10 +7,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 )
 
-// Places returns the fields by which users can say where the pods of a custom resource go:
-// node selectors, affinity, tolerations and spread, in the version in which it is stored.
-// The parts of an affinity come as one. Open is set where there are none, and a field
-// accepts anything.
+// Places returns the fields by which users can place the pods of a custom resource: node
+// selectors, affinity, tolerations and spread, in the storage version. The parts of an
+// affinity come as one. Open is set where there are none, and a field accepts anything.
 func Places(d *check.Definition) (paths []string, open string) {
 	depth := map[string]int{}
 	for _, top := range schemaDesired(d.Storage()) {
@@ -40,7 +39,7 @@ func Places(d *check.Definition) (paths []string, open string) {
 		return nil, open
 	}
 	if root := schemaOf(d.Storage()); root == nil || schemaOpen(root.props) {
-		return nil, "spec" // The schema says nothing, so that whatever is written is kept.
+		return nil, "spec" // The schema is open: the server keeps any field.
 	}
 	return nil, ""
 }

@@ -14,16 +14,15 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// installers are the field managers of tools that apply manifests, by the
-// start of their names.
+// installers are the prefixes of the field managers of tools that apply manifests.
 var installers = []string{
 	"kubectl", "helm", "argocd", "kustomize-controller", "helm-controller", "flux", "kapp", "terraform", "pulumi", "before-first-apply", "kubeadm", "k3s", "rke2", "deploy@", "oc",
 	"olm", "catalog", "package-server", "packageserver", "cluster-version-operator", "kube-addon-manager", "addon-manager", "fleet", "rancher", "eks", "clusterctl", "cluster-api",
 	"istioctl", "linkerd", "cilium-cli", "velero-cli", "operator-sdk", "skaffold", "tilt", "werf", "tanka", "spinnaker", "ansible", "openapi-generator", "lens", "k9s", "headlamp",
 }
 
-// fieldWriters returns the field managers that wrote what a definition defines (its
-// group or its names, not only a CA bundle), in the order in which they are listed.
+// fieldWriters returns the field managers that wrote the substance of a definition (its group
+// or its names, not only a CA bundle), in the listed order.
 func fieldWriters(entries []metav1.ManagedFieldsEntry) []string {
 	var out []string
 	for _, e := range entries {
@@ -43,7 +42,7 @@ func fieldWriters(entries []metav1.ManagedFieldsEntry) []string {
 	return out
 }
 
-// makers returns who wrote what a definition defines, or who made it.
+// makers returns the field managers that wrote the substance of a definition, or its creator.
 func makers(d *check.Definition) []string {
 	if writers := fieldWriters(d.CRD.ManagedFields); len(writers) > 0 || d.Creator == "" {
 		return writers
@@ -53,7 +52,8 @@ func makers(d *check.Definition) []string {
 
 func registered(d *check.Definition, r *check.Result) {
 	if len(d.World.Owners(d.Ref)) > 0 {
-		// What others define (a composite resource, a constraint) is made by code, as it should.
+		// Code rightly creates the definitions that other objects define (a composite
+		// resource, a constraint).
 		r.Pass(d.Ref)
 		return
 	}
@@ -87,16 +87,16 @@ func installer(manager string) bool {
 	lower := strings.ToLower(manager)
 	return slices.ContainsFunc(installers, func(p string) bool {
 		rest, ok := strings.CutPrefix(lower, p)
-		// oc is a tool, and octavia-operator is not.
+		// A prefix must end at a word: oc is a tool, octavia-operator is not.
 		return ok && (rest == "" || len(p) > 3 || !letter(rest[0]))
 	})
 }
 
 func letter(c byte) bool { return c >= 'a' && c <= 'z' }
 
-// operatorWriter returns the workload of the operator whose program has the name of a field
-// manager, and which may register definitions. By default that name is what the program's
-// file is called.
+// operatorWriter returns the operator workload whose program has the name of a field manager,
+// and which may register definitions. The default field manager is the file name of the
+// program.
 func operatorWriter(d *check.Definition, manager string) *check.Workload {
 	if d.Operator == nil {
 		return nil
@@ -133,7 +133,7 @@ func programs(wl *check.Workload) []string {
 func survives(d *check.Definition, r *check.Result) {
 	release := d.CRD.Annotations[graph.HelmName]
 	if release == "" {
-		// From a chart's crds/ folder, or no chart: Helm leaves it alone.
+		// Helm does not upgrade definitions from a chart's crds/ directory.
 		if d.World.InstalledBy(d.Ref) != "" || len(makers(d)) > 0 {
 			r.Pass(d.Ref)
 		}

@@ -1,5 +1,5 @@
 // Package definition has the rules about CustomResourceDefinitions: their schemas, names,
-// versions and conversion, and what users can set of the pods behind a custom resource.
+// versions and conversion, and the pod settings that a custom resource offers.
 package definition
 
 import (

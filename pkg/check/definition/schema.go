@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// crdSchemaPresent wants a schema that says something in every version that is served.
+// crdSchemaPresent checks that every served version has a schema with content.
 func crdSchemaPresent(d *check.Definition, r *check.Result) {
 	for _, v := range d.Served() {
 		root := schemaOf(v)
@@ -33,7 +33,7 @@ func crdSchemaPresent(d *check.Definition, r *check.Result) {
 	}
 }
 
-// crdSchemaStructural wants a schema that the server can prune, default and publish by.
+// crdSchemaStructural checks that the server can prune, default and publish by the schema.
 func crdSchemaStructural(d *check.Definition, r *check.Result) {
 	for _, c := range d.CRD.Status.Conditions {
 		if c.Type == apiextensionsv1.NonStructuralSchema && c.Status == apiextensionsv1.ConditionTrue {
@@ -56,9 +56,9 @@ func crdSchemaStructural(d *check.Definition, r *check.Result) {
 		if schemaOf(v) == nil {
 			continue
 		}
-		if why := schemaNotStructural(v); why != "" {
+		if problem := schemaNotStructural(v); problem != "" {
 			r.AddFinding(check.Finding{
-				Object: d.Ref, Field: schemaField(v), Value: why,
+				Object: d.Ref, Field: schemaField(v), Value: problem,
 				Message: "the schema of version " + v.Name + " is not structural: the server neither prunes nor publishes it",
 			})
 			continue
@@ -67,7 +67,7 @@ func crdSchemaStructural(d *check.Definition, r *check.Result) {
 	}
 }
 
-// schemaNotStructural returns the first thing that the server would say against a schema.
+// schemaNotStructural returns the first error that the server would report for a schema.
 func schemaNotStructural(v *apiextensionsv1.CustomResourceDefinitionVersion) string {
 	internal := &apiextensions.JSONSchemaProps{}
 	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(v.Schema.OpenAPIV3Schema, internal, nil); err != nil {
@@ -77,7 +77,7 @@ func schemaNotStructural(v *apiextensionsv1.CustomResourceDefinitionVersion) str
 	if err != nil {
 		return err.Error()
 	}
-	// Whatever newer servers allow counts as allowed.
+	// Features of newer servers count as allowed.
 	all := structuralschema.ValidationOptions{
 		AllowNestedAdditionalProperties: true, AllowNestedXValidations: true, AllowValidationPropertiesWithAdditionalProperties: true,
 	}
@@ -87,8 +87,8 @@ func schemaNotStructural(v *apiextensionsv1.CustomResourceDefinitionVersion) str
 	return ""
 }
 
-// crdSchemaClosed looks for fields at the top (the spec) that take anything. Deeper down
-// that is how pod templates, values of charts and settings of other software are taken.
+// crdSchemaClosed finds fields at the top (the spec) that take anything. Deeper fields often
+// hold pod templates, chart values and settings of other software, which are open on purpose.
 func crdSchemaClosed(d *check.Definition, r *check.Result) {
 	severity, then := unknownFields(d)
 	for _, v := range d.Served() {
@@ -122,8 +122,8 @@ func crdSchemaClosed(d *check.Definition, r *check.Result) {
 	}
 }
 
-// unknownFields says what happens to a misspelled name that the schema accepts, and the
-// severity of that. A webhook may be stricter than the schema.
+// unknownFields describes what happens to a misspelled name that the schema accepts, and
+// returns its severity. A webhook may be stricter than the schema.
 func unknownFields(d *check.Definition) (check.Severity, string) {
 	if webhooks, known := validatedBy(d); !known || len(webhooks) > 0 {
 		return check.Info, "a misspelled name is refused only if a webhook does so"
@@ -132,22 +132,22 @@ func unknownFields(d *check.Definition) (check.Severity, string) {
 }
 
 // How much of a schema must be described. Of some 340 definitions that 25 operators publish
-// (the texts come from comments in their types), eight in ten describe four fields of five
-// or more; one in ten describes less than half, mostly because the texts were left out to
-// save room. So four fifths is what can be had, with room for fields that need no words
-// (name, port), and one half tells a schema with gaps from one without texts.
+// (the texts come from comments in their types), eight in ten describe four fields of five or
+// more; one in ten describes less than half, mostly because the texts were left out to save
+// space. So four fifths is a realistic target, which allows for fields that need no words
+// (name, port), and one half separates a schema with gaps from one without texts.
 const (
 	schemaDescribedWell = 0.8
 	schemaDescribedHalf = 0.5
 )
 
-// crdSchemaDescribed wants fields that kubectl explain has a word on.
+// crdSchemaDescribed checks that kubectl explain has a text for the fields.
 func crdSchemaDescribed(d *check.Definition, r *check.Result) {
 	v := preferred(d)
 	var all int
 	var bare []string
 	schemaOwn(v, func(n *schemaNode) {
-		// What the spec is, everybody knows.
+		// The spec itself needs no description.
 		if !n.field() || n.depth() == 1 {
 			return
 		}
@@ -180,7 +180,7 @@ func crdSchemaDescribed(d *check.Definition, r *check.Result) {
 	r.AddFinding(f)
 }
 
-// schemaSays says that a field is described, itself or as what its list holds.
+// schemaSays reports whether a field, or the items of its list, are described.
 func schemaSays(p *apiextensionsv1.JSONSchemaProps) bool {
 	if strings.TrimSpace(p.Description) != "" || p.Title != "" {
 		return true

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// scopeOfDefinition goes by what objects own: a cluster-scoped kind that is configuration is
-// right to be so.
+// scopeOfDefinition checks the scope by the owned objects: a cluster-scoped kind is right for
+// configuration.
 func scopeOfDefinition(d *check.Definition, r *check.Result) {
 	if d.CRD.Spec.Scope != apiextensionsv1.ClusterScoped {
 		r.Pass(d.Ref)

@@ -7,28 +7,28 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 )
 
-// settable returns the field by which users can set something about the pods of a custom
-// resource, in the version in which it is stored: of several the one nearest to the top, and
-// one of the whole before one of an auxiliary part (isAuxiliaryField). It is false where the
-// schema names none. Containers that are added to those of the operator do not count.
-func settable(d *check.Definition, what setting) (path string, ok bool) {
-	path, _, ok = settableAt(d, what)
+// settable returns the field by which users can set a pod setting of a custom resource, in the
+// storage version. Among several it prefers the main part over an auxiliary one
+// (isAuxiliaryField), and then the one nearest to the top. It is false where the schema names
+// none. Containers that are added to those of the operator do not count.
+func settable(d *check.Definition, subject setting) (path string, ok bool) {
+	path, _, ok = settableAt(d, subject)
 	return path, ok
 }
 
-// settableAt says as well whether the field is one of an auxiliary part.
-func settableAt(d *check.Definition, what setting) (path string, aside, ok bool) {
+// settableAt also reports whether the field belongs to an auxiliary part.
+func settableAt(d *check.Definition, subject setting) (path string, auxiliary, ok bool) {
 	var best *schemaNode
 	for _, top := range schemaDesired(d.Storage()) {
 		top.walk(func(n *schemaNode) bool {
 			if isExtraContainers(n) {
 				return false
 			}
-			if !settableShapes[what](n) {
+			if !settableShapes[subject](n) {
 				return true
 			}
-			if is := isAuxiliaryField(n); best == nil || aside && !is || aside == is && n.depth() < best.depth() {
-				best, aside = n, is
+			if current := isAuxiliaryField(n); best == nil || auxiliary && !current || auxiliary == current && n.depth() < best.depth() {
+				best, auxiliary = n, current
 			}
 			return false
 		})
@@ -36,15 +36,15 @@ func settableAt(d *check.Definition, what setting) (path string, aside, ok bool)
 	if best == nil {
 		return "", false, false
 	}
-	return best.path(), aside, true
+	return best.path(), auxiliary, true
 }
 
-// settableAuxiliaryName are the names of parts that support what a custom resource is for:
-// what is set of them is not set of the rest.
+// settableAuxiliaryName are the names of supporting parts of a custom resource, whose settings
+// do not apply to the rest.
 var settableAuxiliaryName = pattern(`(?i)backup|restore|exporter|metrics|monitor|bootstrap|sidecar|\binit|job|hook|migration|recovery|upgrade|cleanup|test`)
 
-// isAuxiliaryField says that a field is one of an auxiliary part. Of a kind that is itself
-// for backups that says nothing.
+// isAuxiliaryField reports whether a field belongs to an auxiliary part. In a kind for
+// backups, a backup field is not auxiliary.
 func isAuxiliaryField(n *schemaNode) bool {
 	for at := n; at != nil; at = at.up {
 		if settableAuxiliaryName().MatchString(at.name) {
@@ -54,21 +54,21 @@ func isAuxiliaryField(n *schemaNode) bool {
 	return false
 }
 
-// isExtraContainers says that a field is about containers that are added to those of the
+// isExtraContainers reports whether a field holds containers that are added to those of the
 // operator.
 func isExtraContainers(n *schemaNode) bool {
 	return n.field() && settableNamed(n, "sidecars", "sidecarcontainers", "sidecarcontainer", "initcontainers", "initcontainer", "extracontainers", "additionalcontainers", "ephemeralcontainers")
 }
 
-// settableOpenName says that an open object of the name may set anything about pods.
+// settableOpenName matches the names of open objects that may set anything about pods.
 func settableOpenName(name string) bool {
 	name = strings.ToLower(name)
 	return strings.Contains(name, "podtemplate") || strings.Contains(name, "podspec") || strings.Contains(name, "override") ||
 		slices.Contains([]string{"template", "values", "pod", "pods", "patches", "patch", "helmvalues", "podpolicy", "deployment", "statefulset"}, name)
 }
 
-// settableOpen returns the first field that the schema leaves open, and in which anything
-// about pods may be set; false where there is none.
+// settableOpen returns the first open field in which anything about pods may be set; false
+// where there is none.
 func settableOpen(d *check.Definition) (path string, ok bool) {
 	for _, top := range schemaDesired(d.Storage()) {
 		top.walk(func(n *schemaNode) bool {
@@ -81,8 +81,8 @@ func settableOpen(d *check.Definition) (path string, ok bool) {
 	return path, ok
 }
 
-// settableOpenAt says that a field, or the list whose items it is, has a name under which
-// pods are described.
+// settableOpenAt reports whether a field, or the list that it is an item of, has a name under
+// which pods are described.
 func settableOpenAt(n *schemaNode) bool {
 	if !n.field() {
 		n = n.holder()
@@ -97,15 +97,15 @@ func settableOpenAt(n *schemaNode) bool {
 	return n.name == "spec" && above != nil && settableOpenName(above.name)
 }
 
-// settableApplies says whether objects of the kind run pods: instances own some, by no
-// other custom resource in between, or the schema has replicas beside an image, resources
+// settableApplies reports whether objects of the kind run pods: instances own some, without
+// another custom resource in between, or the schema has replicas next to an image, resources
 // or the template of a pod.
 func settableApplies(d *check.Definition) bool {
 	return len(ownWorkloads(d)) > 0 || settableRuns(d)
 }
 
-// ownWorkloads returns the workloads of which the nearest owner that is no built-in
-// controller is an instance. Those of another custom resource below are that one's to set.
+// ownWorkloads returns the workloads whose nearest owner, apart from built-in controllers, is
+// an instance. A nested custom resource sets its own workloads.
 func ownWorkloads(d *check.Definition) []*check.Workload {
 	var out []*check.Workload
 	for _, w := range d.Workloads() {
@@ -116,8 +116,8 @@ func ownWorkloads(d *check.Definition) []*check.Workload {
 	return out
 }
 
-// settableRuns says that the schema has replicas beside an image, the resources of a
-// container or the template of a pod. A pod template alone may be there for others to use.
+// settableRuns reports whether the schema has replicas next to an image, the resources of a
+// container or the template of a pod. A pod template alone may exist for other objects to use.
 func settableRuns(d *check.Definition) bool {
 	runs := false
 	for _, top := range schemaDesired(d.Storage()) {

@@ -7,14 +7,13 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 )
 
-// settableRules are about what users can set of the pods that a custom resource makes.
-// What they cannot set, they must patch behind the operator's back, and it takes it away
-// again.
+// settableRules are about the pod settings that a custom resource offers. Users must patch any
+// other setting behind the operator's back, and the operator reverts it.
 func settableRules() []check.Rule {
-	rule := func(id string, c check.Category, s check.Severity, n int, what setting, title, why, fix string) check.Rule {
+	rule := func(id string, c check.Category, s check.Severity, n int, subject setting, title, reason, fix string) check.Rule {
 		return check.Rule{
-			ID: id, Category: c, Severity: s, Guidelines: []check.Guideline{check.MaturityGuideline(n)}, Title: title, Why: why, Fix: fix,
-			Definition: func(d *check.Definition, r *check.Result) { settableRule(d, what, r) },
+			ID: id, Category: c, Severity: s, Guidelines: []check.Guideline{check.MaturityGuideline(n)}, Title: title, Why: reason, Fix: fix,
+			Definition: func(d *check.Definition, r *check.Result) { settableRule(d, subject, r) },
 		}
 	}
 	return []check.Rule{
@@ -53,7 +52,7 @@ func settableRules() []check.Rule {
 	}
 }
 
-// settableWords are what a setting is called in messages, and the field that mostly takes it.
+// settableWords are the names of a setting in messages, and its usual field.
 var settableWords = [...]struct{ what, field string }{
 	setsResources:       {"the requests and limits", "resources"},
 	setsNodes:           {"the nodes", "nodeSelector"},
@@ -65,18 +64,18 @@ var settableWords = [...]struct{ what, field string }{
 	setsPodLabels:       {"the labels", "podLabels"},
 }
 
-func settableRule(d *check.Definition, what setting, r *check.Result) {
+func settableRule(d *check.Definition, subject setting, r *check.Result) {
 	v := d.Storage()
 	if !settableApplies(d) || schemaOf(v) == nil {
 		return
 	}
-	at, aside, ok := settableAt(d, what)
-	if ok && (!aside || settableAuxiliaryName().MatchString(d.Kind.Kind)) {
+	at, auxiliary, ok := settableAt(d, subject)
+	if ok && (!auxiliary || settableAuxiliaryName().MatchString(d.Kind.Kind)) {
 		r.Pass(d.Ref)
 		return
 	}
 	workloads := ownWorkloads(d)
-	switch what {
+	switch subject {
 	case setsServiceAccount:
 		if len(workloads) == 0 {
 			r.AddUnknown(d.Ref, "no instance runs pods yet, so it is unknown whether each has an account of its own")
@@ -91,7 +90,7 @@ func settableRule(d *check.Definition, what setting, r *check.Result) {
 			return
 		}
 	}
-	words := settableWords[what]
+	words := settableWords[subject]
 	if path, ok := settableOpen(d); ok {
 		r.AddUnknown(d.Ref, path+" accepts fields that the schema does not know, so it is unknown whether "+words.what+" of pods can be set there")
 		return
@@ -108,7 +107,7 @@ func settableRule(d *check.Definition, what setting, r *check.Result) {
 	for _, w := range workloads {
 		f.Related = append(f.Related, w.Ref)
 	}
-	if path, ok := settablePruned(d, what); ok {
+	if path, ok := settablePruned(d, subject); ok {
 		f.Field, f.Value = schemaField(v), path
 		f.Message = path + " has no fields in the schema, so labels there are pruned"
 		f.Remedy = "Generate the schema with the fields of embedded metadata (controller-gen crd:generateEmbeddedObjectMeta=true)."
@@ -116,8 +115,8 @@ func settableRule(d *check.Definition, what setting, r *check.Result) {
 	r.AddFinding(f)
 }
 
-// ownAccounts says that the pods of all workloads run as service accounts that instances
-// own: then each has its own.
+// ownAccounts reports whether the pods of all workloads run as service accounts that instances
+// own: then each instance has its own.
 func ownAccounts(d *check.Definition, workloads []*check.Workload) bool {
 	owned := map[string]bool{}
 	for _, ref := range d.Instances {
@@ -137,18 +136,18 @@ func ownAccounts(d *check.Definition, workloads []*check.Workload) bool {
 	return len(workloads) > 0
 }
 
-// severalOf says that a workload has replicas that may run on one node. Those of a DaemonSet
-// never do.
+// severalOf reports whether a workload has replicas that may run on one node, which those of a
+// DaemonSet never do.
 func severalOf(workloads []*check.Workload) bool {
 	return slices.ContainsFunc(workloads, func(w *check.Workload) bool {
 		return w.Replicas > 1 && w.Ref.Kind != "DaemonSet" && w.IsLongRunning()
 	})
 }
 
-// settablePruned returns the metadata of a pod template of which the schema has no fields:
-// whatever is written there is lost.
-func settablePruned(d *check.Definition, what setting) (path string, ok bool) {
-	if what != setsPodLabels || d.CRD.Spec.PreserveUnknownFields {
+// settablePruned returns the metadata of a pod template for which the schema has no fields:
+// the server prunes what users write there.
+func settablePruned(d *check.Definition, subject setting) (path string, ok bool) {
+	if subject != setsPodLabels || d.CRD.Spec.PreserveUnknownFields {
 		return "", false
 	}
 	for _, top := range schemaDesired(d.Storage()) {
@@ -164,7 +163,7 @@ func settablePruned(d *check.Definition, what setting) (path string, ok bool) {
 	return path, ok
 }
 
-// isPodTemplate says that a template is that of pods.
+// isPodTemplate reports whether a template is that of pods.
 func isPodTemplate(n *schemaNode) bool {
 	spec := n.props.Properties["spec"]
 	return settableHas(&spec, "containers")

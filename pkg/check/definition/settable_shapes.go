@@ -7,7 +7,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// setting is something about pods that users may want to set through a custom resource.
+// setting is a pod setting that users may need to set through a custom resource.
 type setting uint8
 
 const (
@@ -22,9 +22,9 @@ const (
 	setsReplicas
 )
 
-// settableShapes say of each setting whether a field is one by which it is set. They compare
-// the name and the shape: a map that is called resources is not enough, and neither are
-// requests beside limits in the claim of a volume.
+// settableShapes tell for each setting whether a field sets it. They compare the name and the
+// shape: a map with the name resources is not enough, and neither are requests and limits in
+// the claim of a volume.
 var settableShapes = [...]func(*schemaNode) bool{
 	setsResources:       settableResources,
 	setsNodes:           settableNodes,
@@ -37,7 +37,7 @@ var settableShapes = [...]func(*schemaNode) bool{
 	setsReplicas:        settableReplicas,
 }
 
-// settableHas says that an object has all of some fields.
+// settableHas reports whether an object has all the given fields.
 func settableHas(p *apiextensionsv1.JSONSchemaProps, names ...string) bool {
 	for _, name := range names {
 		if _, ok := p.Properties[name]; !ok {
@@ -47,7 +47,7 @@ func settableHas(p *apiextensionsv1.JSONSchemaProps, names ...string) bool {
 	return true
 }
 
-// settableSome says that an object has at least n of some fields.
+// settableSome reports whether an object has at least n of the given fields.
 func settableSome(p *apiextensionsv1.JSONSchemaProps, n int, names ...string) bool {
 	for _, name := range names {
 		if _, ok := p.Properties[name]; ok {
@@ -57,17 +57,17 @@ func settableSome(p *apiextensionsv1.JSONSchemaProps, n int, names ...string) bo
 	return n <= 0
 }
 
-// settableFree says that a field takes an object that its schema leaves open.
+// settableFree reports whether a field takes an object with an open schema.
 func settableFree(p *apiextensionsv1.JSONSchemaProps) bool {
 	return schemaOpen(p) && len(p.Properties) == 0
 }
 
-// settableMap says that a field takes any keys, with texts or whatever as values.
+// settableMap reports whether a field takes any keys, with texts or any values.
 func settableMap(p *apiextensionsv1.JSONSchemaProps) bool {
 	return p.Type == "object" && p.AdditionalProperties != nil && (p.AdditionalProperties.Allows || p.AdditionalProperties.Schema != nil) || settableFree(p)
 }
 
-// settableItem returns what a list holds; the field itself where it is none.
+// settableItem returns the items of a list; the field itself where it is no list.
 func settableItem(p *apiextensionsv1.JSONSchemaProps) *apiextensionsv1.JSONSchemaProps {
 	if p.Items != nil && p.Items.Schema != nil {
 		return p.Items.Schema
@@ -75,7 +75,8 @@ func settableItem(p *apiextensionsv1.JSONSchemaProps) *apiextensionsv1.JSONSchem
 	return p
 }
 
-// settableNamed says that the name of a field ends with a word, in any case and spelling.
+// settableNamed reports whether the name of a field ends with a word, in any case and
+// spelling.
 func settableNamed(n *schemaNode, words ...string) bool {
 	name := strings.ToLower(n.name)
 	if strings.ContainsAny(name, "_-") {
@@ -84,7 +85,7 @@ func settableNamed(n *schemaNode, words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.HasSuffix(name, w) })
 }
 
-// settableClaim says that an object is the claim of a volume, of which the requests are of
+// settableClaim reports whether an object is the claim of a volume, whose requests are for
 // storage.
 func settableClaim(p *apiextensionsv1.JSONSchemaProps) bool {
 	return settableSome(p, 1, "accessModes", "storageClassName", "storageClass", "volumeMode", "volumeName", "volumeClaimTemplate")
@@ -99,14 +100,14 @@ func settableResources(n *schemaNode) bool {
 	case settableHas(p, "limits", "requests"):
 		return settableQuantities(p, "limits") && settableQuantities(p, "requests")
 	case settableNamed(n, "resources", "resource", "resourcerequirements"):
-		// Without limits beside requests: cpu and memory by themselves, or an open object.
+		// Without limits next to requests: cpu and memory by themselves, or an open object.
 		return settableFree(p) || settableHas(p, "cpu", "memory")
 	}
-	// The cores and the memory of a Spark driver are requests and limits at once.
+	// The cores and the memory of a Spark driver are both requests and limits.
 	return settableHas(p, "cores", "memory")
 }
 
-// settableQuantities says that a field maps resources to amounts, or names them.
+// settableQuantities reports whether a field maps resources to amounts, or names them.
 func settableQuantities(p *apiextensionsv1.JSONSchemaProps, name string) bool {
 	amounts := p.Properties[name]
 	if settableMap(&amounts) {
@@ -117,7 +118,7 @@ func settableQuantities(p *apiextensionsv1.JSONSchemaProps, name string) bool {
 	return cpu || memory
 }
 
-// settableVolume says that a field is below that of a volume or its claim.
+// settableVolume reports whether a field is within a volume or its claim.
 func settableVolume(n *schemaNode) bool {
 	for at := n; at != nil; at = at.up {
 		if settableNamed(at, "volumeclaimtemplate", "volumeclaimtemplates", "persistentvolumeclaim", "volumes", "pvc", "ephemeral", "storage", "persistence") {
@@ -127,7 +128,7 @@ func settableVolume(n *schemaNode) bool {
 	return false
 }
 
-// settableAny says that a field takes an object, or whatever is written.
+// settableAny reports whether a field takes an object, or any value.
 func settableAny(p *apiextensionsv1.JSONSchemaProps) bool { return p.Type == "object" || schemaOpen(p) }
 
 func settableNodes(n *schemaNode) bool {
@@ -140,7 +141,7 @@ func settableNodes(n *schemaNode) bool {
 	return settableOpenAffinity(n)
 }
 
-// settableOpenAffinity says that a field is an affinity of which the schema has no parts.
+// settableOpenAffinity reports whether a field is an affinity without a schema for its parts.
 func settableOpenAffinity(n *schemaNode) bool {
 	return settableNamed(n, "affinity") && settableFree(n.props)
 }
@@ -149,7 +150,7 @@ func settablePodAffinity(n *schemaNode) bool {
 	return settableNamed(n, "podaffinity") && settableAny(n.props) || settableOpenAffinity(n)
 }
 
-// settableSpread is anti-affinity, or topology spread: either keeps replicas apart. Where
+// settableSpread matches anti-affinity and topology spread: either keeps replicas apart. Where
 // an operator makes the terms by itself, a switch or a topology key is enough.
 func settableSpread(n *schemaNode) bool {
 	if !n.field() {
@@ -180,7 +181,7 @@ func settableServiceAccount(n *schemaNode) bool {
 	return n.props.Type == "string" || settableHas(n.props, "name") || settableHas(n.props, "metadata") || settableFree(n.props)
 }
 
-// settableLogin says that a field is how the operator logs in somewhere, where a service
+// settableLogin reports whether a field configures a login of the operator, where a service
 // account is that of a token and not of pods.
 func settableLogin(n *schemaNode) bool {
 	for at := n.holder(); at != nil; at = at.holder() {
@@ -198,7 +199,7 @@ func settableSecurityContext(n *schemaNode) bool {
 	if !n.field() {
 		return false
 	}
-	// Some operators take the parts that matter by themselves.
+	// Some operators take only the relevant parts.
 	if settableNamed(n, "runasuser", "fsgroup") && n.props.Type == "integer" || n.name == "seccompProfile" {
 		return true
 	}
@@ -210,14 +211,14 @@ var (
 	settableLabelsName = pattern(`(?i)^(pods?|additional|extra|common|custom|workload|template)_?labels$|^(additional|extra)PodLabels$`)
 	settablePodParts   = pattern(`(?i)pod|template`)
 	settablePod        = pattern(`(?i)pod([^d]|$)`)
-	// settableOtherParts are the names of what is created besides pods, and of what labels
-	// select.
+	// settableOtherParts are the names of created objects other than pods, and of label
+	// selectors.
 	settableOtherParts = pattern(`(?i)service|ingress|secret|volume|claim|pvc|storage|pdb|budget|configmap|selector|match|backup|monitor|route|balancer|certificate|namespace|bucket|issuer|rule|expose`)
 )
 
-// settablePodLabels is a map of labels for pods: by its name, as labels of the metadata of
-// a pod template, or as labels of the whole or of one of its parts. The metadata of a
-// template counts where labels are kept: of a plain object without fields all is pruned.
+// settablePodLabels matches a map of labels for pods: by its name, as labels in the metadata
+// of a pod template, or as labels of the whole or of one of its parts. The metadata of a
+// template counts where labels are kept: the server prunes a plain object without fields.
 func settablePodLabels(n *schemaNode) bool {
 	if !n.field() {
 		return false
@@ -242,13 +243,13 @@ func settablePodLabels(n *schemaNode) bool {
 
 func settableMetadata(n *schemaNode) bool { return settableNamed(n, "metadata") }
 
-// settableReplicas is how many pods there are, as operators call it.
+// settableReplicas matches the number of pods, under the names that operators use.
 func settableReplicas(n *schemaNode) bool {
 	switch n.name {
 	case "replicas", "replicaCount", "instances", "numberOfInstances":
 		return n.props.Type == "integer"
 	case "size", "clusterSize", "nodeCount", "count":
-		// Further down these count other things: bytes, attempts.
+		// Deeper fields of these names count other things: bytes, attempts.
 		return n.props.Type == "integer" && n.depth() <= 3
 	}
 	return false

@@ -9,13 +9,13 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 )
 
-// applyLimit is the size in bytes that all annotations of an object may have together (of
-// k8s.io/apimachinery/pkg/api/validation). kubectl apply keeps the whole object in one.
+// applyLimit is the maximum size in bytes of all annotations of an object
+// (k8s.io/apimachinery/pkg/api/validation). kubectl apply stores the whole object in one.
 const applyLimit = 256 * 1024
 
-// crdSize wants a definition that plain kubectl apply takes.
+// crdSize checks that plain kubectl apply accepts the definition.
 func crdSize(d *check.Definition, r *check.Result) {
-	// What the server adds is not what was applied.
+	// Fields that the server adds were not applied.
 	crd := *d.CRD
 	crd.ManagedFields, crd.Annotations, crd.Status = nil, nil, apiextensionsv1.CustomResourceDefinitionStatus{}
 	data, err := json.Marshal(&crd)

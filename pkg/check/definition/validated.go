@@ -14,8 +14,8 @@ import (
 
 var validatingWebhookKind = schema.GroupKind{Group: admissionregistrationv1.GroupName, Kind: "ValidatingWebhookConfiguration"}
 
-// validatedBy returns the webhooks that see objects of the kind when they are created or
-// changed. known is false where they were not read.
+// validatedBy returns the webhooks that admit creates and updates of the kind. known is false
+// where they were not read.
 func validatedBy(d *check.Definition) (names []string, known bool) {
 	for _, h := range d.World.Webhooks() {
 		if h.Config.Kind == validatingWebhookKind.Kind && slices.ContainsFunc(h.Rules, func(r admissionregistrationv1.RuleWithOperations) bool { return ruledBy(d, r) }) {
@@ -25,8 +25,8 @@ func validatedBy(d *check.Definition) (names []string, known bool) {
 	return names, len(names) > 0 || d.World.Read(validatingWebhookKind, "")
 }
 
-// ruledBy says that a webhook's rule names the kind. One that matches every group is that
-// of a policy engine: it knows nothing of this kind.
+// ruledBy reports whether a webhook's rule names the kind. A rule that matches every group is
+// that of a policy engine, which does not validate this kind.
 func ruledBy(d *check.Definition, rule admissionregistrationv1.RuleWithOperations) bool {
 	changes := slices.ContainsFunc(rule.Operations, func(op admissionregistrationv1.OperationType) bool {
 		return op == admissionregistrationv1.Create || op == admissionregistrationv1.Update || op == admissionregistrationv1.OperationAll
@@ -37,15 +37,15 @@ func ruledBy(d *check.Definition, rule admissionregistrationv1.RuleWithOperation
 	return changes && resource && slices.Contains(rule.APIGroups, d.CRD.Spec.Group)
 }
 
-// schemaChecked says that a schema checks more than a type.
+// schemaChecked reports whether a schema checks more than a type.
 func schemaChecked(p *apiextensionsv1.JSONSchemaProps) bool {
 	return len(p.Required) > 0 || schemaValueChecked(p) ||
 		p.MinItems != nil || p.MaxItems != nil || p.UniqueItems || p.MinProperties != nil || p.MaxProperties != nil ||
 		len(p.OneOf) > 0 || len(p.AnyOf) > 0 && !p.XIntOrString || len(p.AllOf) > 0 || p.Not != nil
 }
 
-// schemaValueChecked says that the values of a field are limited. A format that is the
-// width of a number limits nothing that a user would run into.
+// schemaValueChecked reports whether the values of a field are limited. A format that gives
+// the width of a number is no practical limit.
 func schemaValueChecked(p *apiextensionsv1.JSONSchemaProps) bool {
 	switch p.Format {
 	case "", "int32", "int64", "float", "double":
@@ -56,8 +56,8 @@ func schemaValueChecked(p *apiextensionsv1.JSONSchemaProps) bool {
 		p.Minimum != nil || p.Maximum != nil || p.MultipleOf != nil || len(p.XValidations) > 0
 }
 
-// schemaPlain says that a field could be limited and has no limit by its type: a text, a
-// number, a list or map, an object with fields of which some may be needed.
+// schemaPlain reports whether the type of a field allows a limit and has none by itself: a
+// text, a number, a list or map, an object with fields some of which may be required.
 func schemaPlain(p *apiextensionsv1.JSONSchemaProps) bool {
 	switch p.Type {
 	case "boolean":
@@ -68,12 +68,12 @@ func schemaPlain(p *apiextensionsv1.JSONSchemaProps) bool {
 	return true
 }
 
-// schemaWorth is the number of fields that could be checked from which a schema without
-// any check is more than a matter of taste.
+// schemaWorth is the number of checkable fields from which a schema without any check is a
+// finding.
 const schemaWorth = 3
 
-// crdSchemaValidated wants a schema that refuses something. How many checks there should be
-// cannot be said from outside: only a schema without any is reported.
+// crdSchemaValidated checks that a schema refuses something. The right number of checks is
+// unknown from outside: only a schema without any is a finding.
 func crdSchemaValidated(d *check.Definition, r *check.Result) {
 	v := preferred(d)
 	var plain, checked int
@@ -111,8 +111,8 @@ func crdSchemaValidated(d *check.Definition, r *check.Result) {
 	}
 }
 
-// crdSchemaEnumerations looks for texts of which the description lists the values, and the
-// schema does not.
+// crdSchemaEnumerations finds texts whose values the description lists and the schema does
+// not.
 func crdSchemaEnumerations(d *check.Definition, r *check.Result) {
 	v := preferred(d)
 	var free []string
@@ -149,15 +149,15 @@ func crdSchemaEnumerations(d *check.Definition, r *check.Result) {
 	})
 }
 
-// enumerationOfFields says that a list is one of fields, of which one is to be set.
+// enumerationOfFields reports whether a list names fields one of which is to be set.
 func enumerationOfFields(n *schemaNode, values []string) bool {
 	return slices.ContainsFunc(values, func(v string) bool {
-		_, beside := n.up.props.Properties[v]
-		return beside || v == n.name
+		_, sibling := n.up.props.Properties[v]
+		return sibling || v == n.name
 	})
 }
 
-// schemaRuledAbove says that a rule in CEL above a field speaks of it.
+// schemaRuledAbove reports whether a CEL rule of a field above mentions it.
 func schemaRuledAbove(n *schemaNode) bool {
 	for at := n.up; at != nil; at = at.up {
 		for _, rule := range at.props.XValidations {

@@ -40,8 +40,8 @@ func versionField(d *check.Definition, r *check.Result) {
 	})
 }
 
-// versionPath finds the field in which a version or an image is stated, at a depth of
-// so many fields at most; the least deep one.
+// versionPath finds the topmost field that states a version or an image, at most deep levels
+// down.
 func versionPath(path string, s *apiextensionsv1.JSONSchemaProps, deep int) string {
 	names := slices.Sorted(maps.Keys(s.Properties))
 	for _, name := range names {
@@ -53,11 +53,11 @@ func versionPath(path string, s *apiextensionsv1.JSONSchemaProps, deep int) stri
 		return ""
 	}
 	for _, name := range names {
-		below := s.Properties[name]
-		if found := versionPath(path+"."+name, &below, deep-1); found != "" {
+		child := s.Properties[name]
+		if found := versionPath(path+"."+name, &child, deep-1); found != "" {
 			return found
 		}
-		if items := itemSchema(&below); items != nil {
+		if items := itemSchema(&child); items != nil {
 			if found := versionPath(path+"."+name+"[]", items, deep-1); found != "" {
 				return found
 			}
@@ -66,8 +66,8 @@ func versionPath(path string, s *apiextensionsv1.JSONSchemaProps, deep int) stri
 	return ""
 }
 
-// statesVersion says that a field's name is that of a version or an image of what is
-// run, and not of an API or a protocol.
+// statesVersion reports whether a field's name is that of the version or image of a program,
+// and not of an API or a protocol.
 func statesVersion(name string) bool {
 	lower := strings.ToLower(name)
 	switch lower {
@@ -79,13 +79,13 @@ func statesVersion(name string) bool {
 	return strings.HasSuffix(lower, "version") || strings.HasPrefix(lower, "image") || strings.HasSuffix(lower, "image")
 }
 
-// versionActedOn compares what instances state with the images of their pods.
+// versionActedOn compares the versions in instances with the images of their pods.
 func versionActedOn(d *check.Definition, r *check.Result) {
 	for _, ref := range d.Instances {
-		said := d.World.Facts.Versions(ref)
-		want := cmp.Or(said["spec.version"], said["spec.tag"], said["spec.imageTag"], said["spec.imageVersion"])
-		image := cmp.Or(said["spec.image"], said["spec.imageName"])
-		field := statedField(said)
+		versions := d.World.Facts.Versions(ref)
+		want := cmp.Or(versions["spec.version"], versions["spec.tag"], versions["spec.imageTag"], versions["spec.imageVersion"])
+		image := cmp.Or(versions["spec.image"], versions["spec.imageName"])
+		field := statedField(versions)
 		if want == "" && image == "" {
 			continue
 		}
@@ -108,7 +108,7 @@ func versionActedOn(d *check.Definition, r *check.Result) {
 			}
 			r.AddFinding(f)
 		default:
-			if status := said["status.version"]; status != "" && check.VersionsAgree(want, status) {
+			if status := versions["status.version"]; status != "" && check.VersionsAgree(want, status) {
 				r.Pass(ref)
 				continue
 			}
@@ -117,9 +117,9 @@ func versionActedOn(d *check.Definition, r *check.Result) {
 	}
 }
 
-func statedField(said map[string]string) string {
+func statedField(stated map[string]string) string {
 	for _, name := range []string{"spec.version", "spec.tag", "spec.imageTag", "spec.imageVersion", "spec.image", "spec.imageName"} {
-		if said[name] != "" {
+		if stated[name] != "" {
 			return name
 		}
 	}
@@ -134,8 +134,8 @@ type runningImage struct {
 	image check.Image
 }
 
-// runningImages returns the containers of the lasting workloads that an instance owns, each
-// different image once, in order.
+// runningImages returns the containers of the long-running workloads that an instance owns,
+// each different image once, in order.
 func runningImages(d *check.Definition, ref object.Ref) []runningImage {
 	var out []runningImage
 	for _, wl := range d.World.WorkloadsOf(d.World.Owned(ref)) {
@@ -151,7 +151,7 @@ func runningImages(d *check.Definition, ref object.Ref) []runningImage {
 	return out
 }
 
-// isSettled says that no workload of an instance is being rolled out.
+// isSettled reports whether no workload of an instance is in a rollout.
 func isSettled(d *check.Definition, ref object.Ref) bool {
 	for _, wl := range d.World.WorkloadsOf(d.World.Owned(ref)) {
 		switch o := wl.Object.(type) {
@@ -176,9 +176,9 @@ const (
 	older
 )
 
-// compareVersion says whether containers run what is stated. One that does is enough; that
-// an older one runs is said only of the container that has the name of the kind, or has the
-// repository of the stated image.
+// compareVersion reports whether containers run the stated version. One that does is enough.
+// Only a container with the name of the kind, or with the repository of the stated image,
+// counts as older.
 func compareVersion(kind, want, image string, runs []runningImage) (verdict, string) {
 	if image != "" {
 		if slices.ContainsFunc(runs, func(c runningImage) bool { return c.text == image }) {

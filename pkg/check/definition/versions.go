@@ -25,17 +25,17 @@ func stored(d *check.Definition, r *check.Result) {
 			Object: d.Ref, Field: fmt.Sprintf("status.storedVersions[%d]", i), Value: name,
 			Remedy: fmt.Sprintf("rewrite all %s, then: kubectl patch crd %s --subresource=status --type=merge -p '{\"status\":{\"storedVersions\":[\"%s\"]}}'", d.CRD.Spec.Names.Plural, d.CRD.Name, storage.Name),
 		}
-		is, there := served[name]
+		isServed, found := served[name]
 		switch {
-		case !there:
+		case !found:
 			f.Severity = check.Error
 			f.Message = fmt.Sprintf("objects may be stored in %s, which the CRD does not have: the API server cannot read these", name)
-		case !is:
+		case !isServed:
 			f.Message = fmt.Sprintf("objects may still be stored in %s, which is no longer served; a CRD that drops it will be refused", name)
 		default:
 			f.Message = fmt.Sprintf("objects may still be stored in %s and not in %s; a CRD that drops it will be refused", name, storage.Name)
 		}
-		if there && len(d.Instances) == 0 && d.World.Read(d.Kind, "") {
+		if found && len(d.Instances) == 0 && d.World.Read(d.Kind, "") {
 			f.Severity = check.Info
 			f.Remedy = strings.Replace(f.Remedy, fmt.Sprintf("rewrite all %s, then: ", d.CRD.Spec.Names.Plural), "", 1)
 			f.Message = fmt.Sprintf("%s is still listed as stored, although there are no objects; a CRD that drops it will be refused", name)
@@ -73,9 +73,9 @@ func deprecated(d *check.Definition, r *check.Result) {
 }
 
 // successor is the first served version that is not deprecated.
-func successor(d *check.Definition, not string) string {
+func successor(d *check.Definition, except string) string {
 	for _, v := range d.Served() {
-		if !v.Deprecated && v.Name != not {
+		if !v.Deprecated && v.Name != except {
 			return d.Kind.Group + "/" + v.Name
 		}
 	}
@@ -100,8 +100,8 @@ func stable(d *check.Definition, r *check.Result) {
 	})
 }
 
-// isAlpha says that a version is named as Kubernetes names alpha ones: v1alpha2. A
-// name of another form (2024-01-01) promises nothing, and is not found fault with.
+// isAlpha reports whether a version has the form of Kubernetes' alpha versions: v1alpha2. A
+// name of another form (2024-01-01) promises nothing, and is no finding.
 func isAlpha(version string) bool {
 	rest, ok := strings.CutPrefix(version, "v")
 	major, minor, alpha := strings.Cut(rest, "alpha")

@@ -26,7 +26,7 @@ const (
 	schemaValue = "*"
 )
 
-// path returns where the node is in an object: spec.users[].name, spec.hosts.*.port.
+// path returns the path of the node in an object: spec.users[].name, spec.hosts.*.port.
 func (n *schemaNode) path() string {
 	var steps []string
 	for at := n; at != nil && at.name != ""; at = at.up {
@@ -36,7 +36,7 @@ func (n *schemaNode) path() string {
 	return strings.ReplaceAll(strings.Join(steps, "."), "."+schemaItem, schemaItem)
 }
 
-// field says that the node is a named field, and no item or value.
+// field reports whether the node is a named field, and no item or value.
 func (n *schemaNode) field() bool {
 	return n.name != schemaItem && n.name != schemaValue && n.name != ""
 }
@@ -61,8 +61,8 @@ func (n *schemaNode) depth() int {
 	return depth
 }
 
-// walk visits the node and everything below it in the order of names, and goes deeper
-// where visit says so. A structural schema has no cycles: it cannot refer.
+// walk visits the node and everything below it in the order of names, and descends where visit
+// returns true. A structural schema has no cycles, since it cannot refer.
 func (n *schemaNode) walk(visit func(*schemaNode) bool) {
 	if !visit(n) {
 		return
@@ -87,8 +87,8 @@ func schemaOf(v *apiextensionsv1.CustomResourceDefinitionVersion) *schemaNode {
 	return &schemaNode{props: v.Schema.OpenAPIV3Schema}
 }
 
-// schemaDesired returns the fields at the top that users fill in: all but those of every
-// object, and the status. Mostly that is the spec alone.
+// schemaDesired returns the top-level fields that users set: all but the status and those of
+// every object. Mostly that is the spec alone.
 func schemaDesired(v *apiextensionsv1.CustomResourceDefinitionVersion) []*schemaNode {
 	root := schemaOf(v)
 	if root == nil {
@@ -106,9 +106,8 @@ func schemaDesired(v *apiextensionsv1.CustomResourceDefinitionVersion) []*schema
 	return out
 }
 
-// schemaOwn visits the fields that users fill in and that are of the definition's own
-// making: what lies within a type of Kubernetes (a pod template, a probe) is documented
-// and checked there.
+// schemaOwn visits the fields that users set and that the definition itself defines: the
+// fields within a Kubernetes type (a pod template, a probe) are documented and checked there.
 func schemaOwn(v *apiextensionsv1.CustomResourceDefinitionVersion, visit func(*schemaNode)) {
 	for _, top := range schemaDesired(v) {
 		top.walk(func(n *schemaNode) bool {
@@ -118,8 +117,8 @@ func schemaOwn(v *apiextensionsv1.CustomResourceDefinitionVersion, visit func(*s
 	}
 }
 
-// preferred returns the version that kubectl uses where none is named: of those that are
-// served the most stable and newest.
+// preferred returns the version that kubectl uses by default: the most stable and newest of
+// the served ones.
 func preferred(d *check.Definition) *apiextensionsv1.CustomResourceDefinitionVersion {
 	served := d.Served()
 	if len(served) == 0 {
@@ -130,18 +129,18 @@ func preferred(d *check.Definition) *apiextensionsv1.CustomResourceDefinitionVer
 	})
 }
 
-// schemaField is where a version's schema stands in its definition.
+// schemaField is the path of a version's schema in its definition.
 func schemaField(v *apiextensionsv1.CustomResourceDefinitionVersion) string {
 	return "spec.versions[" + v.Name + "].schema.openAPIV3Schema"
 }
 
-// schemaOpen says that a field takes what its schema does not know, and keeps it.
+// schemaOpen reports whether a field accepts and keeps names that its schema does not have.
 func schemaOpen(p *apiextensionsv1.JSONSchemaProps) bool {
 	return p.XPreserveUnknownFields != nil && *p.XPreserveUnknownFields
 }
 
-// pattern compiles an expression at its first use: commands that check no definition do not
-// pay for it.
+// pattern compiles an expression at its first use, so that commands that check no definition
+// do not pay for it.
 func pattern(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// candidate is a workload, and what speaks for it.
+// candidate is a workload, and the evidence for it.
 type candidate struct {
 	wl      int
 	points  int
@@ -20,8 +20,8 @@ type candidate struct {
 	domains int
 }
 
-// verdict is who acts on the objects of a definition: a workload (-1 where that is unknown),
-// or why it is unknown.
+// verdict is the workload that acts on the objects of a definition (-1 where that is unknown),
+// or the reason why it is unknown.
 type verdict struct {
 	main   int
 	points int
@@ -76,11 +76,11 @@ func (s *search) decideOne(i int, breadth map[string]map[int]int) verdict {
 	return verdict{main: first.wl, points: first.points}
 }
 
-// domains is the number of domains of API groups beyond which an account is one that manages
-// everything, and is no operator of each where its permissions are the only sign.
+// domains is the maximum number of domains of API groups for an operator. An account beyond it
+// manages everything, and is no operator where its permissions are the only sign.
 const domains = 12
 
-// breadths counts of how many definitions of a group each workload may write the status.
+// breadths counts, for each group, the definitions whose status each workload may write.
 func (s *search) breadths() map[string]map[int]int {
 	breadth := map[string]map[int]int{}
 	for i, signs := range s.signs {
@@ -98,8 +98,8 @@ func (s *search) breadths() map[string]map[int]int {
 	return breadth
 }
 
-// able says that a workload could be the operator: it has some right to the objects, or
-// what it may do is not known.
+// able reports whether a workload could be the operator: it has some permission on the
+// objects, or its permissions are unknown.
 func (s *search) able(i, wl int) bool {
 	if s.loose || !s.rightsRead() || s.workloads[wl].all {
 		return true
@@ -112,7 +112,7 @@ func (s *search) rightsRead() bool {
 	return w.Read(check.ClusterRoleKind, "") && w.Read(check.ClusterRoleBindingKind, "") && w.Read(check.RoleBindingKind, "") && w.Read(check.RoleKind, "")
 }
 
-// explainNone says why it is not known who acts on the objects of a definition.
+// explainNone returns the reason why the operator of a definition is unknown.
 func (s *search) explainNone(i int, best candidate) string {
 	if unread := s.unread(); len(unread) > 0 {
 		return strings.Join(unread, ", ") + " were not all read, and it is unknown which workload acts on its objects"

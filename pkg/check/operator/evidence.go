@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// sentences are the words of signs. %[1]s is the kinds by their plural names,
-// %[2]s where it was seen.
+// sentences are the texts of signs. %[1]s is the kinds by their plural names, %[2]s the place
+// of the sign.
 var sentences = []struct {
 	sign signSet
 	text string
@@ -28,34 +28,34 @@ var sentences = []struct {
 	{signRead, "may read %[1]s (%[2]s)"},
 }
 
-// tellSigns says what speaks for a workload, a sentence each without its subject. That it
-// may read is reported only where it may do no more.
+// tellSigns returns the evidence for a workload, a sentence each without its subject.
+// Permission to read is reported only where there is no other evidence.
 func (s *search) tellSigns(defs []int, wl int) []string {
 	var out []string
 	for _, w := range sentences {
 		if w.sign == signRead && len(out) > 0 {
 			continue
 		}
-		var of []int
-		where := ""
+		var named []int
+		place := ""
 		for _, i := range defs {
 			signs := s.signsOf(i, wl)
 			if !signs.has(w.sign) || w.sign == signWrite && signs.has(signStatus|signGroup) || w.sign == signFinalizers && signs.has(signStatus|signGroup) {
 				continue
 			}
-			if len(of) == 0 {
-				where = s.signs[i][wl].where[w.sign]
+			if len(named) == 0 {
+				place = s.signs[i][wl].where[w.sign]
 			}
-			of = append(of, i)
+			named = append(named, i)
 		}
-		if len(of) == 0 {
+		if len(named) == 0 {
 			continue
 		}
 		if w.sign == signAny {
-			out = append(out, fmt.Sprintf("may write everything, %s as well", s.tellDefs(of)))
+			out = append(out, fmt.Sprintf("may write everything, %s as well", s.tellDefs(named)))
 			continue
 		}
-		out = append(out, fmt.Sprintf(w.text, s.tellDefs(of), where))
+		out = append(out, fmt.Sprintf(w.text, s.tellDefs(named), place))
 	}
 	return out
 }
@@ -67,11 +67,11 @@ func (s *search) tellDefs(defs []int) string {
 		names = append(names, s.defs[i].plural)
 	}
 	slices.Sort(names)
-	const few = 3
+	const maxShown = 3
 	switch {
 	case len(names) == 1:
 		return names[0]
-	case len(names) <= few:
+	case len(names) <= maxShown:
 		return object.AndList(names)
 	}
 	return fmt.Sprintf("%s, %s and %d more", names[0], names[1], len(names)-2)

@@ -11,15 +11,14 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Find finds the operators of the cluster: the workloads that act on the custom
-// resources of each definition. A definition of which that is not known makes an operator
-// without workloads, together with the others of its group. They are in the order of their
-// names.
+// Find finds the operators of the cluster: the workloads that act on the custom resources of
+// each definition. Definitions of one group whose operator is unknown make an operator without
+// workloads. The result is in the order of names.
 func Find(w *check.ClusterState) []*check.Operator { return newSearch(w).operators() }
 
-// Named returns the operators of a name, in any case: their own, that of the catalogue, of a
-// workload (with its namespace or without), of a Helm release or of an API group. The first
-// of these that means any operator counts.
+// Named returns the operators of a name, in any case: their own, that of the catalog, of a
+// workload (with its namespace or without), of a Helm release or of an API group. The first of
+// these that matches any operator counts.
 func Named(w *check.ClusterState, name string) []*check.Operator {
 	all := w.Operators()
 	for _, names := range []func(*check.Operator) []string{
@@ -39,8 +38,8 @@ func Named(w *check.ClusterState, name string) []*check.Operator {
 	return nil
 }
 
-// Near returns names of operators that are near to one that no operator has, the nearest
-// first, three at most.
+// Near returns up to three operator names that are similar to an unknown one, the most similar
+// first.
 func Near(w *check.ClusterState, name string) []string {
 	var names []string
 	for _, o := range w.Operators() {
@@ -63,7 +62,7 @@ func catalogued(w *check.ClusterState, o *check.Operator) []string {
 	return out
 }
 
-// catalogueName returns the name that the catalogue has for the operator of a kind.
+// catalogueName returns the name that the catalog has for the operator of a kind.
 func catalogueName(w *check.ClusterState, gk schema.GroupKind) string {
 	if w.Catalogued == nil {
 		return ""
@@ -98,18 +97,18 @@ func groups(o *check.Operator) []string {
 	return out
 }
 
-// definition is a CustomResourceDefinition as far as its name and labels go.
+// definition is the name and the labels of a CustomResourceDefinition.
 type definition struct {
 	ref    object.Ref
 	group  string
 	plural string
 	kind   schema.GroupKind
 	labels map[string]string
-	// own is what the catalogue calls its operator.
+	// own is the operator's name in the catalog.
 	own string
 }
 
-// definitionsThere returns the definitions that there are, in order.
+// definitionsThere returns the existing definitions, in order.
 func definitionsThere(w *check.ClusterState) []definition {
 	var out []definition
 	for _, ref := range w.Instances(check.DefinitionKind) {
@@ -127,8 +126,7 @@ func definitionsThere(w *check.ClusterState) []definition {
 	return out
 }
 
-// compareOperators orders them by name, and those of one name by what they are called in
-// reports.
+// compareOperators orders operators by name, and then by their reference in reports.
 func compareOperators(a, b *check.Operator) int {
 	return cmp.Or(cmp.Compare(a.Name, b.Name), object.Compare(a.Ref(), b.Ref()))
 }

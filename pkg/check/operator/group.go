@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// operators puts the definitions together by who acts on them.
+// operators groups the definitions by the workloads that act on them.
 func (s *search) operators() []*check.Operator {
 	verdicts := s.decide()
 	mains := s.families(verdicts)
@@ -33,8 +33,8 @@ func (s *search) operators() []*check.Operator {
 		byName[o.Name] = o
 	}
 	for _, key := range slices.Sorted(maps.Keys(unknown)) {
-		name, why, _ := strings.Cut(key, "\x00")
-		if o := byName[name]; o != nil && s.defs[unknown[key][0]].own != "" && !strings.HasPrefix(why, "several") {
+		name, reason, _ := strings.Cut(key, "\x00")
+		if o := byName[name]; o != nil && s.defs[unknown[key][0]].own != "" && !strings.HasPrefix(reason, "several") {
 			s.define(o, unknown[key])
 			o.Evidence = append(o.Evidence, fmt.Sprintf("the catalog says that %s is one of the kinds of %s", s.tellDefs(unknown[key]), name))
 			continue
@@ -43,7 +43,7 @@ func (s *search) operators() []*check.Operator {
 			s.define(o, unknown[key])
 			continue
 		}
-		o := &check.Operator{World: s.w, Name: name, Unknown: why}
+		o := &check.Operator{World: s.w, Name: name, Unknown: reason}
 		s.define(o, unknown[key])
 		out = append(out, o)
 		if byName[name] == nil {
@@ -54,7 +54,7 @@ func (s *search) operators() []*check.Operator {
 	return out
 }
 
-// define gives definitions to an operator.
+// define adds definitions to an operator.
 func (s *search) define(o *check.Operator, defs []int) {
 	for _, i := range defs {
 		o.Definitions = append(o.Definitions, s.defs[i].ref)
@@ -66,8 +66,8 @@ func (s *search) define(o *check.Operator, defs []int) {
 	slices.SortFunc(o.Kinds, object.CompareKinds)
 }
 
-// families puts together the definitions whose main workloads are of one operator: to each
-// family, by the first of its workloads, the definitions.
+// families groups the definitions whose main workloads are of one operator, by the first of
+// the workloads.
 func (s *search) families(verdicts []verdict) map[int][]int {
 	var mains []int
 	for _, v := range verdicts {
@@ -100,8 +100,8 @@ func (s *search) families(verdicts []verdict) map[int][]int {
 	return out
 }
 
-// sameEntry says that the catalogue has one name for what two workloads of a namespace act
-// on.
+// sameEntry reports whether two workloads of a namespace act on definitions with one name in
+// the catalog.
 func (s *search) sameEntry(a, b int, verdicts []verdict) bool {
 	if s.workloads[a].Ref.Namespace != s.workloads[b].Ref.Namespace {
 		return false
@@ -120,7 +120,7 @@ func (s *search) sameEntry(a, b int, verdicts []verdict) bool {
 	return false
 }
 
-// operator makes one of definitions whose main workloads are of one family.
+// operator makes an operator from definitions whose main workloads are of one family.
 func (s *search) operator(defs []int, verdicts []verdict) *check.Operator {
 	mains := map[int]bool{}
 	for _, i := range defs {
@@ -141,8 +141,8 @@ func (s *search) operator(defs []int, verdicts []verdict) *check.Operator {
 	})
 	for _, wl := range order {
 		o.Workloads = append(o.Workloads, s.workloads[wl].Workload)
-		for _, said := range s.tellSigns(defs, wl) {
-			o.Evidence = append(o.Evidence, check.Describe(s.workloads[wl].Ref)+" "+said)
+		for _, sentence := range s.tellSigns(defs, wl) {
+			o.Evidence = append(o.Evidence, check.Describe(s.workloads[wl].Ref)+" "+sentence)
 		}
 	}
 	s.define(o, defs)
@@ -150,7 +150,7 @@ func (s *search) operator(defs []int, verdicts []verdict) *check.Operator {
 	return o
 }
 
-// joins says that a workload acts on a definition together with the main ones.
+// joins reports whether a workload acts on a definition together with the main ones.
 func (s *search) joins(def, wl int, mains map[int]bool, defs []int) bool {
 	signs := s.signsOf(def, wl)
 	acts := signs.has(signStatus | signGroup | signFinalizers | signWrite | signConversion | signWebhook)
@@ -167,12 +167,12 @@ func (s *search) joins(def, wl int, mains map[int]bool, defs []int) bool {
 	return false
 }
 
-// rank is what puts the main workload first.
+// rank is the sort key of workloads by which the main one comes first.
 type rank struct {
-	// made is 1 of what a custom resource made.
+	// made is 1 where a custom resource made the workload.
 	made           int
 	writes, status int
-	// leads is 1 of a name that ends in operator, controller or manager.
+	// leads is 1 where the name ends in operator, controller or manager.
 	leads, points int
 }
 
@@ -200,7 +200,7 @@ func (s *search) rank(wl int, defs []int) rank {
 	return r
 }
 
-// name is that of the catalogue which most speaks for, or of the main workload.
+// name returns the catalog's name with the most evidence, or else that of the main workload.
 func (s *search) name(defs []int, verdicts []verdict, main int) string {
 	votes := map[string]int{}
 	for _, i := range defs {

@@ -14,7 +14,7 @@ func installed(o *check.Operator, r *check.Result) {
 		return
 	}
 	main := o.Workloads[0]
-	var others []object.Ref
+	var copies []object.Ref
 	for _, wl := range o.Workloads {
 		if wl.Ref.Kind == "Pod" {
 			r.AddFinding(check.Finding{
@@ -26,13 +26,13 @@ func installed(o *check.Operator, r *check.Result) {
 		}
 		r.Pass(wl.Ref)
 		if wl.Ref != main.Ref && wl.Ref.Namespace != main.Ref.Namespace && sameImage(main, wl) && o.World.Top(wl.Ref) == wl.Ref {
-			others = append(others, wl.Ref)
+			copies = append(copies, wl.Ref)
 		}
 	}
-	if len(others) > 0 {
+	if len(copies) > 0 {
 		r.AddFinding(check.Finding{
-			Severity: check.Info, Object: main.Ref, Field: "metadata.namespace", Value: main.Ref.Namespace, Related: others,
-			Message: fmt.Sprintf("the same operator is installed %s more, in %s, and all act on the same CRDs; unless each is restricted to namespaces of its own, they revert each other's changes", object.Count(len(others), "time"), others[0].Namespace),
+			Severity: check.Info, Object: main.Ref, Field: "metadata.namespace", Value: main.Ref.Namespace, Related: copies,
+			Message: fmt.Sprintf("the same operator is installed %s more, in %s, and all act on the same CRDs; unless each is restricted to namespaces of its own, they revert each other's changes", object.Count(len(copies), "time"), copies[0].Namespace),
 		})
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// kin says that two workloads are parts of one installation of one operator: a controller
-// and its webhook. Labels that say the contrary count most.
+// kin reports whether two workloads are parts of one installation of one operator: a
+// controller and its webhook. Labels that differ take precedence.
 func (s *search) kin(i, j int) bool {
 	a, b := &s.workloads[i], &s.workloads[j]
 	if i == j {
@@ -42,12 +42,13 @@ func (s *search) kin(i, j int) bool {
 	return a.stem != "" && a.stem == b.stem
 }
 
-// sameAccount: that two pods run as the account of the namespace says nothing.
+// sameAccount reports whether two workloads share a service account. The account default of a
+// namespace is no evidence.
 func sameAccount(a, b *workload) bool {
 	return slices.ContainsFunc(a.accounts, func(sa object.Ref) bool { return sa.Name != "default" && slices.Contains(b.accounts, sa) })
 }
 
-// oneRelease says that one release installed both, or that both are of one instance.
+// oneRelease reports whether one release installed both, or both are of one instance.
 func (s *search) oneRelease(a, b *workload) bool {
 	name, ns := s.w.HelmRelease(a.Ref)
 	other, otherNS := s.w.HelmRelease(b.Ref)
@@ -58,7 +59,7 @@ func (s *search) oneRelease(a, b *workload) bool {
 	return instance != "" && instance == b.labels[graph.InstanceLabel]
 }
 
-// akin says that one stem goes on where the other ends: cert and cert-manager-csi.
+// akin reports whether one stem is a prefix of the other: cert and cert-manager-csi.
 func akin(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -66,7 +67,7 @@ func akin(a, b string) bool {
 	return a != "" && (a == b || strings.HasPrefix(b, a+"-"))
 }
 
-// twins says that two workloads are the same thing installed twice: they run the same
+// twins reports whether two workloads are the same program installed twice: they run the same
 // image, under a name of the same stem or in another namespace.
 func (s *search) twins(i, j int) bool {
 	a, b := &s.workloads[i], &s.workloads[j]

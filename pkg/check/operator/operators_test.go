@@ -72,7 +72,7 @@ func operatorsText(t testing.TB, name string) string {
 	return string(data)
 }
 
-// operatorsWorld is a world with the catalogue.
+// operatorsWorld is a world with the catalog.
 func operatorsWorld(t testing.TB, text string, unread ...string) *check.ClusterState {
 	t.Helper()
 	read := checktest.Read(t, Find, text, unread...).ClusterState

@@ -10,17 +10,17 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// access is what a rule of a role lets its holders do with custom resources.
+// access is the permissions of a role's rule on custom resources.
 type access struct {
 	// signs are those of each definition that the rule names.
 	signs map[int]signSet
-	// any says that it may write the objects of every group, all that it may do something
+	// any is set where it may write the objects of every group, all where it may do anything
 	// with them.
 	any, all bool
 }
 
-// permissions finds what the service account of each workload may do with the objects of
-// definitions. Permissions that an account has through a group are noted, and not followed.
+// permissions finds the permissions of the service account of each workload on the objects of
+// definitions. Permissions through a group are noted, and not followed.
 func (s *search) permissions() {
 	type ruleAt struct {
 		role  object.Ref
@@ -55,8 +55,8 @@ func (s *search) permissions() {
 	}
 }
 
-// isUserRole says that a role is for people: it is one of admin, edit and view, or is
-// aggregated to them. Who is bound to these uses custom resources, and does not run them.
+// isUserRole reports whether a role is for people: it is one of admin, edit and view, or is
+// aggregated to them. Its holders use custom resources, and do not run them.
 func (s *search) isUserRole(role object.Ref) bool {
 	if role.Kind != check.ClusterRoleKind.Kind {
 		return false
@@ -71,7 +71,7 @@ func (s *search) isUserRole(role object.Ref) bool {
 func (s *search) access(r *rbacv1.PolicyRule) access {
 	out := access{signs: map[int]signSet{}}
 	writes := verbs(r.Verbs, "update", "patch")
-	// A rule for a few names is about these, not about the kind.
+	// A rule that names objects is about these, not about the kind.
 	if len(r.ResourceNames) > 0 || !writes && !verbs(r.Verbs, "get", "list", "watch") {
 		return out
 	}
@@ -98,8 +98,8 @@ func verbs(verbs []string, want ...string) bool {
 	return slices.ContainsFunc(verbs, func(v string) bool { return v == rbacv1.VerbAll || slices.Contains(want, v) })
 }
 
-// ruleSign returns what a rule's resources let its holder do with a resource. In
-// RBAC * is all resources with their subresources, */status that of all resources.
+// ruleSign returns the sign of a rule's resources for one resource. In RBAC * is all resources
+// with their subresources, */status that of all resources.
 func ruleSign(resources []string, plural string, writes bool) signSet {
 	var out signSet
 	for _, r := range resources {

@@ -11,12 +11,12 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// gone is a resource that its group has no more, the release that removed it, and
-// the group that has it now.
+// gone is a resource that its group no longer has, the release that removed it, and the group
+// that has it now.
 type gone struct{ group, resource, release, now string }
 
-// removed returns them. A kind of which its own group has a later version is
-// still what a right names.
+// removed returns the removed resources. A kind is left out where its own group has a later
+// version, since rules of roles name the group alone.
 func removed() []gone {
 	var all []gone
 	for _, r := range object.RemovedAPIs() {
@@ -68,8 +68,8 @@ func removedAPIs(o *check.Operator, r *check.Result) {
 	}
 }
 
-// olderThan says that the cluster is older than a release of Kubernetes, by the versions of
-// its nodes, which are never newer than its API server.
+// olderThan reports whether the cluster is older than a release of Kubernetes, by the versions
+// of its nodes, which are never newer than its API server.
 func olderThan(w *check.ClusterState, release string) bool {
 	nodes := check.All[*corev1.Node](w.Facts, "", "Node")
 	return len(nodes) > 0 && !slices.ContainsFunc(nodes, func(n *corev1.Node) bool {

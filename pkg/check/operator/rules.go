@@ -1,5 +1,5 @@
-// Package operator finds the operators of a cluster, and has the rules about them: how they
-// are installed, and what waits while they do not answer.
+// Package operator finds the operators of a cluster, and has the rules about their
+// installation and their webhooks.
 package operator
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 )
 
-// installedRules are about how an operator is installed, and how it runs.
+// installedRules are about the installation of an operator, and its pods.
 func installedRules() []check.Rule {
 	return []check.Rule{
 		{
@@ -49,7 +49,7 @@ func installedRules() []check.Rule {
 	}
 }
 
-// webhookRules are about what waits while the operator does not answer.
+// webhookRules are about the requests that fail while the operator does not answer.
 func webhookRules() []check.Rule {
 	return []check.Rule{
 		{
@@ -76,7 +76,7 @@ func webhookRules() []check.Rule {
 	}
 }
 
-// testRules are about what no cluster shows.
+// testRules are about tests, which a cluster does not show.
 func testRules() []check.Rule {
 	return []check.Rule{
 		{
@@ -89,7 +89,7 @@ func testRules() []check.Rule {
 	}
 }
 
-// Rules are the rules about operators, but for their permissions.
+// Rules are the rules about operators, except for their permissions.
 func Rules() []check.Rule {
 	return slices.Concat(installedRules(), webhookRules(), testRules())
 }

@@ -15,12 +15,12 @@ type search struct {
 	defs     []definition
 	everyDef []int
 	byGroup  map[string][]int
-	// byDomain are the definitions whose groups belong together. What is of Kubernetes
-	// itself (k8s.io) is everybody's: there only the same group counts.
+	// byDomain are the definitions by the domain of their group. Groups of Kubernetes (k8s.io)
+	// have no common owner: each is a domain of its own.
 	byDomain  map[string][]int
 	workloads []workload
 	number    map[object.Ref]int
-	// What workloads are found by: label=value, namespace/release, owner, words of their
+	// The indexes that find workloads: label=value, namespace/release, owner, words of their
 	// names and of their images.
 	labelled, released map[string][]int
 	named, imaged      map[string][]int
@@ -30,12 +30,12 @@ type search struct {
 	signs []map[int]*workloadSigns
 	// homes are the domains of the groups in which each workload may write a status.
 	homes map[int]map[string]bool
-	// loose says that accounts have rights by groups, which are not followed.
+	// loose is set where accounts have permissions through groups, which are not followed.
 	loose bool
 }
 
-// workloadSigns are the signs of one workload and definition, and for each the first thing
-// that says so.
+// workloadSigns are the signs of one workload and definition, and for each the first place
+// that shows it.
 type workloadSigns struct {
 	has   signSet
 	where map[signSet]string
@@ -48,9 +48,9 @@ type workload struct {
 	labels   map[string]string
 	stem     string
 	images   []string
-	// top is what made it, if that is a custom resource.
+	// top is the custom resource that made it, if any.
 	top object.Ref
-	// any and all say that it may write, or do something with, whatever there is.
+	// any and all are set where it may write, or do anything with, all objects.
 	any, all bool
 }
 
@@ -93,7 +93,7 @@ func (s *search) workload(wl *check.Workload) {
 	}
 	if top := s.w.Top(wl.Ref); top != wl.Ref && s.custom(top.GroupKind()) {
 		if wl.Ref.Kind == "Pod" {
-			// What an operator runs may write of its state in its own custom resource.
+			// A workload that an operator runs may write its state to its own custom resource.
 			return
 		}
 		o.top = top
@@ -130,8 +130,8 @@ func (s *search) custom(gk schema.GroupKind) bool {
 	return ok && r.Custom
 }
 
-// sign puts down a sign, or several, and where it was seen first.
-func (s *search) sign(def, wl int, sign signSet, where string) {
+// sign adds one or several signs, and keeps the first place of each.
+func (s *search) sign(def, wl int, sign signSet, place string) {
 	if s.signs[def] == nil {
 		s.signs[def] = map[int]*workloadSigns{}
 	}
@@ -144,9 +144,9 @@ func (s *search) sign(def, wl int, sign signSet, where string) {
 		if !sign.has(bit) {
 			continue
 		}
-		// Maps are walked on the way here: the first in order is the one that is reported.
-		if said, ok := have.where[bit]; !ok || where < said {
-			have.where[bit] = where
+		// Callers walk maps, so the smallest place is kept, for a stable report.
+		if first, ok := have.where[bit]; !ok || place < first {
+			have.where[bit] = place
 		}
 	}
 	have.has |= sign
@@ -159,8 +159,8 @@ func (s *search) signsOf(def, wl int) signSet {
 	return 0
 }
 
-// compare finds the signs that come of others: who writes the status of a sibling, and who
-// may do something alone. Each step needs the one before of all definitions.
+// compare finds the signs that depend on other workloads and definitions: signSibling and
+// signAlone. Each step needs the one before for all definitions.
 func (s *search) compare() {
 	for i, signs := range s.signs {
 		s.atHomeIn(groupDomain(s.defs[i].group), signs)
@@ -173,7 +173,7 @@ func (s *search) compare() {
 	}
 }
 
-// atHomeIn notes the domains in which workloads write the status of kinds.
+// atHomeIn collects the domains in which workloads write the status of kinds.
 func (s *search) atHomeIn(domain string, signs map[int]*workloadSigns) {
 	for wl, have := range signs {
 		if !have.has.has(signStatus | signGroup) {
@@ -186,7 +186,8 @@ func (s *search) atHomeIn(domain string, signs map[int]*workloadSigns) {
 	}
 }
 
-// siblings: who writes the status of another kind of the domain may run this one too.
+// siblings adds signSibling: a workload that writes the status of another kind of the domain
+// may run this one too.
 func (s *search) siblings(def int, signs map[int]*workloadSigns) {
 	for wl, have := range signs {
 		if s.workloads[wl].any {
@@ -195,9 +196,9 @@ func (s *search) siblings(def int, signs map[int]*workloadSigns) {
 		if have.has.has(signStatus) || !have.has.has(signRead|signWrite) {
 			continue
 		}
-		of := s.byDomain[groupDomain(s.defs[def].group)]
-		if at := slices.IndexFunc(of, func(sibling int) bool { return s.signsOf(sibling, wl).has(signStatus) }); at >= 0 {
-			s.sign(def, wl, signSibling, s.defs[of[at]].plural)
+		inDomain := s.byDomain[groupDomain(s.defs[def].group)]
+		if at := slices.IndexFunc(inDomain, func(sibling int) bool { return s.signsOf(sibling, wl).has(signStatus) }); at >= 0 {
+			s.sign(def, wl, signSibling, s.defs[inDomain[at]].plural)
 		}
 	}
 }
@@ -208,7 +209,7 @@ func (s *search) signSoleWriters(def int, signs map[int]*workloadSigns) {
 	if len(writers) == 0 {
 		writers = s.holders(signs, signRead)
 	}
-	// A webhook that admits their writes takes part in them as well.
+	// A webhook that admits their writes counts as a participant.
 	all := append(s.holders(signs, signWebhook), writers...)
 	for _, wl := range writers {
 		if s.alike(all, wl) && s.atHome(wl, groupDomain(s.defs[def].group)) {
@@ -217,10 +218,10 @@ func (s *search) signSoleWriters(def int, signs map[int]*workloadSigns) {
 	}
 }
 
-func (s *search) holders(signs map[int]*workloadSigns, of signSet) []int {
+func (s *search) holders(signs map[int]*workloadSigns, wanted signSet) []int {
 	var out []int
 	for wl, have := range signs {
-		if have.has.has(of) {
+		if have.has.has(wanted) {
 			out = append(out, wl)
 		}
 	}
@@ -228,14 +229,14 @@ func (s *search) holders(signs map[int]*workloadSigns, of signSet) []int {
 	return out
 }
 
-// atHome says that a workload writes the status of kinds of this domain, or of none: who
-// runs others only uses this one. That cert-manager may write the finalizers of an HTTPRoute
-// does not make it run these.
+// atHome reports whether a workload writes the status of kinds of this domain, or of none. An
+// operator of another domain only uses this one: cert-manager may write the finalizers of an
+// HTTPRoute, and does not run it.
 func (s *search) atHome(wl int, domain string) bool {
 	return len(s.homes[wl]) == 0 || s.homes[wl][domain]
 }
 
-// alike says that some workloads are all of the same operator as one.
+// alike reports whether all workloads are of the same operator as one.
 func (s *search) alike(all []int, one int) bool {
 	return !slices.ContainsFunc(all, func(other int) bool { return other != one && !s.kin(one, other) && !s.twins(one, other) })
 }

@@ -17,24 +17,24 @@ type signSet uint16
 const (
 	// signStatus: it may write their status, by a rule that names the kind and the group.
 	signStatus signSet = 1 << iota
-	// signGroup: it may write whatever is of the group.
+	// signGroup: it may write all objects of the group.
 	signGroup
 	// signFinalizers and signWrite: it may write their finalizers, or them.
 	signFinalizers
 	signWrite
 	// signRead: it may read them, by a rule that names the group.
 	signRead
-	// signAny: it may write everything that there is.
+	// signAny: it may write all objects of the cluster.
 	signAny
 	// signConversion: it converts them between versions.
 	signConversion
-	// signOwner: the definition and it were made by the same object.
+	// signOwner: the same object made the definition and the workload.
 	signOwner
-	// signPackage: the same package of the Operator Lifecycle Manager brought both.
+	// signPackage: the same package of the Operator Lifecycle Manager installed both.
 	signPackage
 	// signWebhook: it admits their writes.
 	signWebhook
-	// signLabels: the same labels or Helm release are on both.
+	// signLabels: both have the same labels or Helm release.
 	signLabels
 	// signName and signImage: it has the name of the operator in the catalog, or of the kind
 	// or its group.
@@ -42,16 +42,15 @@ const (
 	signImage
 	// signSibling: it writes the status of another kind of the same domain.
 	signSibling
-	// signAlone: no other workload may do with them what it may.
+	// signAlone: no other workload has its permissions on them.
 	signAlone
 )
 
-// enough are the points from which on a workload is taken for the operator. One
-// strong sign has them, of the weak ones it takes two.
+// enough is the number of points that make a workload the operator. One strong sign reaches
+// it, or two weak ones.
 const enough = 4
 
-// points is how much each sign is worth. Of several ways to write a status only the
-// first counts.
+// points is the weight of each sign. Of several ways to write a status only the first counts.
 var points = []struct {
 	sign   signSet
 	points int
@@ -72,7 +71,7 @@ var points = []struct {
 	{signAlone, 1},
 }
 
-func (s signSet) has(of signSet) bool { return s&of != 0 }
+func (s signSet) has(other signSet) bool { return s&other != 0 }
 
 func (s signSet) points() int {
 	if s.has(signStatus) {
@@ -93,7 +92,7 @@ func (s signSet) points() int {
 	return sum
 }
 
-// webhooks finds what converts objects, and what admits their writes.
+// webhooks finds the workloads that convert objects, and those that admit their writes.
 func (s *search) webhooks() {
 	for i := range s.defs {
 		d := &s.defs[i]
@@ -122,7 +121,7 @@ func (s *search) webhooks() {
 }
 
 // ruled returns the definitions whose group a webhook's rule names, and whose objects it
-// looks at.
+// admits.
 func (s *search) ruled(rule admissionv1.RuleWithOperations) []int {
 	var out []int
 	for _, group := range rule.APIGroups {
@@ -173,8 +172,8 @@ func (s *search) behind(service object.Ref) []int {
 	return out
 }
 
-// marks finds what the definition and a workload have in common: who made them, what
-// installed them, and names.
+// marks finds what the definition and a workload have in common: their owners, their
+// installer, and names.
 func (s *search) marks() {
 	for i := range s.defs {
 		d := &s.defs[i]
@@ -193,7 +192,8 @@ func (s *search) marks() {
 	}
 }
 
-// labels: those of the application, and those that OLM puts on what a package brings.
+// labels compares the labels of the application, and those that OLM sets on the objects of a
+// package.
 func (s *search) labels(i int) {
 	d := &s.defs[i]
 	for key, value := range d.labels {
@@ -208,8 +208,9 @@ func (s *search) labels(i int) {
 	}
 }
 
-// names: what the catalogue calls an operator is a sign by itself; words of the kind and
-// its group only together with rights, since the application has the same name (Kafka).
+// names compares names. The catalog's name of an operator is a sign by itself; words of the
+// kind and its group count only together with permissions, since the application has the same
+// name (Kafka).
 func (s *search) names(i int) {
 	d := &s.defs[i]
 	for _, n := range nameWords(d) {
@@ -230,8 +231,8 @@ func (s *search) mayWrite(def, wl int) bool {
 	return s.workloads[wl].any || s.signsOf(def, wl).has(signStatus|signGroup|signFinalizers|signWrite)
 }
 
-// label says that a label that a definition and a workload share tells something:
-// it names the application, or is of the operator's own domain.
+// label reports whether a shared label of a definition and a workload is evidence: it names
+// the application, or is of the operator's own domain.
 func label(key, group string) bool {
 	switch key {
 	case "app.kubernetes.io/name", graph.InstanceLabel, "app.kubernetes.io/part-of", "app", "k8s-app":
@@ -245,7 +246,7 @@ func label(key, group string) bool {
 }
 
 // groupDomain returns the last two labels of a group: cert-manager.io. Groups under the
-// domains of Kubernetes belong to many, so each is a domain of its own.
+// domains of Kubernetes belong to many owners, so each is a domain of its own.
 func groupDomain(group string) string {
 	parts := strings.Split(group, ".")
 	if len(parts) <= 2 {

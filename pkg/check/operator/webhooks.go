@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// webhooksOf returns the webhooks to which workloads of an operator answer, and those that
-// admit objects of its kinds and that no workload answers to.
+// webhooksOf returns the webhooks that workloads of an operator answer, and those that admit
+// objects of its kinds and that no workload answers.
 func webhooksOf(o *check.Operator) []*check.Webhook {
 	groups := map[string]bool{}
 	for _, gk := range o.Kinds {
@@ -23,10 +23,10 @@ func webhooksOf(o *check.Operator) []*check.Webhook {
 	for _, h := range o.World.Webhooks() {
 		behind := o.World.WorkloadsBehind(h.Service)
 		own := slices.ContainsFunc(behind, func(wl *check.Workload) bool { return slices.Contains(o.Workloads, wl) })
-		left := len(behind) == 0 && len(h.Rules) > 0 && !slices.ContainsFunc(h.Rules, func(r admissionv1.RuleWithOperations) bool {
+		unanswered := len(behind) == 0 && len(h.Rules) > 0 && !slices.ContainsFunc(h.Rules, func(r admissionv1.RuleWithOperations) bool {
 			return len(r.APIGroups) == 0 || slices.ContainsFunc(r.APIGroups, func(g string) bool { return !groups[g] })
 		})
-		if own || left {
+		if own || unanswered {
 			out = append(out, h)
 		}
 	}
@@ -93,7 +93,7 @@ func podWebhooks(o *check.Operator, r *check.Result) {
 	}
 }
 
-// matchesPods says that a webhook admits the creation of pods.
+// matchesPods reports whether a webhook admits the creation of pods.
 func matchesPods(h *check.Webhook) bool {
 	return slices.ContainsFunc(h.Rules, func(rule admissionv1.RuleWithOperations) bool {
 		makes := slices.ContainsFunc(rule.Operations, func(op admissionv1.OperationType) bool {
@@ -105,8 +105,8 @@ func matchesPods(h *check.Webhook) bool {
 	})
 }
 
-// podWebhook says whose pods cannot be created while a webhook does not answer: those of the
-// operator, of its instances, or of others.
+// podWebhook reports the pods that cannot be created while a webhook does not answer: those of
+// the operator, of its instances, or of other workloads.
 func podWebhook(o *check.Operator, h *check.Webhook, r *check.Result) {
 	if h.Conditions > 0 {
 		r.AddUnknown(h.Config, fmt.Sprintf("webhook %s matches pods, and its matchConditions may exclude those that matter", h.Name))
@@ -121,7 +121,7 @@ func podWebhook(o *check.Operator, h *check.Webhook, r *check.Result) {
 		}
 	}
 	behind := o.World.WorkloadsBehind(h.Service)
-	var own, of, others []object.Ref
+	var own, ofInstances, foreign []object.Ref
 	for _, wl := range o.World.Workloads() {
 		matched, known := webhookMatches(o.World, h, wl)
 		switch {
@@ -132,9 +132,9 @@ func podWebhook(o *check.Operator, h *check.Webhook, r *check.Result) {
 		case slices.Contains(behind, wl):
 			own = append(own, wl.Ref)
 		case instances[wl], slices.Contains(o.Workloads, wl):
-			of = append(of, wl.Ref)
+			ofInstances = append(ofInstances, wl.Ref)
 		default:
-			others = append(others, wl.Ref)
+			foreign = append(foreign, wl.Ref)
 		}
 	}
 	f := check.Finding{Object: h.Config, Field: h.Field + ".failurePolicy", Value: "Fail"}
@@ -142,12 +142,12 @@ func podWebhook(o *check.Operator, h *check.Webhook, r *check.Result) {
 	case len(own) > 0:
 		f.Severity, f.Related = check.Error, own
 		f.Message = fmt.Sprintf("webhook %s must admit the pods that serve it (%s): if all are lost, no new one can be created", h.Name, check.Names(own))
-	case len(of) > 0:
-		f.Related = of
-		f.Message = fmt.Sprintf("while webhook %s does not answer, no pod of %s can be created", h.Name, check.Names(of))
-	case len(others) > 0:
-		f.Related = others[:min(len(others), 10)]
-		f.Message = fmt.Sprintf("while webhook %s does not answer, no pod of %s can be created (%s)", h.Name, object.Count(len(others), "other workload"), check.Names(others))
+	case len(ofInstances) > 0:
+		f.Related = ofInstances
+		f.Message = fmt.Sprintf("while webhook %s does not answer, no pod of %s can be created", h.Name, check.Names(ofInstances))
+	case len(foreign) > 0:
+		f.Related = foreign[:min(len(foreign), 10)]
+		f.Message = fmt.Sprintf("while webhook %s does not answer, no pod of %s can be created (%s)", h.Name, object.Count(len(foreign), "other workload"), check.Names(foreign))
 	default:
 		r.Pass(h.Config)
 		return
@@ -155,8 +155,8 @@ func podWebhook(o *check.Operator, h *check.Webhook, r *check.Result) {
 	r.AddFinding(f)
 }
 
-// webhookMatches says whether a webhook would admit new pods of a workload, by its
-// selectors; not known where the labels of its namespace were not read.
+// webhookMatches reports whether a webhook would admit new pods of a workload, by its
+// selectors; known is false where the labels of its namespace were not read.
 func webhookMatches(w *check.ClusterState, h *check.Webhook, wl *check.Workload) (matched, known bool) {
 	var pod map[string]string
 	switch {

@@ -7,14 +7,14 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 )
 
-// nameWord is a word by which the operator of a definition may go.
+// nameWord is a word that may name the operator of a definition.
 type nameWord struct {
 	word      string
 	catalogue bool
 }
 
-// nameWords returns the words of a definition: the catalogue's name, its kind, and the
-// parts of its group that are not everybody's.
+// nameWords returns the words of a definition: the catalog's name, its kind, and the
+// distinctive parts of its group.
 func nameWords(d *definition) []nameWord {
 	var out []nameWord
 	add := func(word string, catalogue bool) {
@@ -40,15 +40,14 @@ func nameWords(d *definition) []nameWord {
 	return out
 }
 
-// commonWords are parts of API groups that say nothing of whose they are.
+// commonWords are parts of API groups that do not identify an owner.
 var commonWords = []string{"apps", "core", "x-k8s", "k8s-sigs", "operator", "operators", "config", "example", "cluster", "coreos", "github", "google", "cloud", "databases", "networking", "security", "storage", "monitoring", "infrastructure"}
 
-// roles are the words at the end of names of workloads that say what part of an
-// operator one is.
+// roles are the last words of workload names that name a part of an operator.
 var roles = []string{"operator", "controller", "manager", "webhook", "webhooks", "server", "admission", "cainjector", "apiserver", "metrics", "agent", "daemon", "cluster", "core", "api", "handler", "node", "scheduler", "audit"}
 
-// stem returns a name without the words that say what part it is: cert-manager-
-// webhook is of cert-manager. A name that is all roles stays as it is.
+// stem returns a name without the words for its part: cert-manager for cert-manager-webhook. A
+// name that has only such words stays as it is.
 func stem(name string) string {
 	parts := strings.Split(name, "-")
 	end := len(parts)
@@ -67,8 +66,8 @@ func stem(name string) string {
 	return stem
 }
 
-// parts returns the parts of an image's repository: jetstack and cert-manager-
-// controller. Those that only say where it lies are left out.
+// parts returns the parts of an image's repository: jetstack and cert-manager-controller.
+// Parts that only give its location are left out.
 func parts(image string) []string {
 	return slices.DeleteFunc(strings.Split(image, "/"), func(p string) bool {
 		return slices.Contains([]string{"library", "bitnami", "ghcr.io", "docker.io", "quay.io"}, p)

@@ -32,7 +32,7 @@ func accountRules() []check.Rule {
 
 var serviceAccountKind = object.Ref{Kind: "ServiceAccount"}.GroupKind()
 
-// accountTokenIn says whether a volume brings a service account's token for the API server.
+// accountTokenIn reports whether a volume holds a service account's token for the API server.
 func accountTokenIn(volumes []corev1.Volume) bool {
 	return slices.ContainsFunc(volumes, func(v corev1.Volume) bool {
 		return v.Projected != nil && slices.ContainsFunc(v.Projected.Sources, func(s corev1.VolumeProjection) bool {
@@ -42,8 +42,8 @@ func accountTokenIn(volumes []corev1.Volume) bool {
 	})
 }
 
-// holdsToken says whether containers get a token of their service account. The pod's setting
-// counts first, then the account's; without either they do. Static pods never do.
+// holdsToken reports whether containers get a token of their service account. The pod's
+// setting takes precedence over the account's; the default is true. Static pods never do.
 func holdsToken(w *check.ClusterState, sa object.Ref, v check.PodView) (mounted, known bool) {
 	switch {
 	case accountTokenIn(v.Spec.Volumes):
@@ -60,8 +60,8 @@ func holdsToken(w *check.ClusterState, sa object.Ref, v check.PodView) (mounted,
 	return true, w.Read(serviceAccountKind, sa.Namespace)
 }
 
-// accountViews returns one of the pods of a workload for each account: during a rollout
-// there may be two.
+// accountViews returns one pod of a workload for each account: during a rollout there may be
+// two.
 func accountViews(wl *check.Workload) []check.PodView {
 	var out []check.PodView
 	for _, v := range check.PodViews(wl) {
@@ -90,10 +90,10 @@ func accountOfOperator(o *check.Operator, r *check.Result) {
 				r.AddFinding(f)
 				continue
 			}
-			if others := sharing(o, sa); len(others) > 0 {
-				f.Related = append(f.Related, others...)
-				f.Message = fmt.Sprintf("its account %s is also that of %s, which has all permissions of the operator", sa.Name, check.DescribeAll(others))
-				f.Remedy = fmt.Sprintf("Give %s an account of its own.", check.DescribeAll(others))
+			if sharers := sharing(o, sa); len(sharers) > 0 {
+				f.Related = append(f.Related, sharers...)
+				f.Message = fmt.Sprintf("its account %s is also that of %s, which has all permissions of the operator", sa.Name, check.DescribeAll(sharers))
+				f.Remedy = fmt.Sprintf("Give %s an account of its own.", check.DescribeAll(sharers))
 				r.AddFinding(f)
 				continue
 			}
@@ -102,8 +102,8 @@ func accountOfOperator(o *check.Operator, r *check.Result) {
 	}
 }
 
-// sharing returns the lasting workloads of others that run as an account. Those of the same
-// release or application as the operator are parts of it, whatever they do.
+// sharing returns the long-running workloads of others that run as an account. Workloads of
+// the same release or application as the operator are parts of it.
 func sharing(o *check.Operator, sa object.Ref) []object.Ref {
 	var out []object.Ref
 	for _, wl := range o.World.Workloads() {
@@ -117,7 +117,7 @@ func sharing(o *check.Operator, sa object.Ref) []object.Ref {
 	return out
 }
 
-// releaseNotes are the labels and annotations by which parts of one installation are known.
+// releaseNotes are the labels and annotations that identify parts of one installation.
 var releaseNotes = []string{"app.kubernetes.io/instance", "app.kubernetes.io/part-of", "release", "olm.owner", "meta.helm.sh/release-name"}
 
 func sameRelease(w *check.ClusterState, a, b object.Ref) bool {

@@ -16,7 +16,8 @@ var (
 	writeVerbs = []string{"create", "update", "patch"}
 )
 
-// SelectsEverything says that a rule means every object of every kind, and more than reading it.
+// SelectsEverything reports whether a rule covers every object of every kind, with more than
+// read access.
 func (x *holding) SelectsEverything() bool {
 	return slices.Contains(x.Rule.APIGroups, rbacv1.APIGroupAll) && slices.Contains(x.Rule.Resources, rbacv1.ResourceAll) && len(x.Rule.ResourceNames) == 0 &&
 		slices.ContainsFunc(writeVerbs, func(v string) bool { return check.RuleHas(x.Rule.Verbs, v) })
@@ -36,8 +37,8 @@ func everything(_ *subject, x *holding) (finding, bool) {
 	return hit, true
 }
 
-// secrets looks for reading by no name. In its own namespace an operator keeps secrets
-// of its own, and an application may mount all of them anyhow.
+// secrets finds rules that read secrets without naming them. In its own namespace an operator
+// keeps secrets of its own, and an application may mount all of them anyway.
 func secrets(h *subject, x *holding) (finding, bool) {
 	verbs := x.AllowedVerbs("", "secrets", readVerbs...)
 	if len(verbs) == 0 || len(x.Rule.ResourceNames) > 0 || x.SelectsEverything() {
@@ -63,14 +64,14 @@ func secrets(h *subject, x *holding) (finding, bool) {
 	return hit, true
 }
 
-// instancesEverywhere says that it would not help to name the namespaces.
+// instancesEverywhere reports whether there are too many namespaces to name each.
 func (h *subject) instancesEverywhere() bool { return len(h.instances) > 8 }
 
-// power is a verb on a resource that is as good as another's rights.
+// power is a verb on a resource that amounts to another account's permissions.
 type power struct {
 	group, resource string
 	verbs           []string
-	// namespaced says that a Role can give it.
+	// namespaced is set where a Role can grant it.
 	namespaced bool
 	what       string
 }
@@ -90,7 +91,7 @@ func escalations() []power {
 	}
 }
 
-// escalation looks for what is not narrowed by names. bind on a ClusterRole counts in a
+// escalation finds powers that are not narrowed by names. bind on a ClusterRole counts in a
 // Role, too: a RoleBinding may name one.
 func escalation(_ *subject, x *holding) (finding, bool) {
 	if x.SelectsEverything() {
@@ -122,7 +123,7 @@ func escalation(_ *subject, x *holding) (finding, bool) {
 	return hit, true
 }
 
-// signsAll says whether a narrowed right to approve certificates still makes users: the
+// signsAll reports whether a narrowed right to approve certificates still makes users: the
 // signer of the API server's own clients is among its names.
 func signsAll(p *power, signers []string) bool {
 	return p.resource == "signers" && slices.ContainsFunc(signers, func(s string) bool {
@@ -130,9 +131,9 @@ func signsAll(p *power, signers []string) bool {
 	})
 }
 
-// exec: since Kubernetes 1.35 pods/exec has to be created, also where a WebSocket
-// begins with a GET. Of nodes/proxy a GET is enough: behind it is all that the kubelet
-// serves, its own way to run commands among it.
+// exec finds rules that allow commands in pods. Since Kubernetes 1.35 pods/exec needs create,
+// also where a WebSocket begins with a GET. For nodes/proxy a GET is enough: it reaches the
+// whole API of the kubelet, which runs commands as well.
 func exec(_ *subject, x *holding) (finding, bool) {
 	if len(x.Rule.ResourceNames) > 0 || x.SelectsEverything() {
 		return finding{}, false
@@ -187,7 +188,7 @@ func admission(_ *subject, x *holding) (finding, bool) {
 	return finding{severity: severity, field: "resources", value: object.FirstWords(x.Rule.Resources, 8), what: fmt.Sprintf("may %s %s", object.AndList(do), object.ShortList(on))}, true
 }
 
-// rolesWritten leaves out what is worse, and reported as an escalation.
+// rolesWritten leaves out what an escalation reports already.
 func rolesWritten(h *subject, x *holding) (finding, bool) {
 	if _, worse := escalation(h, x); worse || x.SelectsEverything() || len(x.Rule.ResourceNames) > 0 {
 		return finding{}, false

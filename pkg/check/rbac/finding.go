@@ -18,7 +18,7 @@ func accountNames(refs []object.Ref) string {
 	return object.ShortList(words)
 }
 
-// ask looks at every rule that the holder has.
+// ask applies a topic to every rule of the holder.
 func (t *permissionTopic) ask(h *subject, r *check.Result) {
 	holdings, open := h.holdings()
 	for _, sa := range open {
@@ -39,7 +39,7 @@ func (t *permissionTopic) ask(h *subject, r *check.Result) {
 			r.AddFinding(f)
 			continue
 		}
-		// A default role is right; that it is bound is wrong, and is reported once.
+		// A default role is right; its binding is wrong, and is reported once.
 		if f.Severity == 0 {
 			f.Severity = r.Rule.Severity
 		}
@@ -85,7 +85,7 @@ func (h *subject) finding(x *holding, hit *finding) check.Finding {
 	return f
 }
 
-// accountsText names the accounts, and the group by which they come by it.
+// accountsText names the accounts, and the group that gives them the rule.
 func accountsText(x *holding) string {
 	word := "service account "
 	if len(x.accounts) > 1 {

@@ -9,54 +9,55 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// subject is what rules about permissions check: an operator, or the pods of a stack.
+// subject is the holder that rules about permissions check: an operator, or the pods of a
+// stack.
 type subject struct {
 	w        *check.ClusterState
 	operator bool
-	// accounts are the service accounts, in order; by workload, so that a finding can name
-	// who runs as them.
+	// accounts are the service accounts, in order, by workload, so that a finding can name the
+	// workload.
 	accounts  []object.Ref
 	workloads map[object.Ref][]object.Ref
-	// tokenless are workloads whose pods have no token: whatever their accounts may do, they
-	// cannot.
+	// tokenless are workloads whose pods have no token, and so cannot use the permissions of
+	// their accounts.
 	tokenless []object.Ref
-	// kin are workloads of the same installation as an operator, that are not known to run
-	// it: they are checked as parts of it.
+	// kin are workloads of the same installation as an operator, without evidence that they
+	// run it: they are checked as parts of it.
 	kin map[object.Ref]bool
 	// own are the API groups of an operator's kinds, homes the namespaces of the accounts.
 	own, homes map[string]bool
-	// instances are the namespaces in which an operator's kinds have objects, in order.
+	// instances are the namespaces that have objects of an operator's kinds, in order.
 	instances []string
 }
 
-// holding is a rule of a role, and all the ways by which a holder comes by it.
+// holding is a rule of a role, and all the ways by which a holder has it.
 type holding struct {
 	check.Grant
 	accounts, bindings []object.Ref
-	// namespaces are where it is in force; cluster says that it is everywhere.
+	// namespaces are where it is in force; cluster is set where it is everywhere.
 	namespaces []string
 	cluster    bool
 }
 
-// finding is what a topic finds in a rule.
+// finding is the result of a topic for a rule.
 type finding struct {
 	severity check.Severity
 	// field is the part of the rule (verbs, resources), value its content.
 	field, value string
-	// what goes on from "service account x": may read secrets.
+	// what continues the sentence "service account x": may read secrets.
 	what   string
 	remedy string
 }
 
-// permissionTopic is one thing that roles should not give away.
+// permissionTopic is a permission that roles should not grant.
 type permissionTopic struct {
 	id string
-	// operator and pods are the words of its two rules.
+	// operator and pods are the texts of its two rules.
 	operator, pods words
 	find           func(*subject, *holding) (finding, bool)
 }
 
-// words are the words of a rule, and how much it matters.
+// words are the texts of a rule, and its severity.
 type words struct {
 	severity        check.Severity
 	title, why, fix string
@@ -70,8 +71,7 @@ func topicRules() []check.Rule {
 			ID: "operator-" + t.id, Category: check.Security, Severity: t.operator.severity, Guidelines: []check.Guideline{check.MaturityGuideline(6)},
 			Title: t.operator.title, Why: t.operator.why, Fix: t.operator.fix,
 			Operator: func(o *check.Operator, r *check.Result) {
-				// An operator of which no workload is known is reported once, by
-				// operator-service-account.
+				// operator-service-account reports an operator without a known workload, once.
 				if len(o.Workloads) > 0 {
 					t.ask(operatorSubject(o), r)
 				}
@@ -103,7 +103,7 @@ func operatorSubject(o *check.Operator) *subject {
 	return h
 }
 
-// stackSubject is the pods of a stack that hold a token, but for those of operators.
+// stackSubject returns the pods of a stack that hold a token, without those of operators.
 func stackSubject(s *check.Stack) *subject {
 	h := &subject{w: s.World, kin: map[object.Ref]bool{}, own: map[string]bool{}, homes: map[string]bool{}, workloads: map[object.Ref][]object.Ref{}}
 	operated := s.World.OperatorWorkloads()
@@ -121,7 +121,7 @@ func stackSubject(s *check.Stack) *subject {
 	return h
 }
 
-// serves says that a rule is held by an operator, or by parts of its installation alone.
+// serves reports whether only an operator, or parts of its installation, hold a rule.
 func (h *subject) serves(x *holding) bool {
 	if h.operator {
 		return true
@@ -152,14 +152,14 @@ func (h *subject) add(wl *check.Workload) {
 	slices.SortFunc(h.accounts, object.Compare)
 }
 
-// holdings returns the rules that any of the accounts has, each once, in the order of
-// roles; and the accounts of which not all is known.
+// holdings returns the rules of the accounts, each once, in the order of roles; and the
+// accounts whose rules are not all known.
 func (h *subject) holdings() (out []*holding, open []object.Ref) {
 	type key struct {
 		role, through object.Ref
 		index         int
 	}
-	by := map[key]*holding{}
+	byRule := map[key]*holding{}
 	for _, sa := range h.accounts {
 		grants, known := h.w.Grants(sa)
 		if !known {
@@ -167,11 +167,11 @@ func (h *subject) holdings() (out []*holding, open []object.Ref) {
 		}
 		for _, g := range grants {
 			k := key{g.Role, g.Through, g.Index}
-			if by[k] == nil {
-				by[k] = &holding{Grant: g}
-				out = append(out, by[k])
+			if byRule[k] == nil {
+				byRule[k] = &holding{Grant: g}
+				out = append(out, byRule[k])
 			}
-			by[k].add(sa, &g)
+			byRule[k].add(sa, &g)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b *holding) int {
@@ -196,8 +196,7 @@ func (x *holding) add(sa object.Ref, g *check.Grant) {
 	}
 }
 
-// abroad returns the namespaces in which it is in force and that are not those of the
-// accounts.
+// abroad returns the namespaces where it is in force, without those of the accounts.
 func (x *holding) abroad(h *subject) []string {
 	return slices.DeleteFunc(slices.Clone(x.namespaces), func(ns string) bool { return h.homes[ns] })
 }

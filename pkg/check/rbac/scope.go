@@ -24,13 +24,13 @@ func scopeRules() []check.Rule {
 	}
 }
 
-// scopeSetting is an argument or environment variable that says where an operator works.
+// scopeSetting is an argument or environment variable that sets the namespaces of an operator.
 type scopeSetting struct {
 	workload object.Ref
-	// name is that of the variable or flag; field where it is.
+	// name is that of the variable or flag; field is its path.
 	name, field string
-	// namespaces are those that it names; none means all of them, or that the value is not
-	// known.
+	// namespaces are the ones that it names; none means all of them, or that the value is
+	// unknown.
 	namespaces []string
 }
 
@@ -68,8 +68,8 @@ func scopeOfOperator(o *check.Operator, r *check.Result) {
 	r.AddFinding(f)
 }
 
-// scopeMatters says that some kind of the operator is namespaced: for one of cluster-wide
-// configuration there is nothing to confine.
+// scopeMatters reports whether some kind of the operator is namespaced: cluster-wide
+// configuration cannot be confined to namespaces.
 func scopeMatters(o *check.Operator) bool {
 	return slices.ContainsFunc(o.Kinds, func(gk schema.GroupKind) bool {
 		k, ok := o.World.Kinds.Kind(gk)
@@ -77,8 +77,8 @@ func scopeMatters(o *check.Operator) bool {
 	})
 }
 
-// reaches says that a rule is about objects in namespaces, and in all of them. Events and
-// leases are everybody's.
+// reaches reports whether a rule covers namespaced objects, in all namespaces. Events and
+// leases are exempt.
 func (h *subject) reaches(x *holding) bool {
 	if !x.cluster || x.Group != "" {
 		return false
@@ -122,13 +122,13 @@ func scopeSettings(o *check.Operator) []scopeSetting {
 	return out
 }
 
-// scopeWord says that a name, in small letters, is one of a setting of what to work in:
-// watch-namespace, namespaces, watched_namespaces. What names one namespace and no
+// scopeWord reports whether a name, in small letters, is one of a setting of the namespaces to
+// watch: watch-namespace, namespaces, watched_namespaces. A name with one namespace and no
 // watching (leader-election-namespace, pod-namespace) is about something else.
 func scopeWord(name string) bool {
 	name = strings.ReplaceAll(name, "_", "-")
-	for _, not := range []string{"exclude", "ignore", "deny", "denied", "label", "annotation", "selector"} {
-		if strings.Contains(name, not) {
+	for _, excluded := range []string{"exclude", "ignore", "deny", "denied", "label", "annotation", "selector"} {
+		if strings.Contains(name, excluded) {
 			return false
 		}
 	}
@@ -154,8 +154,8 @@ func scopeEnv(e *corev1.EnvVar, home string) (scopeSetting, bool) {
 	return s, true
 }
 
-// scopeArgs reads -flag value, --flag=value and --flag. A flag called namespace is one as
-// well, where it does not name the operator's own.
+// scopeArgs reads -flag value, --flag=value and --flag. A flag named namespace counts as well,
+// unless it names the operator's own.
 func scopeArgs(args []string, home string) []scopeSetting {
 	var out []scopeSetting
 	for i, arg := range args {
@@ -174,7 +174,7 @@ func scopeArgs(args []string, home string) []scopeSetting {
 	return out
 }
 
-// scopeNames splits a list of namespaces; none for all of them, or for what is not known.
+// scopeNames splits a list of namespaces; none for all of them, or for an unknown value.
 func scopeNames(value string) []string {
 	if strings.ContainsAny(value, "*$") {
 		return nil

@@ -15,8 +15,8 @@ const (
 	admissionWhy  = "An admission webhook reads and changes every object that is written, secrets too; an APIService serves a whole API; a conversion webhook sees all objects of a kind."
 )
 
-// permissionTopics is the table of what roles should not give away. The dangers are those of
-// https://kubernetes.io/docs/concepts/security/rbac-good-practices/.
+// permissionTopics is the table of permissions that roles should not grant. The dangers are
+// those of https://kubernetes.io/docs/concepts/security/rbac-good-practices/.
 var permissionTopics = []permissionTopic{
 	{
 		id: "cluster-admin", find: everything,

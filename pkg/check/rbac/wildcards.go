@@ -12,9 +12,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// wildcards looks for "*" in a rule that does not allow everything at once: that is a rule
-// of its own. Its severity depends on what it covers: an operator's own kinds little, other
-// people's objects more.
+// wildcards finds "*" in a rule; another rule reports one that allows everything. Its severity
+// depends on its coverage: low for an operator's own kinds, higher for other objects.
 func wildcards(h *subject, x *holding) (finding, bool) {
 	if x.SelectsEverything() || len(x.Rule.Resources) == 0 {
 		return finding{}, false
@@ -39,28 +38,28 @@ func wildcards(h *subject, x *holding) (finding, bool) {
 	}, true
 }
 
-// wildcardMeans says in words what the rule allows.
+// wildcardMeans describes in words what the rule allows.
 func wildcardMeans(x *holding) string {
 	do := object.AndList(x.Rule.Verbs)
 	if slices.Contains(x.Rule.Verbs, rbacv1.VerbAll) {
 		do = "do anything to"
 	}
-	what := object.ShortList(x.Rule.Resources)
+	resources := object.ShortList(x.Rule.Resources)
 	if slices.Contains(x.Rule.Resources, rbacv1.ResourceAll) {
-		what = "every resource"
+		resources = "every resource"
 	}
 	groups := make([]string, 0, len(x.Rule.APIGroups))
 	for _, g := range x.Rule.APIGroups {
 		groups = append(groups, cmp.Or(g, "the core group"))
 	}
-	of := object.ShortList(groups)
+	groupNames := object.ShortList(groups)
 	if slices.Contains(x.Rule.APIGroups, rbacv1.APIGroupAll) {
-		of = "every group"
+		groupNames = "every group"
 	}
 	if len(x.Rule.ResourceNames) > 0 {
-		of += " named " + object.ShortList(x.Rule.ResourceNames)
+		groupNames += " named " + object.ShortList(x.Rule.ResourceNames)
 	}
-	return fmt.Sprintf("may %s %s of %s", do, what, of)
+	return fmt.Sprintf("may %s %s of %s", do, resources, groupNames)
 }
 
 func wildcardSeverity(h *subject, x *holding) check.Severity {
@@ -69,14 +68,14 @@ func wildcardSeverity(h *subject, x *holding) check.Severity {
 		return check.Info
 	}
 	reading := !slices.ContainsFunc(x.Rule.Verbs, func(v string) bool { return !slices.Contains(readVerbs, v) })
-	// Reading is harmless but where it takes in secrets.
+	// Reading is harmless, except for secrets.
 	if reading && len(x.AllowedVerbs("", "secrets", readVerbs...)) == 0 {
 		return check.Info
 	}
 	return check.Warning
 }
 
-// spelled writes out what "*" covers, as far as the cluster's kinds show it.
+// spelled lists the resources that "*" covers, by the kinds of the cluster.
 func (h *subject) spelled(x *holding, parts []string) string {
 	var out []string
 	if slices.Contains(parts, "verbs") {

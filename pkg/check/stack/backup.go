@@ -32,53 +32,53 @@ type backupSearch struct {
 	s *check.Stack
 	// schedules are all backups and schedules that were read.
 	schedules []object.Ref
-	// maybe are objects that may be such a sign, and of which that is not known.
+	// maybe are objects that may be such a sign, where that is unknown.
 	maybe []string
 }
 
 func backup(s *check.Stack, r *check.Result) {
-	type keeper struct {
+	type dataGroup struct {
 		c      *check.ReplicaGroup
 		claims []object.Ref
 	}
-	var keepers []keeper
+	var groups []dataGroup
 	for _, c := range s.World.ReplicaGroups(s.ManagedWorkloads()) {
-		k := keeper{c: c}
+		g := dataGroup{c: c}
 		for _, wl := range c.Workloads {
 			for _, claim := range s.World.Claims(wl) {
 				if wl.IsLongRunning() {
-					k.claims = append(k.claims, check.ClaimRef(claim))
+					g.claims = append(g.claims, check.ClaimRef(claim))
 				}
 			}
 		}
-		if len(k.claims) > 0 {
-			keepers = append(keepers, k)
+		if len(g.claims) > 0 {
+			groups = append(groups, g)
 		}
 	}
-	if len(keepers) == 0 {
+	if len(groups) == 0 {
 		return
 	}
 	search := &backupSearch{s: s, schedules: s.World.Facts.Backups()}
-	for _, k := range keepers {
-		switch sign := search.hasBackup(k.c, k.claims); {
+	for _, g := range groups {
+		switch sign := search.hasBackup(g.c, g.claims); {
 		case sign:
-			r.Pass(k.c.Ref)
+			r.Pass(g.c.Ref)
 		case len(search.maybe) > 0:
-			r.AddUnknown(k.c.Ref, "it is unknown whether "+object.ShortList(search.maybe)+" backs up its data")
-		case len(search.unread(k.claims[0].Namespace)) > 0:
-			r.AddUnread(k.c.Ref, object.ShortList(search.unread(k.claims[0].Namespace))+", which may set up backups,")
+			r.AddUnknown(g.c.Ref, "it is unknown whether "+object.ShortList(search.maybe)+" backs up its data")
+		case len(search.unread(g.claims[0].Namespace)) > 0:
+			r.AddUnread(g.c.Ref, object.ShortList(search.unread(g.claims[0].Namespace))+", which may set up backups,")
 		default:
 			r.AddFinding(check.Finding{
-				Object: k.c.Ref, Field: k.c.Workloads[0].SpecPath() + ".volumes", Related: k.claims,
+				Object: g.c.Ref, Field: g.c.Workloads[0].SpecPath() + ".volumes", Related: g.claims,
 				Message: fmt.Sprintf("stores data in %s, and no backup was found: no backup or snapshot names it, no schedule covers %s, and no CronJob or side-car for backups refers to it",
-					object.Count(len(k.claims), "claim"), k.claims[0].Namespace),
+					object.Count(len(g.claims), "claim"), g.claims[0].Namespace),
 			})
 		}
 	}
 }
 
-// backedUp says whether a backup that is not paused has an edge to an object: of the
-// cluster's shared ground, where everybody's backups meet, that says nothing.
+// backedUp reports whether a backup that is not paused has an edge to an object. A shared
+// boundary, which any backup may use, is no sign.
 func backedUp(w *check.ClusterState, ref object.Ref) bool {
 	id, ok := w.Graph.Find(ref)
 	if !ok || isSharedInBackup(ref) {
@@ -89,7 +89,7 @@ func backedUp(w *check.ClusterState, ref object.Ref) bool {
 		if !check.IsBackup(from) || w.Graph.State(e.From) != graph.Present {
 			continue
 		}
-		if said, ok := w.Facts.Backup(from); ok && !said.Paused {
+		if settings, ok := w.Facts.Backup(from); ok && !settings.Paused {
 			return true
 		}
 	}
@@ -100,8 +100,8 @@ func backedUp(w *check.ClusterState, ref object.Ref) bool {
 func (b *backupSearch) hasBackup(c *check.ReplicaGroup, claims []object.Ref) bool {
 	w := b.s.World
 	b.maybe = nil
-	kept := slices.Concat(claims, check.PodRefs(c.Pods), w.GroupOwners(c))
-	if slices.ContainsFunc(kept, func(ref object.Ref) bool { return backedUp(w, ref) || asksForBackups(w, ref) }) {
+	data := slices.Concat(claims, check.PodRefs(c.Pods), w.GroupOwners(c))
+	if slices.ContainsFunc(data, func(ref object.Ref) bool { return backedUp(w, ref) || asksForBackups(w, ref) }) {
 		return true
 	}
 	for _, wl := range c.Workloads {
@@ -111,28 +111,28 @@ func (b *backupSearch) hasBackup(c *check.ReplicaGroup, claims []object.Ref) boo
 			}
 		}
 	}
-	return b.scheduled(claims[0].Namespace) || b.cronJobs(claims[0].Namespace, c, kept)
+	return b.scheduled(claims[0].Namespace) || b.cronJobs(claims[0].Namespace, c, data)
 }
 
-// asksForBackups says whether the fields of a custom resource ask for backups.
+// asksForBackups reports whether the fields of a custom resource request backups.
 func asksForBackups(w *check.ClusterState, ref object.Ref) bool {
-	said, ok := w.Facts.Backup(ref)
-	return ok && len(said.Fields) > 0
+	settings, ok := w.Facts.Backup(ref)
+	return ok && len(settings.Fields) > 0
 }
 
-// scheduled looks for backups of whole namespaces: Velero's, which name them, and others
-// that lie in the namespace and name nothing that is known.
+// scheduled looks for backups of whole namespaces: Velero's, which name them, and others in
+// the namespace that name nothing known.
 func (b *backupSearch) scheduled(namespace string) bool {
 	w := b.s.World
 	for _, ref := range b.schedules {
-		said, _ := w.Facts.Backup(ref)
+		settings, _ := w.Facts.Backup(ref)
 		switch {
-		case said.Paused || said.NoVolumes:
+		case settings.Paused || settings.NoVolumes:
 		case ref.Group == "velero.io":
-			if !said.Unread && !covers(&said, namespace) {
+			if !settings.Unread && !covers(&settings, namespace) {
 				continue
 			}
-			if !said.Unread && !said.Narrow {
+			if !settings.Unread && !settings.Narrow {
 				return true
 			}
 			b.maybe = append(b.maybe, ref.String())
@@ -148,15 +148,15 @@ func (b *backupSearch) scheduled(namespace string) bool {
 	return false
 }
 
-// covers says whether a backup takes the objects of a namespace: those that it includes,
-// or all where it names none, but for those that it excludes.
+// covers reports whether a backup takes the objects of a namespace: those that it includes, or
+// all where it names none, without those that it excludes.
 func covers(s *check.BackupSettings, namespace string) bool {
 	names := func(list []string) bool { return slices.Contains(list, namespace) || slices.Contains(list, "*") }
 	return (len(s.Included) == 0 || names(s.Included)) && !names(s.Excluded)
 }
 
-// backupNames says whether an object is known to serve or need another one that is
-// there: then that is what it is for.
+// backupNames reports whether a backup object serves or needs another existing object, which
+// is then its target.
 func backupNames(w *check.ClusterState, ref object.Ref) bool {
 	id, ok := w.Graph.Find(ref)
 	if !ok {
@@ -171,8 +171,8 @@ func backupNames(w *check.ClusterState, ref object.Ref) bool {
 	return false
 }
 
-// keptByOthers says whether something that lasts mounts a claim: else it may be where
-// backups are put.
+// keptByOthers reports whether a long-running workload mounts a claim: otherwise the claim may
+// hold the backups.
 func keptByOthers(w *check.ClusterState, claim graph.ID) bool {
 	for e := range w.Graph.In(claim) {
 		if wl, ok := w.Workload(w.Graph.Ref(e.From)); ok && wl.IsLongRunning() {
@@ -182,8 +182,8 @@ func keptByOthers(w *check.ClusterState, claim graph.ID) bool {
 	return false
 }
 
-// isSharedInBackup says that an object is shared by many, so that a backup of it shows
-// nothing.
+// isSharedInBackup reports whether many backups share an object, so that a relation to it is
+// no sign.
 func isSharedInBackup(r object.Ref) bool {
 	if r.Group == "" && (r.Kind == "Secret" || r.Kind == "ConfigMap" || r.Kind == "ServiceAccount") {
 		return true
@@ -191,16 +191,16 @@ func isSharedInBackup(r object.Ref) bool {
 	return graph.IsBoundary(r) || strings.HasSuffix(r.Kind, "Location") || strings.HasSuffix(r.Kind, "Storage") || strings.HasSuffix(r.Kind, "Repository")
 }
 
-// cronJobs looks for CronJobs of the namespace that are called backups. One that mounts
-// or asks what is kept is a sign. One that names something else is for that; of one that
-// names nothing it is not known what it is for.
-func (b *backupSearch) cronJobs(namespace string, c *check.ReplicaGroup, kept []object.Ref) bool {
+// cronJobs looks for CronJobs of the namespace with the name of a backup. One that mounts or
+// calls the data is a sign. One that names another object backs up that; the target of one
+// that names nothing is unknown.
+func (b *backupSearch) cronJobs(namespace string, c *check.ReplicaGroup, data []object.Ref) bool {
 	w := b.s.World
 	for _, p := range c.Pods {
-		kept = append(kept, w.Serving(check.PodRef(p), check.ServiceKind)...)
+		data = append(data, w.Serving(check.PodRef(p), check.ServiceKind)...)
 	}
 	for _, wl := range c.Workloads {
-		kept = append(kept, wl.Ref)
+		data = append(data, wl.Ref)
 	}
 	for _, job := range check.All[*batchv1.CronJob](w.Facts, "batch", "CronJob") {
 		if job.Namespace != namespace || job.Spec.Suspend != nil && *job.Spec.Suspend {
@@ -212,7 +212,7 @@ func (b *backupSearch) cronJobs(namespace string, c *check.ReplicaGroup, kept []
 		}
 		ref := object.Ref{Group: "batch", Kind: "CronJob", Namespace: namespace, Name: job.Name}
 		switch {
-		case backupReaches(w, ref, kept):
+		case backupReaches(w, ref, data):
 			return true
 		case !backupNames(w, ref):
 			b.maybe = append(b.maybe, ref.String())
@@ -221,7 +221,8 @@ func (b *backupSearch) cronJobs(namespace string, c *check.ReplicaGroup, kept []
 	return false
 }
 
-// backupReaches says whether an object needs or serves some others, or is owned by one of them.
+// backupReaches reports whether an object needs or serves one of some others, or one of them
+// owns it.
 func backupReaches(w *check.ClusterState, from object.Ref, these []object.Ref) bool {
 	id, ok := w.Graph.Find(from)
 	if !ok {
@@ -245,7 +246,7 @@ func backupContainer(c corev1.Container) bool {
 	return slices.ContainsFunc(slices.Concat(c.Command, c.Args), backupWord)
 }
 
-// backupWords are in the names of programs that make backups.
+// backupWords occur in the names of backup programs.
 var backupWords = []string{"backup", "snapshot", "pg_dump", "pgdump", "mysqldump", "mongodump", "mariadb-dump", "xtrabackup", "restic", "wal-g", "barman", "pgbackrest", "medusa", "velero"}
 
 func backupWord(text string) bool {
@@ -262,11 +263,11 @@ func (b *backupSearch) unread(namespace string) []string {
 		if !k.Custom || !check.IsBackup(object.Ref{Group: gk.Group, Kind: gk.Kind}) {
 			continue
 		}
-		where := namespace
+		place := namespace
 		if !k.Namespaced || gk.Group == "velero.io" || check.IsClusterBackup(object.Ref{Group: gk.Group, Kind: gk.Kind}) {
-			where = "" // These are in the namespace of who makes the backups.
+			place = "" // These are in the namespace of the backup tool.
 		}
-		if !w.Read(gk, where) {
+		if !w.Read(gk, place) {
 			out = append(out, k.String())
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// TestDeclaredOwner looks at a Secret of which the catalogue knows who makes it.
+// TestDeclaredOwner looks at a Secret of which the catalog knows who makes it.
 func TestDeclaredOwner(t *testing.T) {
 	const base = "apiVersion: cert.example/v1\nkind: Cert\nmetadata: {name: web, namespace: ns, uid: cert}\nspec: {secretName: tls}\n"
 	secret := func(name, meta string) string {

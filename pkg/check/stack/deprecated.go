@@ -73,7 +73,7 @@ func deprecatedFields(s *check.Stack, r *check.Result) {
 	}
 }
 
-// annotationDeprecation says whether an annotation of a template is an old one.
+// annotationDeprecation reports whether an annotation of a template is deprecated.
 func annotationDeprecation(key string, all map[string]string) (deprecation, bool) {
 	if old, ok := deprecatedAnnotations[key]; ok {
 		return old, true

@@ -23,8 +23,7 @@ func metricsRules() []check.Rule {
 	}
 }
 
-// metrics looks for anything that says that metrics are collected of a pod of the
-// stack.
+// metrics looks for signs that a collector reads the metrics of a pod of the stack.
 func metrics(s *check.Stack, r *check.Result) {
 	var lasting []object.Ref
 	collected := false
@@ -54,8 +53,8 @@ func metrics(s *check.Stack, r *check.Result) {
 	})
 }
 
-// subject is what the stack is called, where that is an object that lasts, or else
-// another.
+// subject is the object to report on: that of the stack's name where it is long-running, or
+// else another one.
 func subject(s *check.Stack, otherwise object.Ref) object.Ref {
 	if wl, ok := s.World.Workload(s.Ref); ok && !wl.IsLongRunning() {
 		return otherwise
@@ -97,8 +96,8 @@ func isMonitored(w *check.ClusterState, ref object.Ref) bool {
 	return false
 }
 
-// isScraped says that annotations ask collectors to scrape: prometheus.io/scrape, or a
-// prefix of one's own before /scrape, and those of Datadog.
+// isScraped reports whether annotations ask collectors to scrape: prometheus.io/scrape, or
+// another prefix before /scrape, and those of Datadog.
 func isScraped(notes map[string]string) bool {
 	for k, v := range notes {
 		if strings.HasSuffix(k, "/scrape") && check.IsTrue(v) || strings.HasPrefix(k, "ad.datadoghq.com/") && (strings.HasSuffix(k, ".checks") || strings.HasSuffix(k, ".check_names")) {

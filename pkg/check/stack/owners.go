@@ -43,7 +43,7 @@ func ownerRules() []check.Rule {
 	}
 }
 
-// ownersValid hands on what the graph found wrong with owner references.
+// ownersValid reports the graph's problems with owner references.
 func ownersValid(s *check.Stack, r *check.Result) {
 	wrong := map[object.Ref]bool{}
 	for _, p := range s.Stack.Problems() {
@@ -67,8 +67,7 @@ func ownersValid(s *check.Stack, r *check.Result) {
 	}
 }
 
-// ownersByReference returns the owners that an object names in its metadata and that are
-// there.
+// ownersByReference returns the existing owners that an object names in its metadata.
 func ownersByReference(w *check.ClusterState, id graph.ID) []graph.ID {
 	var out []graph.ID
 	for e := range w.Graph.In(id) {
@@ -79,11 +78,11 @@ func ownersByReference(w *check.ClusterState, id graph.ID) []graph.ID {
 	return out
 }
 
-// ownersSet looks for objects that an operator made for a custom resource of the
-// stack, and that have no owner. That an operator made one is said only on two signs: that
-// it makes such is known (declaredUnowned), and it is marked or named so; or it carries all
-// labels that whatever the custom resource owns has in common (and that are not the custom
-// resource's own, handed on), and one of these names the custom resource.
+// ownersSet finds objects that an operator made for a custom resource of the stack, and that
+// have no owner. That needs two signs: the operator is known to make such objects
+// (declaredUnowned) and a mark or the name fits; or the object has all labels that the owned
+// objects of the custom resource have in common (and that the custom resource itself does not
+// have), one of which names the custom resource.
 func ownersSet(s *check.Stack, r *check.Result) {
 	members := s.Members()
 	for _, root := range members {
@@ -114,33 +113,33 @@ func ownersSet(s *check.Stack, r *check.Result) {
 	}
 }
 
-// declaredUnowned says whether a custom resource is known to own an object, by the
-// catalogue or by an annotation of its definition, and no owner reference says so: by two
-// pieces of evidence, or by a mark on the object and by its name.
+// declaredUnowned reports whether the catalog or an annotation of its definition declares that
+// a custom resource owns an object, without an owner reference: by two pieces of evidence, or
+// by a mark on the object and by its name.
 func declaredUnowned(w *check.ClusterState, root graph.ID, rootRef, ref object.Ref) (check.Finding, bool) {
 	id, ok := w.Graph.Find(ref)
 	if !ok || ref.Namespace != rootRef.Namespace || !isOwnedKind(ref.GroupKind()) || len(ownersByReference(w, id)) > 0 || hasBrokenOwner(w, ref) {
 		return check.Finding{}, false
 	}
 	if !slices.Contains(w.Graph.OwnersOf(id), root) {
-		return check.Finding{}, false // It is installed by it at most.
+		return check.Finding{}, false // At most the custom resource's release installed it.
 	}
-	var why []string
+	var evidence []string
 	marked := false
 	for e := range w.Graph.Between(root, id) {
-		if e.Relation != relation.Owns || e.Origin == "" || e.Origin == "inferred" || slices.Contains(why, e.Why()) {
+		if e.Relation != relation.Owns || e.Origin == "" || e.Origin == "inferred" || slices.Contains(evidence, e.Why()) {
 			continue
 		}
-		why = append(why, e.Why())
+		evidence = append(evidence, e.Why())
 		marked = marked || !e.Inferred && (e.Via == relation.Label || e.Via == relation.Annotation)
 	}
 	named := ref.Name == rootRef.Name || strings.HasPrefix(ref.Name, rootRef.Name+"-") || strings.HasSuffix(ref.Name, "-"+rootRef.Name)
-	if len(why) < 2 && (!marked || !named) {
+	if len(evidence) < 2 && (!marked || !named) {
 		return check.Finding{}, false
 	}
 	f := check.Finding{
 		Object: ref, Field: "metadata.ownerReferences", Related: []object.Ref{rootRef},
-		Message: fmt.Sprintf("has no owner reference, although %s creates it (%s): it stays when that is deleted, unless the operator deletes it", check.Near(rootRef, ref), why[0]),
+		Message: fmt.Sprintf("has no owner reference, although %s creates it (%s): it stays when that is deleted, unless the operator deletes it", check.Near(rootRef, ref), evidence[0]),
 	}
 	if mayOutlive(ref) {
 		f.Severity = check.Info
@@ -148,13 +147,13 @@ func declaredUnowned(w *check.ClusterState, root graph.ID, rootRef, ref object.R
 	return f, true
 }
 
-// mayOutlive says that an object may outlive its owner on purpose.
+// mayOutlive reports whether an object may outlive its owner on purpose.
 func mayOutlive(r object.Ref) bool {
 	return r.Group == "" && (r.Kind == "Secret" || r.Kind == "ConfigMap")
 }
 
-// sharedLabels returns what a custom resource owns by owner reference, and the labels that
-// all of these have and that it does not have itself.
+// sharedLabels returns the objects that a custom resource owns by owner reference, and the
+// labels that all of them have and that it does not have itself.
 func sharedLabels(w *check.ClusterState, root graph.ID, ref object.Ref) (owned []object.Ref, marks map[string]string) {
 	own := w.Graph.Labels(root)
 	for e := range w.Graph.Out(root) {
@@ -167,7 +166,7 @@ func sharedLabels(w *check.ClusterState, root graph.ID, ref object.Ref) (owned [
 		}
 		owned = append(owned, to)
 		if to.GroupKind() == check.PodKind {
-			continue // Its labels are those of a template, and more.
+			continue // It has labels of a template, and more.
 		}
 		labels := w.Graph.Labels(e.To)
 		if marks == nil {
@@ -180,9 +179,9 @@ func sharedLabels(w *check.ClusterState, root graph.ID, ref object.Ref) (owned [
 	return owned, marks
 }
 
-// isUnowned says whether an object has all the labels, and neither an owner nor an
-// installer. Data that is meant to outlive its owner does not count, nor do custom
-// resources, which people write with the labels that an operator asks for.
+// isUnowned reports whether an object has all the labels, and neither an owner nor an
+// installer. Data that outlives its owner on purpose does not count, nor do custom resources,
+// which people write with the labels that an operator needs.
 func isUnowned(w *check.ClusterState, ref object.Ref, marks map[string]string) bool {
 	id, ok := w.Graph.Find(ref)
 	if !ok || len(w.Graph.OwnersOf(id)) > 0 || !isOwnedKind(ref.GroupKind()) {
@@ -198,17 +197,17 @@ func isUnowned(w *check.ClusterState, ref object.Ref, marks map[string]string) b
 		return false
 	}
 	if hasBrokenOwner(w, ref) {
-		return false // It names an owner, and owner-valid tells what is wrong with that.
+		return false // It names an owner; owner-valid reports a broken reference.
 	}
 	return labels["argocd.argoproj.io/instance"] == "" && labels["kustomize.toolkit.fluxcd.io/name"] == "" && labels["helm.toolkit.fluxcd.io/name"] == ""
 }
 
-// hasBrokenOwner says whether an owner reference of an object is wrong.
+// hasBrokenOwner reports whether an owner reference of an object is broken.
 func hasBrokenOwner(w *check.ClusterState, ref object.Ref) bool {
 	return slices.ContainsFunc(w.Graph.Problems(), func(p graph.Problem) bool { return p.Object == ref && strings.HasPrefix(p.Reason, "Owner") })
 }
 
-// isOwnedKind are the kinds of which an operator's object is to be owned.
+// isOwnedKind are the kinds whose objects need an owner where an operator makes them.
 func isOwnedKind(gk schema.GroupKind) bool {
 	switch gk.Group {
 	case "":
@@ -232,8 +231,7 @@ func unownedFinding(ref, root object.Ref, marks map[string]string) check.Finding
 	return f
 }
 
-// ownersControl looks at the owner references of workloads and pods that a custom
-// resource owns.
+// ownersControl checks the owner references of workloads and pods that a custom resource owns.
 func ownersControl(s *check.Stack, r *check.Result) {
 	for _, wl := range s.ManagedWorkloads() {
 		o, err := meta.Accessor(wl.Object)
@@ -264,15 +262,15 @@ func ownersControl(s *check.Stack, r *check.Result) {
 	}
 }
 
-// missingFields returns the fields of an owner reference that are not set. Of several
-// owners one controls.
+// missingFields returns the unset fields of an owner reference. Among several owners one
+// controls.
 func missingFields(all []metav1.OwnerReference, o *metav1.OwnerReference) []string {
 	var out []string
-	is := func(b *bool) bool { return b != nil && *b }
-	if !is(o.Controller) && !slices.ContainsFunc(all, func(x metav1.OwnerReference) bool { return is(x.Controller) }) {
+	isTrue := func(b *bool) bool { return b != nil && *b }
+	if !isTrue(o.Controller) && !slices.ContainsFunc(all, func(x metav1.OwnerReference) bool { return isTrue(x.Controller) }) {
 		out = append(out, "controller")
 	}
-	if !is(o.BlockOwnerDeletion) {
+	if !isTrue(o.BlockOwnerDeletion) {
 		out = append(out, "blockOwnerDeletion")
 	}
 	slices.SortFunc(out, cmp.Compare[string])

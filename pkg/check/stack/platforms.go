@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// platforms looks at workloads of clusters whose nodes have several
-// architectures, and at pods whose image was refused for its platform.
+// platforms checks workloads of clusters whose nodes have several architectures, and pods
+// whose image was refused for its platform.
 func platforms(s *check.Stack, r *check.Result) {
 	w := s.World
 	nodes := check.All[*corev1.Node](w.Facts, "", "Node")
@@ -58,7 +58,7 @@ func architecture(n *corev1.Node) string {
 	return n.Status.NodeInfo.Architecture
 }
 
-// bound says that a pod selects nodes by their architecture.
+// bound reports whether a pod selects nodes by their architecture.
 func bound(spec *corev1.PodSpec) bool {
 	keys := []string{corev1.LabelArchStable, "beta.kubernetes.io/arch"}
 	for _, key := range keys {
@@ -75,8 +75,8 @@ func bound(spec *corev1.PodSpec) bool {
 	})
 }
 
-// ranOn returns the architectures of the nodes on which pods of a workload are
-// ready: there the images exist.
+// ranOn returns the architectures of the nodes on which pods of a workload are ready, which
+// prove that the images exist.
 func ranOn(wl *check.Workload, nodes []*corev1.Node) []string {
 	archs := map[string]string{}
 	for _, n := range nodes {
@@ -91,8 +91,8 @@ func ranOn(wl *check.Workload, nodes []*corev1.Node) []string {
 	return out
 }
 
-// refused finds a container whose image the runtime has not for the node. The
-// words are those of containerd, CRI-O and Docker.
+// refused finds a container whose image has no variant for the node. The texts are those of
+// containerd, CRI-O and Docker.
 func refused(wl *check.Workload) (check.Finding, bool) {
 	for _, p := range wl.Pods {
 		for _, list := range [][]corev1.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
@@ -100,9 +100,9 @@ func refused(wl *check.Workload) (check.Finding, bool) {
 				if c.State.Waiting == nil {
 					continue
 				}
-				said := strings.ToLower(c.State.Waiting.Message)
+				message := strings.ToLower(c.State.Waiting.Message)
 				for _, words := range []string{"no match for platform", "no matching manifest for", "no image found in manifest list for architecture", "no image found in image index for architecture"} {
-					if strings.Contains(said, words) {
+					if strings.Contains(message, words) {
 						return check.Finding{
 							Object: wl.Ref, Field: "spec.containers[" + c.Name + "].image", Value: c.Image,
 							Message: fmt.Sprintf("the image of container %s does not exist for node %s: pod %s waits with %s", c.Name, p.Spec.NodeName, p.Name, c.State.Waiting.Reason),

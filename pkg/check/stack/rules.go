@@ -1,5 +1,5 @@
 // Package stack has the rules about the objects of a stack together: their owners, backups,
-// metrics, and what they take for granted of a cluster.
+// metrics, and the features that they assume of a cluster.
 package stack
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 )
 
-// stackPodRules are about what pods take for granted of clusters.
+// stackPodRules are about the cluster features that pods assume.
 func stackPodRules() []check.Rule {
 	return []check.Rule{
 		{

@@ -45,18 +45,18 @@ func budgetPresent(s *check.Stack, r *check.Result) {
 		if !c.Replicated() || len(c.Pods) == 0 {
 			continue
 		}
-		var without []string
+		var uncovered []string
 		for _, p := range c.Pods {
 			if len(s.World.Serving(check.PodRef(p), check.BudgetKind)) == 0 {
-				without = append(without, p.Name)
+				uncovered = append(uncovered, p.Name)
 			}
 		}
 		switch {
-		case len(without) == 0:
+		case len(uncovered) == 0:
 			r.Pass(c.Ref)
 		case !s.World.Read(check.BudgetKind, c.Pods[0].Namespace):
 			r.AddUnread(c.Ref, "PodDisruptionBudgets of "+c.Pods[0].Namespace)
-		case len(without) == len(c.Pods):
+		case len(uncovered) == len(c.Pods):
 			r.AddFinding(check.Finding{
 				Object:  c.Ref,
 				Message: fmt.Sprintf("has %d replicas and no PodDisruptionBudget: drains of their nodes may evict all of them at once", c.Replicas),
@@ -64,7 +64,7 @@ func budgetPresent(s *check.Stack, r *check.Result) {
 		default:
 			r.AddFinding(check.Finding{
 				Severity: check.Info, Object: c.Ref,
-				Message: fmt.Sprintf("%s of %d has no PodDisruptionBudget: %s", object.Count(len(without), "pod"), len(c.Pods), object.ShortList(without)),
+				Message: fmt.Sprintf("%s of %d has no PodDisruptionBudget: %s", object.Count(len(uncovered), "pod"), len(c.Pods), object.ShortList(uncovered)),
 			})
 		}
 	}
@@ -78,7 +78,7 @@ func budgetAllows(s *check.Stack, r *check.Result) {
 		}
 		pods := s.World.PodsBehind(ref)
 		if len(pods) == 0 {
-			continue // The graph tells of selectors that find nothing.
+			continue // The graph reports selectors that match nothing.
 		}
 		f, wrong := stuck(s.World, ref, b, pods)
 		if !wrong {
@@ -89,7 +89,7 @@ func budgetAllows(s *check.Stack, r *check.Result) {
 	}
 }
 
-// stuck says whether a budget allows nothing although all of its pods are healthy.
+// stuck reports whether a budget allows no eviction although all of its pods are healthy.
 func stuck(w *check.ClusterState, ref object.Ref, b *policyv1.PodDisruptionBudget, pods []*corev1.Pod) (check.Finding, bool) {
 	f := check.Finding{Object: ref}
 	for _, wl := range w.WorkloadsOf(check.PodRefs(pods)) {
@@ -115,8 +115,8 @@ func stuck(w *check.ClusterState, ref object.Ref, b *policyv1.PodDisruptionBudge
 	f.Field, f.Value = check.BudgetField(b)
 	f.Message = fmt.Sprintf("allows no eviction although %d of %d pods are healthy: every drain of their nodes waits", expected, expected)
 	if owner, ok := w.Owner(ref); ok {
-		// Operators guard what they move themselves: a primary, which they hand over when
-		// its node is cordoned.
+		// Operators guard the pods that they move themselves: a primary, which they hand over
+		// when its node is cordoned.
 		f.Severity = check.Info
 		f.Message += fmt.Sprintf(", until the operator of %s moves the pod", check.Near(owner, ref))
 		f.Remedy = "Check whether the operator moves the pod when its node is cordoned; if not, change the budget through " + check.Near(owner, ref) + "."
@@ -134,9 +134,9 @@ func stuck(w *check.ClusterState, ref object.Ref, b *policyv1.PodDisruptionBudge
 	return f, true
 }
 
-// allowedEvictions returns how many of a number of pods, all of them healthy, a budget lets
-// go, by the arithmetic of the disruption controller: percentages are rounded up, and
-// without either field nothing is allowed.
+// allowedEvictions returns how many of a number of healthy pods a budget lets go, by the
+// arithmetic of the disruption controller: percentages are rounded up, and without either
+// field nothing is allowed.
 func allowedEvictions(b *policyv1.PodDisruptionBudget, pods int) (int, error) {
 	if b.Spec.MaxUnavailable != nil {
 		n, err := intstr.GetScaledValueFromIntOrPercent(b.Spec.MaxUnavailable, pods, true)
@@ -155,11 +155,11 @@ func budgetSingle(s *check.Stack, r *check.Result) {
 		var budgets []object.Ref
 		any := false
 		for _, p := range wl.Pods {
-			of := s.World.Serving(check.PodRef(p), check.BudgetKind)
-			any = any || len(of) > 0
-			if len(of) > 1 {
+			serving := s.World.Serving(check.PodRef(p), check.BudgetKind)
+			any = any || len(serving) > 0
+			if len(serving) > 1 {
 				twice = append(twice, p.Name)
-				budgets = append(budgets, of...)
+				budgets = append(budgets, serving...)
 			}
 		}
 		if len(twice) == 0 {

@@ -32,8 +32,8 @@ func containerRules() []check.Rule {
 	}
 }
 
-// eachPlan checks what people wrote: the templates, and bare pods. What admission adds to
-// pods is not theirs to correct.
+// eachPlan checks what users wrote: the templates, and bare pods. They cannot correct the
+// additions of admission.
 func eachPlan(s *check.Stack, r *check.Result, ask func(*check.ClusterState, *check.Workload, check.PodView, *check.Result) (wrong, open bool)) {
 	for _, wl := range s.Workloads() {
 		v, ok := check.PodPlan(wl)
@@ -68,17 +68,17 @@ func secretsInEnv(w *check.ClusterState, wl *check.Workload, v check.PodView, r 
 	check.EachContainer(v.Spec, func(path string, c *corev1.Container) {
 		for i := range c.Env {
 			e := &c.Env[i]
-			why, unknown := secretEnv(w, e, wl.Ref.Namespace)
+			problem, unknown := secretEnv(w, e, wl.Ref.Namespace)
 			switch {
 			case unknown != "":
 				open = true
 				r.AddUnknown(wl.Ref, fmt.Sprintf("%s of %s: %s", e.Name, c.Name, unknown))
-			case why != "":
+			case problem != "":
 				wrong = true
 				r.AddFinding(check.Finding{
 					// The value is never shown.
 					Object: wl.Ref, Field: fmt.Sprintf("%s.%s.env[%s].value", wl.SpecPath(), path, e.Name), Value: "(not shown)",
-					Message: fmt.Sprintf("%s of %s %s", e.Name, c.Name, why),
+					Message: fmt.Sprintf("%s of %s %s", e.Name, c.Name, problem),
 					Remedy:  w.RemedyFor(wl, "Put it into a Secret, reference it by valueFrom.secretKeyRef, and change it."),
 				})
 			}
@@ -87,8 +87,8 @@ func secretsInEnv(w *check.ClusterState, wl *check.Workload, v check.PodView, r 
 	return wrong, open
 }
 
-// secretEnv says what is wrong with an environment variable, or why that cannot be said;
-// neither, where nothing is.
+// secretEnv returns the problem of an environment variable, or the reason why that is unknown;
+// both are empty where it is right.
 func secretEnv(w *check.ClusterState, e *corev1.EnvVar, namespace string) (wrong, unknown string) {
 	if e.ValueFrom != nil {
 		return "", ""
@@ -117,8 +117,8 @@ func secretEnv(w *check.ClusterState, e *corev1.EnvVar, namespace string) (wrong
 	return "has its value in the manifest, in plain text", ""
 }
 
-// envSecretName says that a variable is called as secrets are. What comes after the word
-// makes it something else: DB_PASSWORD_FILE is a path, AWS_ACCESS_KEY_ID a name.
+// envSecretName reports whether a variable has the name of a secret. A suffix may make it
+// something else: DB_PASSWORD_FILE is a path, AWS_ACCESS_KEY_ID a name.
 func envSecretName(name string) bool {
 	name = strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(name))
 	for _, end := range []string{
@@ -129,7 +129,7 @@ func envSecretName(name string) bool {
 		if !ok {
 			continue
 		}
-		// A Secret with a certificate, or to pull images with, is meant by its name.
+		// The value may name a Secret with a certificate, or one to pull images with.
 		if end == "SECRET" && envObject(before) {
 			return false
 		}
@@ -145,22 +145,22 @@ func envSecretName(name string) bool {
 }
 
 func envObject(before string) bool {
-	for _, what := range []string{"TLS_", "CERT_", "CERTS_", "CERTIFICATE_", "CA_", "PULL_"} {
-		if strings.HasSuffix("_"+before, "_"+what) {
+	for _, marker := range []string{"TLS_", "CERT_", "CERTS_", "CERTIFICATE_", "CA_", "PULL_"} {
+		if strings.HasSuffix("_"+before, "_"+marker) {
 			return true
 		}
 	}
 	return false
 }
 
-// envMayName says that a variable may as well hold the name of a Secret: TLS_SECRET.
+// envMayName reports whether a variable may as well hold the name of a Secret: TLS_SECRET.
 func envMayName(name string) bool {
 	name = strings.ToUpper(name)
 	return strings.HasSuffix(name, "SECRET") || strings.HasSuffix(name, "CREDENTIAL") || strings.HasSuffix(name, "CREDENTIALS")
 }
 
-// envNames says whether a value is the name of a Secret, as name or namespace/name. One
-// that is not there may be optional: then the rest of the name decides.
+// envNames reports whether a value is the name of a Secret, as name or namespace/name. A
+// missing one may be optional: then the rest of the name decides.
 func envNames(w *check.ClusterState, value, namespace string) (named, known bool) {
 	name := value
 	if in, rest, ok := strings.Cut(value, "/"); ok {
@@ -176,8 +176,8 @@ func envNames(w *check.ClusterState, value, namespace string) (named, known bool
 	return false, w.Read(ref.GroupKind(), namespace)
 }
 
-// envSecretValue says that a value may be a secret, and is no switch, no number of seconds
-// and no place where the secret is.
+// envSecretValue reports whether a value may be a secret, and is no switch, no number of
+// seconds and no place of a secret.
 func envSecretValue(value string) bool {
 	switch strings.ToLower(value) {
 	case "true", "false", "yes", "no", "on", "off", "none", "null", "enabled", "disabled", "optional", "required", "default", "auto", "0", "1":

@@ -34,8 +34,7 @@ func injectedRules() []check.Rule {
 	}
 }
 
-// templateOf returns the template that a pod was made of; nil where that is not known, as
-// while an update is under way.
+// templateOf returns the template of a pod; nil where that is unknown, as during an update.
 func templateOf(w *check.ClusterState, wl *check.Workload, p *corev1.Pod) *corev1.PodTemplateSpec {
 	owner := metav1.GetControllerOfNoCopy(p)
 	if owner == nil {
@@ -78,8 +77,8 @@ type injection struct {
 	names []string
 }
 
-// injections returns the pods of a workload whose template is known, with what was
-// injected into each; most have nothing.
+// injections returns the pods of a workload whose template is known, with the injected
+// containers of each; most have none.
 func injections(w *check.ClusterState, wl *check.Workload) []injection {
 	var out []injection
 	for _, p := range wl.Pods {
@@ -110,9 +109,9 @@ func injected(s *check.Stack, r *check.Result) {
 			r.Pass(wl.Ref)
 		default:
 			in := all[i]
-			var what []string
+			var names []string
 			for _, name := range in.names {
-				what = append(what, injectorOf(in.pod, name))
+				names = append(names, injectorOf(in.pod, name))
 			}
 			with := 0
 			for _, x := range all {
@@ -120,7 +119,7 @@ func injected(s *check.Stack, r *check.Result) {
 			}
 			r.AddFinding(check.Finding{
 				Object: wl.Ref, Field: wl.SpecPath() + ".containers", Related: []object.Ref{check.PodRef(in.pod)},
-				Message: fmt.Sprintf("%s of %d: its template lacks %s", injectedInto(with), len(all), object.ShortList(what)),
+				Message: fmt.Sprintf("%s of %d: its template lacks %s", injectedInto(with), len(all), object.ShortList(names)),
 			})
 		}
 	}
@@ -130,8 +129,8 @@ func injectedInto(n int) string {
 	return "something was injected into " + object.Count(n, "pod")
 }
 
-// injectors are the containers of well-known injectors, by name, and the annotation
-// with which each marks a pod.
+// injectors are the containers of well-known injectors, by name, and the annotation with which
+// each marks a pod.
 var injectors = []struct{ container, annotation, name string }{
 	{"istio-", "sidecar.istio.io/status", "Istio"},
 	{"linkerd-", "linkerd.io/proxy-version", "Linkerd"},
@@ -161,8 +160,8 @@ func injectorOf(p *corev1.Pod, container string) string {
 	return container
 }
 
-// injectedRestarts looks for harm that an injected container did, and claims it only
-// on evidence in the status of the pods.
+// injectedRestarts finds harm by an injected container, on evidence in the status of the pods
+// alone.
 func injectedRestarts(s *check.Stack, r *check.Result) {
 	for _, wl := range s.ManagedWorkloads() {
 		injected, harmed := false, false
@@ -183,14 +182,14 @@ func injectedRestarts(s *check.Stack, r *check.Result) {
 	}
 }
 
-// soonAfter is how soon after an injected container has started an end of another one is
-// put down to its start: a proxy takes some seconds until it is ready.
+// soonAfter is how soon after the start of an injected container the end of another one is
+// ascribed to that start: a proxy takes some seconds until it is ready.
 const soonAfter = 10 * time.Second
 
 func harmOf(in *injection) (check.Finding, bool) {
-	own, others := statusesOf(in)
-	most := int32(0) // A node that was restarted restarts all of them.
-	for _, c := range others {
+	own, template := statusesOf(in)
+	most := int32(0) // A restart of the node restarts all of them.
+	for _, c := range template {
 		most = max(most, c.RestartCount)
 	}
 	for _, inj := range own {
@@ -200,7 +199,7 @@ func harmOf(in *injection) (check.Finding, bool) {
 			return f, true
 		}
 	}
-	for _, c := range others {
+	for _, c := range template {
 		last := c.LastTerminationState.Terminated
 		if c.RestartCount == 0 || last == nil || last.ExitCode == 0 {
 			continue
@@ -214,16 +213,16 @@ func harmOf(in *injection) (check.Finding, bool) {
 			return f, true
 		}
 	}
-	return heldUp(in, own, others)
+	return heldUp(in, own, template)
 }
 
-// heldUp finds a pod of a Job whose containers have all ended, and that does not end
-// since an injected one runs on.
-func heldUp(in *injection, own, others []corev1.ContainerStatus) (check.Finding, bool) {
-	if in.pod.Spec.RestartPolicy == corev1.RestartPolicyAlways || in.pod.Spec.RestartPolicy == "" || len(others) == 0 {
+// heldUp finds a pod of a Job whose own containers have all ended, while an injected one still
+// runs.
+func heldUp(in *injection, own, template []corev1.ContainerStatus) (check.Finding, bool) {
+	if in.pod.Spec.RestartPolicy == corev1.RestartPolicyAlways || in.pod.Spec.RestartPolicy == "" || len(template) == 0 {
 		return check.Finding{}, false
 	}
-	if slices.ContainsFunc(others, func(c corev1.ContainerStatus) bool {
+	if slices.ContainsFunc(template, func(c corev1.ContainerStatus) bool {
 		return c.State.Terminated == nil || c.State.Terminated.ExitCode != 0
 	}) {
 		return check.Finding{}, false
@@ -238,19 +237,19 @@ func heldUp(in *injection, own, others []corev1.ContainerStatus) (check.Finding,
 	}, true
 }
 
-// isNative says whether a container is a native side-car, which ends with the others.
+// isNative reports whether a container is a native side-car, which ends with the others.
 func isNative(p *corev1.Pod, name string) bool {
 	return slices.ContainsFunc(p.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == name })
 }
 
-// statusesOf returns the statuses of the containers that were injected to run beside
-// the others, and those of the template's containers.
-func statusesOf(in *injection) (own, others []corev1.ContainerStatus) {
+// statusesOf returns the statuses of the injected containers that run next to the others, and
+// those of the template's containers.
+func statusesOf(in *injection) (own, template []corev1.ContainerStatus) {
 	for _, c := range in.pod.Status.ContainerStatuses {
 		if slices.Contains(in.names, c.Name) {
 			own = append(own, c)
 		} else {
-			others = append(others, c)
+			template = append(template, c)
 		}
 	}
 	for _, c := range in.pod.Status.InitContainerStatuses {
@@ -261,7 +260,7 @@ func statusesOf(in *injection) (own, others []corev1.ContainerStatus) {
 			}
 		}
 	}
-	return own, others
+	return own, template
 }
 
 func times(n int32) string {
@@ -271,7 +270,7 @@ func times(n int32) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// lastEnd says how a container ended the last time, where that is known.
+// lastEnd describes how a container ended the last time, where that is known.
 func lastEnd(c corev1.ContainerStatus) string {
 	if t := c.LastTerminationState.Terminated; t != nil && t.Reason != "" {
 		return fmt.Sprintf(" (%s, exit code %d)", t.Reason, t.ExitCode)

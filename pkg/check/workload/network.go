@@ -24,23 +24,23 @@ func networkRules() []check.Rule {
 type policyIndex map[string][]*networkingv1.NetworkPolicy
 
 func policiesOfPods(s *check.Stack, r *check.Result) {
-	shelf := policyIndex{}
+	byNamespace := policyIndex{}
 	for _, p := range check.All[*networkingv1.NetworkPolicy](s.World.Facts, check.NetworkPolicyKind.Group, check.NetworkPolicyKind.Kind) {
-		shelf[p.Namespace] = append(shelf[p.Namespace], p)
+		byNamespace[p.Namespace] = append(byNamespace[p.Namespace], p)
 	}
-	others := map[string]string{}
+	otherReasons := map[string]string{}
 	for _, wl := range s.Workloads() {
 		ns := wl.Ref.Namespace
-		if _, ok := others[ns]; !ok {
-			others[ns] = otherPolicies(s.World, ns)
+		if _, ok := otherReasons[ns]; !ok {
+			otherReasons[ns] = otherPolicies(s.World, ns)
 		}
-		policyOf(s.World, wl, shelf[ns], others[ns], r)
+		policyOf(s.World, wl, byNamespace[ns], otherReasons[ns], r)
 	}
 }
 
-// policyOf checks the pods of a workload, by the labels that the pods themselves have: a
-// policy may select one of two pods.
-func policyOf(w *check.ClusterState, wl *check.Workload, policies []*networkingv1.NetworkPolicy, others string, r *check.Result) {
+// policyOf checks the pods of a workload, by the labels of the pods themselves: a policy may
+// select one of two pods.
+func policyOf(w *check.ClusterState, wl *check.Workload, policies []*networkingv1.NetworkPolicy, otherReason string, r *check.Result) {
 	var with []map[string]string
 	for _, p := range wl.Pods {
 		if !p.Spec.HostNetwork {
@@ -50,7 +50,7 @@ func policyOf(w *check.ClusterState, wl *check.Workload, policies []*networkingv
 	if len(wl.Pods) == 0 && wl.Template != nil && !wl.Template.Spec.HostNetwork {
 		with = append(with, wl.Template.Labels)
 	}
-	// To a pod in the node's network, policies do not apply.
+	// Policies do not apply to a pod in the node's network.
 	if len(with) == 0 {
 		return
 	}
@@ -63,8 +63,8 @@ func policyOf(w *check.ClusterState, wl *check.Workload, policies []*networkingv
 	switch {
 	case worst.Severity > check.Info:
 		r.Pass(wl.Ref)
-	case others != "":
-		r.AddUnknown(wl.Ref, others)
+	case otherReason != "":
+		r.AddUnknown(wl.Ref, otherReason)
 	case worst.Severity == check.Warning && !w.Read(check.NetworkPolicyKind, wl.Ref.Namespace):
 		r.AddUnknown(wl.Ref, "the network policies of the namespace "+wl.Ref.Namespace+" were not read")
 	default:
@@ -77,7 +77,8 @@ func policyOf(w *check.ClusterState, wl *check.Workload, policies []*networkingv
 	}
 }
 
-// policyOn checks pods of some labels: no policy selects them, or none limits who connects.
+// policyOn returns a finding for pods of some labels that no policy selects, or whose ingress
+// no policy restricts.
 func policyOn(set map[string]string, policies []*networkingv1.NetworkPolicy) (check.Finding, bool) {
 	var selecting, open []object.Ref
 	for _, p := range policies {
@@ -106,13 +107,13 @@ func policyOn(set map[string]string, policies []*networkingv1.NetworkPolicy) (ch
 	return check.Finding{}, false
 }
 
-// policyHasIngress: without policyTypes, a policy is for ingress whatever it says.
+// policyHasIngress: without policyTypes, every policy is for ingress.
 func policyHasIngress(p *networkingv1.NetworkPolicy) bool {
 	return len(p.Spec.PolicyTypes) == 0 || slices.Contains(p.Spec.PolicyTypes, networkingv1.PolicyTypeIngress)
 }
 
-// policyOpen says that a rule lets in everybody in the cluster, to every port: policies add
-// up, so one such rule makes all others void.
+// policyOpen reports whether a rule lets in the whole cluster, to every port: policies add up,
+// so one such rule makes all others void.
 func policyOpen(p *networkingv1.NetworkPolicy) bool {
 	return slices.ContainsFunc(p.Spec.Ingress, func(rule networkingv1.NetworkPolicyIngressRule) bool {
 		if len(rule.Ports) > 0 {
@@ -127,9 +128,9 @@ func policyOpen(p *networkingv1.NetworkPolicy) bool {
 	})
 }
 
-// otherPolicies says why the built-in policies are not the whole answer: there may be
-// policies of another kind that select the pods of a namespace. Their selectors are their
-// own, and are not read here. It is empty where there are none.
+// otherPolicies returns the reason why the built-in policies are not decisive: policies of
+// another kind may select the pods of a namespace, and their selectors are not read here. It
+// is empty where there are none.
 func otherPolicies(w *check.ClusterState, namespace string) string {
 	for _, k := range w.Kinds.All() {
 		if !check.IsNetworkPolicy(k) {

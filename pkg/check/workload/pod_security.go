@@ -75,17 +75,17 @@ func podRefusals(checks []podCheck, v check.PodView) []podRefusal {
 	return out
 }
 
-// podInherent says that pods serve their node, so that they cannot do without some of it.
+// podInherent reports whether pods serve their node, so that they need some of it.
 func podInherent(wl *check.Workload) bool {
 	if wl.Ref.Kind == "DaemonSet" {
 		return true
 	}
-	// A kubelet shows its static pods so.
+	// A kubelet marks its static pods so.
 	return len(wl.Pods) > 0 && check.IsMirrorPod(&wl.Pods[0].ObjectMeta)
 }
 
-// podBlame says where a refusal is to be corrected: in the workload, if its template has it,
-// else in the pod, to which admission gave it.
+// podBlame returns the object to correct: the workload if its template has the refused field,
+// else the pod, where admission added it.
 func podBlame(wl *check.Workload, v check.PodView, in []podRefusal, id policy.CheckID) (ref object.Ref, prefix, added string) {
 	if v.Live && wl.Template != nil && !slices.ContainsFunc(in, func(x podRefusal) bool { return x.id == id }) {
 		return v.Ref, "spec", "; the template of " + wl.Ref.Kind + " " + wl.Ref.Name + " does not have it, so admission added it"
@@ -104,13 +104,13 @@ func podBaseline(s *check.Stack, r *check.Result) {
 	checks := podChecks(api.LevelBaseline)
 	for _, wl := range s.Workloads() {
 		written := podWritten(checks, wl)
-		told := map[policy.CheckID]bool{}
+		reported := map[policy.CheckID]bool{}
 		for _, v := range check.PodViews(wl) {
 			for _, x := range podRefusals(checks, v) {
-				if told[x.id] {
+				if reported[x.id] {
 					continue
 				}
-				told[x.id] = true
+				reported[x.id] = true
 				ref, prefix, added := podBlame(wl, v, written, x.id)
 				f := check.Finding{Severity: podGravity(&x, v), Object: ref, Field: prefix, Message: fmt.Sprintf("baseline refuses %s%s", x.String(), added)}
 				if len(x.places) > 0 {
@@ -124,14 +124,14 @@ func podBaseline(s *check.Stack, r *check.Result) {
 				r.AddFinding(f)
 			}
 		}
-		if len(told) == 0 && (wl.Template != nil || len(wl.Pods) > 0) {
+		if len(reported) == 0 && (wl.Template != nil || len(wl.Pods) > 0) {
 			r.Pass(wl.Ref)
 		}
 	}
 }
 
-// podRestricted reports for a workload at once all that it lacks: most lack the same four
-// things.
+// podRestricted reports all violations of a workload at once, since most workloads lack the
+// same four settings.
 func podRestricted(s *check.Stack, r *check.Result) {
 	checks := podChecks(api.LevelRestricted)
 	for _, wl := range s.Workloads() {
@@ -156,7 +156,7 @@ func podRestricted(s *check.Stack, r *check.Result) {
 	}
 }
 
-// restrictedViolations gathers what restricted refuses in a workload.
+// restrictedViolations returns the violations of restricted in a workload.
 type restrictedViolations struct {
 	wl               *check.Workload
 	written          []podRefusal
@@ -178,8 +178,8 @@ func (l *restrictedViolations) add(v check.PodView, x *podRefusal) {
 	if len(x.places) == 0 {
 		return
 	}
-	// What the workload itself lacks is reported for the workload, and not for a pod; the
-	// worst of it first.
+	// A violation of the workload's template is reported for the workload, and not for a pod;
+	// the worst first.
 	ref, prefix, _ := podBlame(l.wl, v, l.written, x.id)
 	if !l.placed || ref == l.wl.Ref && l.f.Object != l.wl.Ref || x.id == "runAsUser" && ref == l.f.Object {
 		l.placed = true
@@ -187,13 +187,13 @@ func (l *restrictedViolations) add(v check.PodView, x *podRefusal) {
 	}
 }
 
-// isReportedAlready says that a refusal is about volumes of the node and of nothing else:
-// baseline tells of them.
+// isReportedAlready reports whether a refusal is only about volumes of the node, which
+// baseline reports.
 func isReportedAlready(x *podRefusal) bool {
 	return x.id == "restrictedVolumes" && len(x.places) > 0 && !slices.ContainsFunc(x.places, func(p podPlace) bool { return !strings.HasSuffix(p.field, ".hostPath.path") })
 }
 
-// podWayOut says what to do instead of what baseline refuses.
+// podWayOut returns the remedy for a refusal by baseline.
 func podWayOut(id policy.CheckID) string {
 	switch id {
 	case "privileged":
@@ -210,8 +210,8 @@ func podWayOut(id policy.CheckID) string {
 	return "Remove it."
 }
 
-// podField puts a place behind the prefix of its workload. The place of an annotation is in
-// the metadata beside the spec.
+// podField adds the prefix of its workload to a place. The place of an annotation is in the
+// metadata next to the spec.
 func podField(prefix, field string) string {
 	if strings.HasPrefix(field, "metadata.") {
 		return strings.TrimSuffix(prefix, "spec") + field
@@ -219,8 +219,7 @@ func podField(prefix, field string) string {
 	return prefix + "." + field
 }
 
-// podGravity is an error where a container gets hold of the node without anything else
-// going wrong.
+// podGravity is an error where a container controls the node without any further fault.
 func podGravity(x *podRefusal, v check.PodView) check.Severity {
 	switch x.id {
 	case "privileged", "windowsHostProcess":
@@ -241,7 +240,7 @@ func podGravity(x *podRefusal, v check.PodView) check.Severity {
 	return check.Warning
 }
 
-// podRootCapability says that one of some capabilities is enough to take the node.
+// podRootCapability reports whether one of some capabilities is enough to control the node.
 func podRootCapability(list string) bool {
 	return slices.ContainsFunc(strings.Split(list, ", "), func(c string) bool {
 		switch strings.TrimPrefix(c, "CAP_") {
@@ -252,7 +251,7 @@ func podRootCapability(list string) bool {
 	})
 }
 
-// podWritesHost says that a container may write to a directory of the node.
+// podWritesHost reports whether a container may write to a directory of the node.
 func podWritesHost(spec *corev1.PodSpec) bool {
 	host := map[string]bool{}
 	for i := range spec.Volumes {

@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// The fields that the checks of the Pod Security Standards look at. Where one would have to
-// be set and is not, the value is empty.
+// The fields that the checks of the Pod Security Standards read. The value is empty for a
+// required field that is not set.
 
 func podBool(b *bool) string {
 	if b == nil {
@@ -18,8 +18,7 @@ func podBool(b *bool) string {
 	return strconv.FormatBool(*b)
 }
 
-// baselineCapabilities are those that baseline lets a container add: what runtimes give
-// anyhow.
+// baselineCapabilities are those that baseline lets a container add: the defaults of runtimes.
 var baselineCapabilities = []corev1.Capability{
 	"AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE",
 	"SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT",
@@ -48,7 +47,7 @@ func (x *podContext) capabilities(at string, c *corev1.Capabilities) {
 	}
 }
 
-// hosts looks for probes and hooks that the kubelet is to send elsewhere than to the pod.
+// hosts finds probes and hooks that the kubelet sends to a host other than the pod.
 func (x *podContext) hosts(at string, c *corev1.Container) {
 	call := func(field string, get *corev1.HTTPGetAction, dial *corev1.TCPSocketAction) {
 		if get != nil && get.Host != "" {
@@ -91,8 +90,8 @@ func (x *podContext) seLinux(at string, o *corev1.SELinuxOptions) {
 	}
 }
 
-// seccomp: baseline refuses a wrong profile, restricted none as well. What the pod says
-// holds for containers that say nothing.
+// seccomp: baseline refuses a wrong profile, restricted a missing one too. The pod's setting
+// is the default of its containers.
 func (x *podContext) seccomp(at string, p *corev1.SeccompProfile) {
 	const field = "securityContext.seccompProfile.type"
 	if p != nil {

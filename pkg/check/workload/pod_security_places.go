@@ -12,12 +12,12 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 )
 
-// podPlace is a field of a pod (spec is left out: hostPID), and its value; empty where the
-// field would have to be set.
+// podPlace is a field of a pod, without spec (hostPID), and its value; empty for a required
+// field that is not set.
 type podPlace struct{ field, value string }
 
-// podPlaces returns where in a pod is what a check refuses. The checks themselves say it
-// in words alone. It is empty for a check that is newer than this table.
+// podPlaces returns the fields that a check refuses. The checks themselves only describe them
+// in words. It is empty for a check that is newer than this table.
 func podPlaces(id policy.CheckID, v check.PodView) []podPlace {
 	if v.Spec.SecurityContext == nil {
 		v.Spec = v.Spec.DeepCopy()
@@ -49,8 +49,7 @@ func placesOfHost(spec *corev1.PodSpec) []podPlace {
 	return out
 }
 
-// placesOfVolumes: of volumes that restricted refuses, those of the node come last, since
-// baseline reports them.
+// placesOfVolumes sorts the volumes of the node last, since baseline reports them.
 func placesOfVolumes(id policy.CheckID, spec *corev1.PodSpec) []podPlace {
 	var out, host []podPlace
 	for i := range spec.Volumes {
@@ -71,8 +70,8 @@ func podVolumeAllowed(v *corev1.VolumeSource) bool {
 		v.Image != nil || v.PersistentVolumeClaim != nil || v.Projected != nil || v.Secret != nil
 }
 
-// placesOfSysctls returns all of them: which are safe is the library's to know, and its
-// words name them.
+// placesOfSysctls returns all of them: only the library knows the safe ones, and its message
+// names them.
 func placesOfSysctls(spec *corev1.PodSpec) []podPlace {
 	var out []podPlace
 	for _, s := range spec.SecurityContext.Sysctls {
@@ -91,7 +90,7 @@ func placesOfAppArmor(v check.PodView) []podPlace {
 	return out
 }
 
-// placesOfContexts looks at the security context of the pod and at each container.
+// placesOfContexts checks the security contexts of the pod and of each container.
 func placesOfContexts(id policy.CheckID, spec *corev1.PodSpec) []podPlace {
 	var out []podPlace
 	say := func(at, field, value string) {
@@ -101,14 +100,14 @@ func placesOfContexts(id policy.CheckID, spec *corev1.PodSpec) []podPlace {
 		out = append(out, podPlace{at + field, value})
 	}
 	pod := spec.SecurityContext
-	of := podContext{id: id, spec: spec, say: say}
-	of.pod(pod)
+	places := podContext{id: id, spec: spec, say: say}
+	places.pod(pod)
 	check.EachContainer(spec, func(at string, c *corev1.Container) {
 		context := c.SecurityContext
 		if context == nil {
 			context = &corev1.SecurityContext{}
 		}
-		of.container(at, c, context)
+		places.container(at, c, context)
 	})
 	return out
 }

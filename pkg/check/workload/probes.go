@@ -38,8 +38,8 @@ func probeRules() []check.Rule {
 	}
 }
 
-// services returns the Services that send requests to the pods of a workload,
-// without those that ask for pods that are not ready as well.
+// services returns the Services that send requests to the pods of a workload, without those
+// that include pods that are not ready.
 func services(w *check.ClusterState, wl *check.Workload) []*corev1.Service {
 	var refs []object.Ref
 	for _, p := range wl.Pods {
@@ -62,7 +62,7 @@ func readiness(s *check.Stack, r *check.Result) {
 		}
 		spec := wl.Specs()[0]
 		if len(spec.ReadinessGates) > 0 {
-			continue // Somebody else says when it is ready.
+			continue // A readiness gate decides when it is ready.
 		}
 		bad := false
 		var wrong []string
@@ -87,9 +87,9 @@ func readiness(s *check.Stack, r *check.Result) {
 }
 
 // unreadyContainers returns the containers that a Service sends requests to and that have no
-// readiness probe: those that declare its ports; where none does, the first one, unless
-// another has a probe that may speak for it. It matters less where one that serves has a
-// probe and another, with the metrics, has not.
+// readiness probe: those that declare its ports; where none does, the first one, unless a
+// probe of another may cover it. It matters less where one serving container has a probe and
+// another, with the metrics, has none.
 func unreadyContainers(wl *check.Workload, svc *corev1.Service) ([]check.Container, check.Severity) {
 	var main []check.Container
 	for _, c := range wl.Containers() {
@@ -117,7 +117,7 @@ func unreadyContainers(wl *check.Workload, svc *corev1.Service) ([]check.Contain
 	return main[:1], 0
 }
 
-// declaresPort says whether a container declares the port that a Service's port leads to.
+// declaresPort reports whether a container declares the target port of a Service's port.
 func declaresPort(c *corev1.Container, p corev1.ServicePort) bool {
 	return slices.ContainsFunc(c.Ports, func(own corev1.ContainerPort) bool {
 		switch {
@@ -189,7 +189,7 @@ func livenessThreshold(s *check.Stack, r *check.Result) {
 	}
 }
 
-// resolvedHandler returns what a probe checks, with the names of ports resolved.
+// resolvedHandler returns the handler of a probe, with the names of ports resolved.
 func resolvedHandler(p *corev1.Probe, c *corev1.Container) corev1.ProbeHandler {
 	h := *p.ProbeHandler.DeepCopy()
 	port := func(v *intstr.IntOrString) {

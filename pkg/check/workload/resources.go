@@ -41,9 +41,9 @@ func resourceRules() []check.Rule {
 
 var computeResources = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}
 
-// requested says whether a container has a request for a resource; a limit is one as well,
-// as the API server fills in requests from limits. What is reserved for the pod as a
-// whole is reserved for its containers.
+// requested reports whether a container has a request for a resource; a limit is one as well,
+// as the API server fills in requests from limits. The resources of a whole pod cover its
+// containers.
 func requested(c *check.Container, name corev1.ResourceName) bool {
 	return isSet(c.Resources.Requests, name) || limited(c, name) || c.Spec.Resources != nil && isSet(c.Spec.Resources.Requests, name)
 }
@@ -57,11 +57,10 @@ func isSet(list corev1.ResourceList, name corev1.ResourceName) bool {
 	return ok && !q.IsZero()
 }
 
-// containerDefaults are what the LimitRanges of a namespace set for containers that say
-// nothing.
+// containerDefaults are the defaults that the LimitRanges of a namespace set for containers.
 type containerDefaults struct {
 	requests, limits corev1.ResourceList
-	// read is false where there may be others.
+	// read is false where there may be more LimitRanges.
 	read bool
 }
 
@@ -83,16 +82,15 @@ func limitRangeDefaults(w *check.ClusterState, namespace string) containerDefaul
 	return d
 }
 
-// missingSettings is a container, and what it does not have.
+// missingSettings is a container, and its unset resources.
 type missingSettings struct {
 	check.Container
 	missing []corev1.ResourceName
 }
 
-// missingResources returns the containers of a workload for which has is false of some of the
-// resources, each once. Pods that run have what was filled in for them; of a template that
-// no pod is made of, it is what would be filled in that counts. open says that this is not
-// known.
+// missingResources returns the containers of a workload that lack some of the resources, each
+// once. Running pods have the defaults filled in; for a template without pods, the defaults of
+// the namespace are added. open is set where those are unknown.
 func missingResources(w *check.ClusterState, wl *check.Workload, names []corev1.ResourceName, requests bool) (out []missingSettings, all int, open bool) {
 	d := containerDefaults{read: true}
 	if len(wl.Pods) == 0 {
@@ -162,15 +160,15 @@ func resourceName(n corev1.ResourceName) string {
 }
 
 func noRequest(wl *check.Workload, l *missingSettings) check.Finding {
-	var what []string
+	var problems []string
 	for _, n := range l.missing {
-		what = append(what, "no "+resourceName(n))
+		problems = append(problems, "no "+resourceName(n))
 	}
 	f := check.Finding{Object: l.On, Field: l.Path + ".resources.requests"}
-	f.Message = fmt.Sprintf("%s requests %s: the scheduler reserves nothing for it", l.Describe(), strings.Join(what, " and "))
+	f.Message = fmt.Sprintf("%s requests %s: the scheduler reserves nothing for it", l.Describe(), strings.Join(problems, " and "))
 	f.Remedy = remedy(&l.Container, "requests")
 	if l.Init {
-		f.Severity = check.Info // It runs for a moment, in what the other containers have.
+		f.Severity = check.Info // It runs briefly, within the requests of the other containers.
 	}
 	if l.Injected {
 		f.Related = []object.Ref{wl.Ref}
@@ -178,12 +176,13 @@ func noRequest(wl *check.Workload, l *missingSettings) check.Finding {
 	return f
 }
 
-// remedy says where to set requests or limits. What an injector adds has its own settings.
-func remedy(c *check.Container, what string) string {
+// remedy names the field for requests or limits. An injected container has the settings of its
+// injector.
+func remedy(c *check.Container, setting string) string {
 	if c.Injected {
-		return "Set the " + what + " of " + c.Name + " where it is injected: in the settings of the injector, or by its annotations on the pod template."
+		return "Set the " + setting + " of " + c.Name + " where it is injected: in the settings of the injector, or by its annotations on the pod template."
 	}
-	return "Set " + c.Path + ".resources." + what + "."
+	return "Set " + c.Path + ".resources." + setting + "."
 }
 
 func limits(s *check.Stack, r *check.Result, name corev1.ResourceName) {

@@ -32,8 +32,7 @@ func singleRules() []check.Rule {
 	}
 }
 
-// single looks for Services that others need and that have one pod behind them, without
-// another replica.
+// single finds Services that others need and that have one pod, without another replica.
 func single(s *check.Stack, r *check.Result) {
 	found := map[object.Ref]bool{}
 	for _, ref := range s.Members() {
@@ -53,7 +52,7 @@ func single(s *check.Stack, r *check.Result) {
 		}
 		c := groups[0]
 		if len(groups) > 1 || c.Replicas > 1 || len(c.Pods) > 1 || c.Workloads[0].Ref.Kind == "DaemonSet" {
-			r.Pass(c.Ref) // Of a DaemonSet there are as many as nodes.
+			r.Pass(c.Ref) // A DaemonSet has a pod on each node.
 			continue
 		}
 		if found[c.Ref] {
@@ -83,8 +82,8 @@ func namesNeed(needs []object.Ref, from object.Ref) string {
 	return object.ShortList(names) + " need"
 }
 
-// needing returns what needs a Service or routes requests to it, in order, without the pods
-// behind it and what owns or makes these.
+// needing returns the objects that need a Service or route requests to it, in order, without
+// its pods and the owners or creators of these.
 func needing(w *check.ClusterState, service object.Ref, groups []*check.ReplicaGroup) []object.Ref {
 	id, ok := w.Graph.Find(service)
 	if !ok {
@@ -118,11 +117,11 @@ func needing(w *check.ClusterState, service object.Ref, groups []*check.ReplicaG
 	return out
 }
 
-// sendsRequests says whether an edge to a Service means that requests are sent to it.
+// sendsRequests reports whether an edge to a Service means that requests are sent to it.
 func sendsRequests(e graph.Edge, from object.Ref) bool {
 	switch {
 	case from.Kind == "IPAddress" && from.Group == "networking.k8s.io", from.Group == rbacv1.GroupName:
-		return false // They keep account of it, or name it; nobody is served.
+		return false // They record it or name it, and send no requests.
 	case e.Relation == relation.Needs:
 		return e.Rule != "statefulset-service"
 	case e.Relation != relation.Serves:

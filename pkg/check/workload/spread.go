@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// placed returns the pods that are on a node and are not about to go.
+// placed returns the pods that are on a node and not terminating.
 func placed(c *check.ReplicaGroup) []*corev1.Pod {
 	return slices.DeleteFunc(slices.Clone(c.Pods), func(p *corev1.Pod) bool { return p.Spec.NodeName == "" || p.DeletionTimestamp != nil })
 }
@@ -44,9 +44,9 @@ func spread(s *check.Stack, r *check.Result) {
 			r.Pass(c.Ref)
 			continue
 		}
-		path, what := c.Workloads[0].SpecPath(), "neither anti-affinity nor spread constraints"
+		path, rules := c.Workloads[0].SpecPath(), "neither anti-affinity nor spread constraints"
 		if keepsApart(spec) {
-			what = "anti-affinity or spread constraints, but none that selects its own pods"
+			rules = "anti-affinity or spread constraints, but none that selects its own pods"
 		}
 		if c.Ref != c.Workloads[0].Ref {
 			path = ""
@@ -55,19 +55,19 @@ func spread(s *check.Stack, r *check.Result) {
 		}
 		r.AddFinding(check.Finding{
 			Object: c.Ref, Field: path,
-			Message: fmt.Sprintf("has %d replicas and %s: all may run on one node", c.Replicas, what),
+			Message: fmt.Sprintf("has %d replicas and %s: all may run on one node", c.Replicas, rules),
 		})
 	}
 }
 
-// keepsApart says whether the pods are to keep away from any.
+// keepsApart reports whether the pods have any anti-affinity or spread constraint.
 func keepsApart(spec *corev1.PodSpec) bool {
 	a := spec.Affinity
 	return len(spec.TopologySpreadConstraints) > 0 || a != nil && a.PodAntiAffinity != nil
 }
 
-// keepsReplicasApart says whether pods must, or should, keep away from those with
-// labels like their own.
+// keepsReplicasApart reports whether pods must, or should, keep away from pods with their own
+// labels.
 func keepsReplicasApart(spec *corev1.PodSpec, own map[string]string) bool {
 	for i := range spec.TopologySpreadConstraints {
 		if check.Selects(spec.TopologySpreadConstraints[i].LabelSelector, own) {
@@ -91,7 +91,7 @@ func keepsReplicasApart(spec *corev1.PodSpec, own map[string]string) bool {
 	return false
 }
 
-// nodes looks at where pods really are.
+// nodes checks the actual nodes of pods.
 func nodes(s *check.Stack, r *check.Result) {
 	nodes := check.All[*corev1.Node](s.World.Facts, "", "Node")
 	zone := map[string]string{}
@@ -121,14 +121,14 @@ func nodes(s *check.Stack, r *check.Result) {
 		case len(on) == 1 && !s.World.Read(check.NodeKind, ""):
 			r.AddUnread(c.Ref, "Nodes")
 		case len(on) == 1:
-			// There is one node for them: nothing can be better.
+			// Only one node fits them.
 		default:
 			sameZone(c, len(placed), in[0], open, r)
 		}
 	}
 }
 
-// sameZone looks at pods that are on several nodes of one zone.
+// sameZone checks pods that are on several nodes of one zone.
 func sameZone(c *check.ReplicaGroup, pods int, in string, open []*corev1.Node, r *check.Result) {
 	zones := distinct(open, func(n *corev1.Node) string { return n.Labels[corev1.LabelTopologyZone] })
 	if zones = slices.DeleteFunc(zones, func(z string) bool { return z == "" }); len(zones) < 2 {
@@ -141,7 +141,7 @@ func sameZone(c *check.ReplicaGroup, pods int, in string, open []*corev1.Node, r
 	})
 }
 
-// distinct returns a name of each of a list, each once and in order.
+// distinct returns the names of a list, each once and in order.
 func distinct[T any](list []T, name func(T) string) []string {
 	var out []string
 	for _, x := range list {

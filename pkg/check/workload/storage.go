@@ -38,7 +38,7 @@ func storageRules() []check.Rule {
 	}
 }
 
-// isSingleNode says whether a volume is for one node, or one pod, at a time.
+// isSingleNode reports whether a volume is for one node, or one pod, at a time.
 func isSingleNode(c *corev1.PersistentVolumeClaim) bool {
 	return len(c.Spec.AccessModes) > 0 && !slices.ContainsFunc(c.Spec.AccessModes, func(m corev1.PersistentVolumeAccessMode) bool {
 		return m != corev1.ReadWriteOnce && m != corev1.ReadWriteOncePod
@@ -65,7 +65,7 @@ func claimUpdate(s *check.Stack, r *check.Result) {
 			case d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType || stopsOldFirst(d):
 				r.Pass(wl.Ref)
 			case c.Spec.AccessModes[0] == corev1.ReadWriteOnce && s.World.OnlyNode(c) != "":
-				r.Pass(wl.Ref) // The new pod is put on the same node, where the volume is.
+				r.Pass(wl.Ref) // The new pod is put on the same node, which has the volume.
 			default:
 				r.AddFinding(check.Finding{
 					Object: wl.Ref, Field: "spec.strategy.type", Value: string(appsv1.RollingUpdateDeploymentStrategyType), Related: []object.Ref{ref},
@@ -77,7 +77,7 @@ func claimUpdate(s *check.Stack, r *check.Result) {
 	}
 }
 
-// stopsOldFirst says whether a rolling update of a single replica may end the old pod
+// stopsOldFirst reports whether a rolling update of a single replica may end the old pod
 // before the new one is ready: maxUnavailable, rounded down, is not 0.
 func stopsOldFirst(d *appsv1.Deployment) bool {
 	ru := d.Spec.Strategy.RollingUpdate
