@@ -67,7 +67,7 @@ func lines(u *unstructured.Unstructured) []string {
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 }
 
-// edit is a line that stays (' '), goes ('-') or comes ('+').
+// edit is a line that stays (' '), is removed ('-') or is added ('+').
 type edit struct {
 	op   byte
 	text string

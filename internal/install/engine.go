@@ -68,7 +68,7 @@ const (
 	Uninstalling = "uninstalling"
 )
 
-// Record is what Helm keeps of one revision of a release.
+// Record is Helm's record of one revision of a release.
 type Record struct {
 	Release  ReleaseName
 	Revision int

@@ -67,7 +67,7 @@ func (c *ClusterObjects) List(ctx context.Context, kind schema.GroupKind, namesp
 	return listAll(ctx, resource)
 }
 
-// Create makes an object.
+// Create creates an object.
 func (c *ClusterObjects) Create(ctx context.Context, o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	resource, err := c.ofObject(o)
 	if err != nil {
@@ -76,7 +76,7 @@ func (c *ClusterObjects) Create(ctx context.Context, o *unstructured.Unstructure
 	return resource.Create(ctx, o, metav1.CreateOptions{FieldManager: FieldManager})
 }
 
-// Apply applies an object on the server's side.
+// Apply applies an object server-side.
 func (c *ClusterObjects) Apply(ctx context.Context, o *unstructured.Unstructured, force bool) (*unstructured.Unstructured, error) {
 	resource, err := c.ofObject(o)
 	if err != nil {
@@ -89,7 +89,7 @@ func (c *ClusterObjects) Apply(ctx context.Context, o *unstructured.Unstructured
 	return resource.Patch(ctx, o.GetName(), types.ApplyPatchType, body, metav1.PatchOptions{FieldManager: FieldManager, Force: &force})
 }
 
-// Replace writes an object whole.
+// Replace updates a whole object.
 func (c *ClusterObjects) Replace(ctx context.Context, o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	resource, err := c.ofObject(o)
 	if err != nil {

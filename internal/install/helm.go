@@ -23,7 +23,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
 )
 
-// MaxHistory is how many records are kept of a release, as Helm does.
+// MaxHistory is the number of records of a release to keep, Helm's default.
 const MaxHistory = 10
 
 // helmManager is the field manager of releases: Helm's own name, so that helm can continue with
@@ -119,7 +119,7 @@ func orDefault(d time.Duration) time.Duration {
 	return d
 }
 
-// Install makes the first revision of a release.
+// Install creates the first revision of a release.
 func (h *Helm) Install(ctx context.Context, c ReleaseSpec) error {
 	a, err := h.act(ctx, c.Release.Namespace, c.Marks)
 	if err != nil {
@@ -144,7 +144,7 @@ func (h *Helm) Install(ctx context.Context, c ReleaseSpec) error {
 	return h.settled(ctx, c.Release, err)
 }
 
-// Upgrade makes the next revision of a release.
+// Upgrade creates the next revision of a release.
 func (h *Helm) Upgrade(ctx context.Context, c ReleaseSpec) error {
 	a, err := h.act(ctx, c.Release.Namespace, c.Marks)
 	if err != nil {
