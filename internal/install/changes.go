@@ -9,18 +9,18 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// ObjectChange is what a run does to an object: what it makes, changes or deletes. What stays
-// as it is, is left out; what controllers make of the objects is not known beforehand.
+// ObjectChange is a change of one object by a run: created, changed or deleted. Unchanged objects
+// are not listed, and neither are the objects that controllers create.
 type ObjectChange struct {
 	Part   string     `json:"part,omitempty"`
 	Object object.Ref `json:"object"`
 	// Change is ObjectAdded, ObjectChanged or ObjectRemoved.
 	Change string `json:"change"`
-	// Hook says that it is made at a point of the life of its release, and may be gone after.
+	// Hook marks the object of a hook, which Helm may delete afterwards.
 	Hook bool `json:"hook,omitempty"`
 }
 
-// objectChanges are what the steps do to objects, in the order of the steps.
+// objectChanges returns the changes of objects by all steps, in the order of the steps.
 func (m *planner) objectChanges() []ObjectChange {
 	var out []ObjectChange
 	for i := range m.plan.Steps {
@@ -47,7 +47,7 @@ func (m *planner) objectChanges() []ObjectChange {
 	return out
 }
 
-// stepRecords are the objects that a release has before and after a step, and the hooks of after.
+// stepRecords returns the objects of a release before and after a step, and its hooks after it.
 func (m *planner) stepRecords(s *Step) (was, now, hooks []*unstructured.Unstructured) {
 	live := m.state.release(s.Namespace, s.Release)
 	if live != nil && live.Status != Uninstalled && s.Kind != InstallRelease {
@@ -77,7 +77,7 @@ func (m *planner) partOf(s *Step) *Part {
 	return nil
 }
 
-// releaseChanges compare the objects of a release before and after a step.
+// releaseChanges compares the objects of a release before and after a step.
 func (m *planner) releaseChanges(s *Step) []ObjectChange {
 	p := m.partOf(s)
 	if p == nil {

@@ -13,12 +13,12 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// ofSecret are the paths of a Secret whose values may flow: what names it, and nothing of
-// what it holds. An annotation may hold all of it (kubectl's last-applied-configuration).
+// ofSecret lists the paths of a Secret whose values may flow: its identity, and no data.
+// Annotations are excluded, because kubectl's last-applied-configuration contains the data.
 var ofSecret = []string{"metadata.name", "metadata.namespace", "type"}
 
-// CheckConnection says why a connection cannot be: paths that are none, or that find more
-// than one value, and values of Secrets, which are handed on by reference alone.
+// CheckConnection refuses a connection whose path is invalid, may match more than one value, or
+// reads the data of a Secret, which is passed on by reference alone.
 func CheckConnection(c Connection) error {
 	path, err := wayOf(c.Path)
 	if err != nil {
@@ -39,7 +39,7 @@ func CheckConnection(c Connection) error {
 	return nil
 }
 
-// connections checks those of a part, and tells what is not there yet.
+// connections checks the connections of a part, and notes which values do not exist yet.
 func (m *planner) connections(p *Part) {
 	for _, c := range p.Connections {
 		refuse := func(hint, format string, args ...any) {
@@ -75,7 +75,8 @@ func (m *planner) objectOf(p *Part, ref object.Ref) *unstructured.Unstructured {
 	return nil
 }
 
-// checkConnection tells that a value is waited for, and refuses one that is there and does not fit.
+// checkConnection notes that a value does not exist yet, and refuses an existing value of the wrong
+// type.
 func (m *planner) checkConnection(p *Part, c Connection, to *unstructured.Unstructured) {
 	from := m.state.Objects[c.From]
 	var value any
@@ -95,7 +96,7 @@ func (m *planner) checkConnection(p *Part, c Connection, to *unstructured.Unstru
 	}
 }
 
-// fitted is a value as it stands in its field; the value itself where it does not fit.
+// fitted returns a value converted to the type of its field, or the value itself if it cannot be.
 func (m *planner) fitted(p *Part, c Connection, value any) any {
 	if to := m.objectOf(p, c.To); to != nil {
 		to = to.DeepCopy()
@@ -108,7 +109,7 @@ func (m *planner) fitted(p *Part, c Connection, value any) any {
 	return value
 }
 
-// inSchema says that a field is one that objects of the kind have, as far as their schema is known.
+// inSchema returns an error if the known schema of a kind does not have the field.
 func (m *planner) inSchema(ref object.Ref, version, at string) error {
 	path, err := field.Parse(at)
 	if err != nil {
@@ -123,8 +124,8 @@ func (m *planner) inSchema(ref object.Ref, version, at string) error {
 	return nil
 }
 
-// schemaOf is the schema of a version of a kind, as a part brings it or as it is there; nil
-// where it is not known. Without a version it is the stored one.
+// schemaOf returns the schema of a version of a kind, from the definition of a part or of the
+// cluster; nil if there is none. An empty version means the stored one.
 func (m *planner) schemaOf(ref object.Ref, version string) map[string]any {
 	for _, p := range m.plan.Parts {
 		for _, u := range rendered(p).Definitions {
@@ -141,7 +142,7 @@ func (m *planner) schemaOf(ref object.Ref, version string) map[string]any {
 	return nil
 }
 
-// schemaIn is the schema of a version in a definition.
+// schemaIn returns the schema of a version in a definition.
 func schemaIn(definition *unstructured.Unstructured, version string) map[string]any {
 	versions, _, _ := unstructured.NestedSlice(definition.Object, "spec", "versions")
 	for _, v := range versions {

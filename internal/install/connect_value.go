@@ -16,11 +16,11 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 )
 
-// ErrNoValue says that there is no value at a path yet: an empty text counts as none, since
-// that is what fields hold which an operator has not filled in.
+// ErrNoValue means that a path has no value yet. An empty string counts as none: operators leave
+// fields empty until they fill them in.
 var ErrNoValue = errors.New("it has no value yet")
 
-// valuePath is a path to one value.
+// valuePath is the path of one value.
 type valuePath struct {
 	text  string
 	steps []pathElement
@@ -33,7 +33,7 @@ type pathElement struct {
 	item  bool
 }
 
-// wayOf reads a path that leads to one value: without stars, and with indices for lists.
+// wayOf parses the path of one value: without wildcards, and with indices for lists.
 func wayOf(text string) (valuePath, error) {
 	path, err := field.Parse(text)
 	if err != nil {
@@ -54,7 +54,7 @@ func wayOf(text string) (valuePath, error) {
 	return w, nil
 }
 
-// readStep reads one step of a path as field.Path writes it.
+// readStep parses one element of a path as field.Path writes it.
 func readStep(text string) (pathElement, int, error) {
 	if text[0] != '[' {
 		n := strings.IndexAny(text, ".[")
@@ -97,8 +97,8 @@ func ResolveValue(u *unstructured.Unstructured, path string) (any, error) {
 	return nil, fmt.Errorf("%s of %s: %w", w.text, refOf(u), ErrNoValue)
 }
 
-// SetValue sets the field at a path, and makes what it is in where that is missing. A list
-// grows by one item at its end, and not by more.
+// SetValue sets the field at a path, and creates missing parents. A list grows by one item at its
+// end at most.
 func SetValue(u *unstructured.Unstructured, path string, value any) error {
 	w, err := wayOf(path)
 	if err != nil {
@@ -115,7 +115,7 @@ func SetValue(u *unstructured.Unstructured, path string, value any) error {
 	return nil
 }
 
-// setAt returns what stands at a step with the value in it.
+// setAt returns the content at an element of the path with the value set in it.
 func setAt(at any, steps []pathElement, value any) (any, error) {
 	if len(steps) == 0 {
 		return value, nil
@@ -158,8 +158,7 @@ func setAt(at any, steps []pathElement, value any) (any, error) {
 	return fields, nil
 }
 
-// removeValue takes the value at a path out, as if it had never been filled in: what is
-// left empty by that goes as well.
+// removeValue removes the value at a path, and the parents that become empty.
 func removeValue(u *unstructured.Unstructured, path string) {
 	if w, err := wayOf(path); err == nil {
 		removeAt(u.Object, w.steps)
@@ -189,10 +188,10 @@ func removeAt(at any, steps []pathElement) (empty bool) {
 	return len(fields) == 0
 }
 
-// Flow sets the value of a connection in the object that it goes to, as the type that the
-// field has: by the schema where there is one, or else by what stands there. Numbers become
-// texts, and texts that are numbers or booleans become these; whatever else does not fit is
-// an error, which does not say the value.
+// Flow sets the value of a connection in its target object, converted to the type of the field:
+// that of the schema, or else of the current content. Numbers become strings, and strings that are
+// numbers or booleans become these. Any other mismatch is an error, which does not contain the
+// value.
 func Flow(c Connection, to *unstructured.Unstructured, value any, schema map[string]any) error {
 	want := ""
 	if schema != nil {
@@ -208,7 +207,7 @@ func Flow(c Connection, to *unstructured.Unstructured, value any, schema map[str
 	return SetValue(to, c.Field, fit)
 }
 
-// fitting is a value as a JSON type; any where that is empty.
+// fitting converts a value to a JSON type; an empty type accepts any value.
 func fitting(value any, want string) (any, error) {
 	actual := typeOfValue(value)
 	text := field.Scalar(value)
@@ -231,7 +230,7 @@ func fitting(value any, want string) (any, error) {
 	return nil, fmt.Errorf("its type is %s, expected %s", actual, want)
 }
 
-// typeOfValue is the type of a value in a schema's words.
+// typeOfValue returns the schema type of a value.
 func typeOfValue(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -253,7 +252,7 @@ func typeOfValue(v any) string {
 	return "null"
 }
 
-// typeAt is the type that a schema gives a field; empty where it leaves that open.
+// typeAt returns the type of a field in a schema; empty if the schema does not restrict it.
 func typeAt(schema map[string]any, path string) string {
 	w, err := wayOf(path)
 	if err != nil {
@@ -282,7 +281,7 @@ func typeAt(schema map[string]any, path string) string {
 	return t
 }
 
-// builtIn is the Go type of a built-in kind; nil for others. Without a version any will do.
+// builtIn returns the Go type of a built-in kind; nil for others. An empty version matches any.
 func builtIn(gk schema.GroupKind, version string) reflect.Type {
 	types := scheme.Scheme.AllKnownTypes()
 	if t, known := types[gk.WithVersion(version)]; known {

@@ -18,14 +18,14 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// definedKind is the kind that a definition defines.
+// definedKind returns the kind that a definition defines.
 func definedKind(d *unstructured.Unstructured) schema.GroupKind {
 	group, _, _ := unstructured.NestedString(d.Object, "spec", "group")
 	kind, _, _ := unstructured.NestedString(d.Object, "spec", "names", "kind")
 	return schema.GroupKind{Group: group, Kind: kind}
 }
 
-// prepareDefinitions notes which definitions are new, and keeps the others as they are.
+// prepareDefinitions records which definitions are new, and saves before-images of the others.
 func (x *run) prepareDefinitions(ctx context.Context, s *Step, state *StepState) error {
 	for _, d := range s.Definitions {
 		ref := refOf(d)
@@ -49,17 +49,17 @@ func (x *run) prepareDefinitions(ctx context.Context, s *Step, state *StepState)
 	return nil
 }
 
-// errNotApplied says that a definition has not the content that the run gave it.
+// errNotApplied means that a definition does not have the content that the run applied.
 var errNotApplied = errors.New("it does not carry the annotation of this run: it was changed since")
 
-// beforeMark is the run that changed a definition, and the sum of what it was before.
+// beforeMark returns the run that changed a definition, and the hash of its before-image.
 func beforeMark(d *unstructured.Unstructured) (run, sum string) {
 	run, sum, _ = strings.Cut(d.GetAnnotations()[BeforeAnnotation], "/")
 	return run, sum
 }
 
-// noteSum notes the sum of what a definition is before the step. Where something of the run was
-// kept before, that must be what the definition is now, or what it says of itself.
+// noteSum records the hash of a definition before the step. An earlier before-image of the run must
+// match the current definition, or the hash in its annotation.
 func (x *run) noteSum(ctx context.Context, s *Step, b BeforeImage, current *unstructured.Unstructured) error {
 	if x.sums == nil {
 		x.sums = map[object.Ref]string{}
@@ -101,7 +101,7 @@ func (x *run) applyDefinitions(ctx context.Context, s *Step, state *StepState) e
 	return nil
 }
 
-// maxStale is how often a definition may be changed by others while it is applied.
+// maxStale limits how often an apply is retried because others change the definition meanwhile.
 const maxStale = 5
 
 func (x *run) applyDefinition(ctx context.Context, d *unstructured.Unstructured, p *Part, created bool) error {
@@ -131,7 +131,7 @@ func (x *run) applyDefinition(ctx context.Context, d *unstructured.Unstructured,
 				marks[BeforeAnnotation] = x.j.Run.ID + "/" + sum
 			}
 			if creator := current.GetAnnotations()[RunAnnotation]; creator != "" {
-				marks[RunAnnotation] = creator // who made it stays
+				marks[RunAnnotation] = creator // keep the run that created it
 			} else if created {
 				return fmt.Errorf("%s was created by someone else meanwhile", ref)
 			}
@@ -139,8 +139,7 @@ func (x *run) applyDefinition(ctx context.Context, d *unstructured.Unstructured,
 		want.SetAnnotations(marks)
 		_, err = x.Objects.Apply(ctx, want, x.o.TakeOwnership)
 		if ownConflict(err) {
-			// What was undone is written as an update, which the API server takes for
-			// somebody else of our name.
+			// Undo writes with Update, which the API server records as another manager of our name.
 			_, err = x.Objects.Apply(ctx, want, true)
 		}
 		switch {
@@ -155,8 +154,8 @@ func (x *run) applyDefinition(ctx context.Context, d *unstructured.Unstructured,
 	}
 }
 
-// fieldConflict says that fields are another manager's, rather than that the object changed
-// since it was read.
+// fieldConflict reports whether a conflict is about fields of another manager, not about a change
+// since the object was read.
 func fieldConflict(err error) bool {
 	var status apierrors.APIStatus
 	if !apierrors.IsConflict(err) || !errors.As(err, &status) || status.Status().Details == nil {
@@ -170,7 +169,7 @@ func fieldConflict(err error) bool {
 	return false
 }
 
-// ownConflict says that fields are ours alone, by another way of writing.
+// ownConflict reports whether all conflicting fields are ours, by another operation.
 func ownConflict(err error) bool {
 	var status apierrors.APIStatus
 	if !fieldConflict(err) || !errors.As(err, &status) {
@@ -184,7 +183,7 @@ func ownConflict(err error) bool {
 	return true
 }
 
-// waitServed waits until a definition is established, and discovery knows its versions.
+// waitServed waits until a definition is established and discovery lists its versions.
 func (x *run) waitServed(ctx context.Context, d *unstructured.Unstructured, timeout time.Duration) error {
 	ref := refOf(d)
 	kind := definedKind(d)
@@ -220,7 +219,7 @@ func hasCondition(o *unstructured.Unstructured, kind string) bool {
 	return ok
 }
 
-// conditionWhy is why a condition is not True; empty where it is.
+// conditionWhy returns the reason why a condition is not True; empty if it is.
 func conditionWhy(o *unstructured.Unstructured, kind string) string {
 	c, ok := conditionOf(o, kind)
 	switch {
@@ -254,8 +253,8 @@ func servedVersions(d *unstructured.Unstructured) (out []string) {
 	return out
 }
 
-// undoDefinitions deletes the definitions that the run made, and gives the others their
-// former content back. It returns what it could not do.
+// undoDefinitions deletes the definitions that the run created, and restores those that it changed.
+// It returns what it could not undo.
 func (x *run) undoDefinitions(ctx context.Context, s *StepState) (reasons []string) {
 	for _, b := range s.Changed {
 		if err := x.restoreDefinition(ctx, b); err != nil {
@@ -293,8 +292,8 @@ func (x *run) undoDefinitions(ctx context.Context, s *StepState) (reasons []stri
 	return reasons
 }
 
-// restoreDefinition gives a definition back what it was, if nobody else changed it since and
-// no object would be lost by it.
+// restoreDefinition restores the before-image of a definition, unless another manager has changed
+// it since or objects would be lost.
 func (x *run) restoreDefinition(ctx context.Context, b BeforeImage) error {
 	was, err := x.Store.LoadBefore(ctx, b)
 	if err != nil {
@@ -338,8 +337,7 @@ func (x *run) restoreDefinition(ctx context.Context, b BeforeImage) error {
 	}
 }
 
-// sameContent says that two states of an object are the same, but for what the API server
-// writes itself.
+// sameContent compares two states of an object without the fields that the API server sets.
 func sameContent(a, b *unstructured.Unstructured) bool {
 	return equality.Semantic.DeepEqual(content(a), content(b))
 }

@@ -13,35 +13,34 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// What becomes of an object.
+// The changes of an object.
 const (
 	ObjectAdded   = "added"
 	ObjectRemoved = "removed"
 	ObjectChanged = "changed"
 )
 
-// Difference is what would become of one object.
+// Difference is the change of one object.
 type Difference struct {
 	Object object.Ref `json:"object"`
 	// What is ObjectAdded, ObjectRemoved or ObjectChanged.
 	What   string            `json:"change"`
 	Fields []FieldDifference `json:"fields,omitempty"`
 
-	live, want *unstructured.Unstructured // without what is not compared, masked
+	live, want *unstructured.Unstructured // masked, without ignored fields
 }
 
-// FieldDifference is a field that would be another; of a list it is told as a whole where
-// its length changes.
+// FieldDifference is a changed field. A list whose length changes is one field.
 type FieldDifference struct {
 	Path string `json:"path"`
-	// Was and Is are JSON, empty for nothing, and masked in a Secret.
+	// Was and Is are JSON; empty if the field does not exist, and masked in a Secret.
 	Was string `json:"before,omitempty"`
 	Is  string `json:"after,omitempty"`
 }
 
-// Diff compares objects as they would be with those that are there, each once, in the order
-// of references; those that would stay as they are, are left out. What the server sets is not
-// compared. Of Secrets it is told which keys change, and no value.
+// Diff compares the desired objects with the live ones, sorted by reference, and omits unchanged
+// objects and fields that the server sets. For a Secret it reports the changed keys, not their
+// values.
 func Diff(want, live []*unstructured.Unstructured) []Difference {
 	wants, lives := byRef(want), byRef(live)
 	refs := slices.Collect(maps.Keys(wants))
@@ -84,13 +83,13 @@ func byRef(us []*unstructured.Unstructured) map[object.Ref]*unstructured.Unstruc
 	return out
 }
 
-// ofServer are fields that the server sets.
+// ofServer lists the fields that the server sets.
 var ofServer = []string{"uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "managedFields", "selfLink"}
 
-// lastApplied holds the whole object, of a Secret its values too.
+// lastApplied contains the whole object, for a Secret also its values.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// compared is a copy of an object without what the server sets.
+// compared returns a copy of an object without the fields that the server sets.
 func compared(u *unstructured.Unstructured) *unstructured.Unstructured {
 	if u == nil {
 		return nil
@@ -109,14 +108,13 @@ func compared(u *unstructured.Unstructured) *unstructured.Unstructured {
 	return u
 }
 
-// The words that stand for values of Secrets.
+// The words that replace values of Secrets.
 const (
 	hidden        = "(hidden)"
 	hiddenChanged = "(hidden, another value)"
 )
 
-// maskSecrets replaces what two states of a Secret hold. What was given as text (stringData)
-// is held against what is there.
+// maskSecrets masks the values in two states of a Secret, and compares stringData with data.
 func maskSecrets(live, want *unstructured.Unstructured) (was, now *unstructured.Unstructured) {
 	had, has := secretData(live), secretData(want)
 	mask := func(u *unstructured.Unstructured, data, other map[string]string, changed string) {
@@ -141,7 +139,7 @@ func maskSecrets(live, want *unstructured.Unstructured) (was, now *unstructured.
 	return live, want
 }
 
-// differences compares two values, field by field, in the order of paths.
+// differences compares two values field by field, sorted by path.
 func differences(at string, was, now any) []FieldDifference {
 	if a, ok := was.(map[string]any); ok {
 		if b, ok := now.(map[string]any); ok {

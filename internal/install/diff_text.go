@@ -12,14 +12,13 @@ import (
 )
 
 const (
-	// around is how many lines are shown around a change.
+	// around is the number of context lines around a change.
 	around = 3
-	// maxEdits bounds how far two texts may lie apart to be compared line by line; beyond,
-	// one takes the place of the other.
+	// maxEdits limits the edits of a line-by-line diff; beyond it, one text replaces the other.
 	maxEdits = 2000
 )
 
-// secretData is what a Secret holds, as data has it.
+// secretData returns the content of a Secret in the form of data.
 func secretData(u *unstructured.Unstructured) map[string]string {
 	out := map[string]string{}
 	if u == nil {
@@ -68,7 +67,7 @@ func lines(u *unstructured.Unstructured) []string {
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 }
 
-// edit is a line that stays (' '), goes ('-') or comes ('+').
+// edit is a line that stays (' '), is removed ('-') or is added ('+').
 type edit struct {
 	op   byte
 	text string
@@ -111,7 +110,7 @@ func unified(was, now []string) string {
 	return b.String()
 }
 
-// span is the lines of a hunk as diff writes them: the line before, where there are none.
+// span formats the lines of a hunk; an empty hunk names the line before it.
 func span(start, n int) string {
 	switch n {
 	case 0:
@@ -122,8 +121,8 @@ func span(start, n int) string {
 	return fmt.Sprintf("%d,%d", start, n)
 }
 
-// hunkEnd is where the hunk that changes at i ends: where nothing changes for so long that
-// the lines around two changes would not meet.
+// hunkEnd returns the end of the hunk of the change at i. Changes whose context lines overlap share
+// a hunk.
 func hunkEnd(edits []edit, i int) int {
 	last := i
 	for j := i; j < len(edits) && j-last <= 2*around; j++ {
@@ -158,8 +157,8 @@ func appendAll(out []edit, op byte, texts []string) []edit {
 	return out
 }
 
-// middle finds how far each diagonal gets with d changes, for growing d, and keeps that of
-// each d to walk back along.
+// middle computes how far each diagonal gets with d changes, for growing d, and keeps the trace for
+// walking back.
 func middle(a, b []string) []edit {
 	n, m := len(a), len(b)
 	most := min(n+m, maxEdits)
@@ -194,7 +193,7 @@ func walkBack(a, b []string, trace [][]int, d int) []edit {
 	x, y := len(a), len(b)
 	var reversed []edit
 	for ; d > 0; d-- {
-		// What trace[d] has of the diagonals -d to d+1 is how far they got with d-1 changes.
+		// trace[d] has how far the diagonals -d to d+1 got with d-1 changes.
 		at := func(k int) int { return trace[d][k+d] }
 		k := x - y
 		before := k - 1

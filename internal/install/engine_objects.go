@@ -26,11 +26,11 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// ClusterObjects are the Objects and the Discovery of an API server.
+// ClusterObjects implements Objects and Discovery on an API server.
 type ClusterObjects struct {
 	client    dynamic.Interface
 	discovery discovery.CachedDiscoveryInterface
-	mu        sync.Mutex // the mapper fills itself
+	mu        sync.Mutex // of the mapper, which fills lazily
 	mapper    meta.ResettableRESTMapper
 }
 
@@ -67,7 +67,7 @@ func (c *ClusterObjects) List(ctx context.Context, kind schema.GroupKind, namesp
 	return listAll(ctx, resource)
 }
 
-// Create makes an object.
+// Create creates an object.
 func (c *ClusterObjects) Create(ctx context.Context, o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	resource, err := c.ofObject(o)
 	if err != nil {
@@ -76,7 +76,7 @@ func (c *ClusterObjects) Create(ctx context.Context, o *unstructured.Unstructure
 	return resource.Create(ctx, o, metav1.CreateOptions{FieldManager: FieldManager})
 }
 
-// Apply applies an object on the server's side.
+// Apply applies an object server-side.
 func (c *ClusterObjects) Apply(ctx context.Context, o *unstructured.Unstructured, force bool) (*unstructured.Unstructured, error) {
 	resource, err := c.ofObject(o)
 	if err != nil {
@@ -89,7 +89,7 @@ func (c *ClusterObjects) Apply(ctx context.Context, o *unstructured.Unstructured
 	return resource.Patch(ctx, o.GetName(), types.ApplyPatchType, body, metav1.PatchOptions{FieldManager: FieldManager, Force: &force})
 }
 
-// Replace writes an object whole.
+// Replace updates a whole object.
 func (c *ClusterObjects) Replace(ctx context.Context, o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	resource, err := c.ofObject(o)
 	if err != nil {
@@ -116,7 +116,7 @@ func (c *ClusterObjects) Delete(ctx context.Context, ref object.Ref, p Precondit
 	return resource.Delete(ctx, ref.Name, o)
 }
 
-// Refresh forgets what was served before.
+// Refresh drops the discovery cache.
 func (c *ClusterObjects) Refresh() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -124,7 +124,7 @@ func (c *ClusterObjects) Refresh() {
 	c.mapper.Reset()
 }
 
-// Serves says whether a kind is served in a version.
+// Serves reports whether a version of a kind is served.
 func (c *ClusterObjects) Serves(_ context.Context, kind schema.GroupVersionKind) (bool, error) {
 	list, err := c.discovery.ServerResourcesForGroupVersion(kind.GroupVersion().String())
 	if apierrors.IsNotFound(err) || errors.Is(err, memory.ErrCacheNotFound) {
@@ -141,8 +141,8 @@ func (c *ClusterObjects) Serves(_ context.Context, kind schema.GroupVersionKind)
 	return false, nil
 }
 
-// Contents returns all objects of a namespace, but Events. An API that does not answer is an
-// error: what cannot be seen is not taken for nothing.
+// Contents returns all objects of a namespace except Events. An API that does not answer is an
+// error: unread is not the same as empty.
 func (c *ClusterObjects) Contents(ctx context.Context, namespace string) ([]unstructured.Unstructured, error) {
 	lists, err := c.discovery.ServerPreferredNamespacedResources()
 	if err != nil {
@@ -155,7 +155,7 @@ func (c *ClusterObjects) Contents(ctx context.Context, namespace string) ([]unst
 			return nil, err
 		}
 		if gv.Group == "metrics.k8s.io" {
-			continue // it tells of pods, which are listed themselves
+			continue // events belong to pods, which are listed themselves
 		}
 		for _, r := range l.APIResources {
 			if r.Kind == "Event" || !slices.Contains(r.Verbs, "list") || !slices.Contains(r.Verbs, "delete") {
@@ -192,8 +192,8 @@ func (c *ClusterObjects) ofObject(o *unstructured.Unstructured) (dynamic.Resourc
 	return c.resourceFor(gvk.GroupKind(), gvk.Version, o.GetNamespace(), o.GetName())
 }
 
-// resourceFor is where the objects of a kind are. A kind that is not known may be new: it is looked
-// for once more.
+// resourceFor returns the client of a kind. An unknown kind may be new: discovery is refreshed once
+// for it.
 func (c *ClusterObjects) resourceFor(kind schema.GroupKind, version, namespace, name string) (dynamic.ResourceInterface, error) {
 	var versions []string
 	if version != "" {
@@ -220,7 +220,7 @@ func (c *ClusterObjects) resourceFor(kind schema.GroupKind, version, namespace, 
 	return r.Namespace(namespace), nil
 }
 
-// refOf is the identity of an object.
+// refOf returns the reference of an object.
 func refOf(o *unstructured.Unstructured) object.Ref {
 	gvk := o.GroupVersionKind()
 	return object.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}

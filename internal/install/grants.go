@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Rule is a rule of RBAC as a role has it.
+// Rule is a rule of a role.
 type Rule struct {
 	Verbs           []string `json:"verbs"`
 	APIGroups       []string `json:"apiGroups,omitempty"`
@@ -20,25 +20,24 @@ type Rule struct {
 	NonResourceURLs []string `json:"nonResourceURLs,omitempty"`
 }
 
-// Grant is a rule that a role of the plan has, with whom the plan binds it to.
+// Grant is a rule of a role of the plan, with the subjects that a binding grants it to.
 type Grant struct {
 	Part string
-	// Role is where the rule stands; Binding is what binds it, empty for a role that nothing
-	// of the same release binds.
+	// Role has the rule; Binding binds the role, and is empty if no binding of the release does.
 	Role, Binding object.Ref
-	// Namespace is where it counts; empty for everywhere.
+	// Namespace is the namespace in which the rule applies; empty for all.
 	Namespace string
-	// Subjects are who gets it: ServiceAccount shop/web.
+	// Subjects receive the rule: ServiceAccount shop/web.
 	Subjects []string
 	Rule     Rule
-	// Known is false for a role that is not among the objects of the release: its rules are
-	// those that it has on the cluster. Aggregated says that the role takes the rules of others.
+	// Known is false for a role outside the release, whose rules are those on the cluster.
+	// Aggregated means that the role collects the rules of other roles.
 	Known, Aggregated bool
-	// New says that the release did not grant it before.
+	// New means that the release did not grant it before.
 	New bool
 }
 
-// grantsOf is every rule that objects grant, a grant for each binding.
+// grantsOf returns the rules that objects grant, a grant for each binding.
 func (m *planner) grantsOf(p *Part, objects []*unstructured.Unstructured) []Grant {
 	roles, bound := map[object.Ref]*unstructured.Unstructured{}, map[object.Ref]bool{}
 	var bindings []*unstructured.Unstructured
@@ -92,7 +91,8 @@ func subjectsOf(binding *unstructured.Unstructured, namespace string) []string {
 	return out
 }
 
-// rulesOf is a grant for each rule of a role; one without a rule where it is not known.
+// rulesOf returns a grant for each rule of a role, and one grant without a rule for an unknown
+// role.
 func rulesOf(g Grant, role *unstructured.Unstructured) []Grant {
 	if role == nil {
 		return []Grant{g}
@@ -113,7 +113,7 @@ func rulesOf(g Grant, role *unstructured.Unstructured) []Grant {
 	return out
 }
 
-// grants are all rules that the run grants, those that it did not grant before in front.
+// grants returns all rules that the run grants, new ones first.
 func (m *planner) grants() []Grant {
 	var out []Grant
 	for i := range m.plan.Steps {
@@ -145,8 +145,8 @@ func (m *planner) grants() []Grant {
 	return out
 }
 
-// parted is a grant as what of it is new, and the rest: rules of which all is new, or nothing,
-// stay whole.
+// parted splits a grant into its new part and the rest. A rule that is new as a whole, or not at
+// all, is not split.
 func (g Grant) parted(had map[string]bool) []Grant {
 	fresh, old := g, g
 	fresh.New = true
@@ -175,7 +175,7 @@ func (g Grant) parted(had map[string]bool) []Grant {
 	return out
 }
 
-// narrowed is a new grant without the groups and resources of which nothing is new.
+// narrowed drops the groups and resources of a new grant that have nothing new.
 func (g Grant) narrowed(had map[string]bool) Grant {
 	keep := func(all []string, with func(string) Rule) []string {
 		return slices.DeleteFunc(slices.Clone(all), func(s string) bool {
@@ -190,7 +190,7 @@ func (g Grant) narrowed(had map[string]bool) Grant {
 	return g
 }
 
-// atoms are the single rights of a grant, each with who gets it and where.
+// atoms returns the single permissions of a grant, each with its subject and namespace.
 func (g Grant) atoms() []string {
 	to := strings.Join(g.Subjects, ",") + " in " + g.Namespace
 	if !g.Known || g.Aggregated {
@@ -216,7 +216,7 @@ func (g Grant) atoms() []string {
 	return out
 }
 
-// String says it for people: who may do what, where, by which role.
+// String returns the grant as text: subject, verbs, resources, namespace, role.
 func (g Grant) String() string {
 	subjects := "no subject of this release"
 	if len(g.Subjects) > 0 {
@@ -238,7 +238,7 @@ func (g Grant) String() string {
 	return fmt.Sprintf("%s: %s, %s (%s %s)", subjects, rule, scope, g.Role.Kind, g.Role.Name)
 }
 
-// String says a rule for people: get, list pods, deployments.apps.
+// String returns the rule as text: get, list pods, deployments.apps.
 func (r Rule) String() string {
 	var resources []string
 	for _, resource := range r.Resources {

@@ -23,26 +23,26 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
 )
 
-// MaxHistory is how many records are kept of a release, as Helm does.
+// MaxHistory is the number of records of a release to keep, Helm's default.
 const MaxHistory = 10
 
-// helmManager is who writes the objects of releases: Helm's own name, so that it can continue
-// with them.
+// helmManager is the field manager of releases: Helm's own name, so that helm can continue with
+// them.
 const helmManager = "helm"
 
-// nameManager tells Helm's library its field manager, which it keeps in a package variable
-// and else takes from the name of the program.
+// nameManager sets the field manager of Helm's library, a package variable that defaults to the
+// name of the program.
 var nameManager = sync.OnceFunc(func() { kube.ManagedFieldsManager = helmManager })
 
-// Helm is the Engine of Helm's own library: records are Secrets in the namespace of the
-// release, objects are applied on the server's side, as helm does it.
+// Helm implements Engine with Helm's library: records are Secrets in the namespace of the release,
+// and objects are applied server-side, as the helm command does.
 type Helm struct {
 	config *rest.Config
 	log    slog.Handler
 	warn   *warnOnce
 }
 
-// NewHelm returns the engine of a cluster. What Helm logs goes to log, which may be nil.
+// NewHelm returns the engine of a cluster. Helm logs to log, which may be nil.
 func NewHelm(config *rest.Config, log slog.Handler) *Helm {
 	nameManager()
 	if log == nil {
@@ -59,8 +59,8 @@ type act struct {
 	client  *client
 }
 
-// client is that of Helm; it keeps why objects could not be deleted: an uninstallation that fails
-// says that it did, and not why.
+// client is Helm's client. It keeps the errors of deletions, which a failed uninstallation does not
+// report.
 type client struct {
 	*kube.Client
 	denied []error
@@ -98,7 +98,7 @@ func (h *Helm) act(ctx context.Context, namespace string, m RecordLabels) (*act,
 	return &act{Configuration: c, getter: g, waiting: []kube.WaitOption{kube.WithWaitContext(ctx)}, client: client}, nil
 }
 
-// see lets templates see what the plan was rendered with, and no more.
+// see sets the capabilities that templates see to those of the plan.
 func (a *act) see(c ReleaseSpec) error {
 	v, err := common.ParseKubeVersion(c.Kubernetes)
 	if err != nil {
@@ -109,7 +109,7 @@ func (a *act) see(c ReleaseSpec) error {
 	return nil
 }
 
-// hookTimeout bounds hooks where nobody said how long they may take.
+// hookTimeout is the default timeout of hooks.
 const hookTimeout = 5 * time.Minute
 
 func orDefault(d time.Duration) time.Duration {
@@ -119,7 +119,7 @@ func orDefault(d time.Duration) time.Duration {
 	return d
 }
 
-// Install makes the first revision of a release.
+// Install creates the first revision of a release.
 func (h *Helm) Install(ctx context.Context, c ReleaseSpec) error {
 	a, err := h.act(ctx, c.Release.Namespace, c.Marks)
 	if err != nil {
@@ -131,12 +131,12 @@ func (h *Helm) Install(ctx context.Context, c ReleaseSpec) error {
 	i := action.NewInstall(a.Configuration)
 	i.ReleaseName, i.Namespace = c.Release.Name, c.Release.Namespace
 	i.SkipCRDs, i.ServerSideApply = true, true
-	// The records of a release that was uninstalled may be kept: its name is free.
+	// An uninstalled release may still have records: its name is free.
 	if last, err := a.Releases.Last(c.Release.Name); err == nil {
 		v, ok := recorded(last)
 		i.Replace = ok && v.Info != nil && v.Info.Status == rcommon.StatusUninstalled
 	}
-	i.SkipSchemaValidation = true // The plan did it; Helm would fetch what schemas refer to.
+	i.SkipSchemaValidation = true // The plan validated it; Helm would fetch referenced schemas.
 	i.TakeOwnership, i.ForceConflicts = c.TakeOwnership, c.ForceConflicts
 	i.WaitStrategy, i.WaitOptions, i.Timeout = kube.HookOnlyStrategy, a.waiting, orDefault(c.Timeout)
 	i.PostRenderer = c.PostRenderer
@@ -144,7 +144,7 @@ func (h *Helm) Install(ctx context.Context, c ReleaseSpec) error {
 	return h.settled(ctx, c.Release, err)
 }
 
-// Upgrade makes the next revision of a release.
+// Upgrade creates the next revision of a release.
 func (h *Helm) Upgrade(ctx context.Context, c ReleaseSpec) error {
 	a, err := h.act(ctx, c.Release.Namespace, c.Marks)
 	if err != nil {
@@ -159,12 +159,12 @@ func (h *Helm) Upgrade(ctx context.Context, c ReleaseSpec) error {
 	u.TakeOwnership, u.ForceConflicts = c.TakeOwnership, c.ForceConflicts
 	u.WaitStrategy, u.WaitOptions, u.Timeout = kube.HookOnlyStrategy, a.waiting, orDefault(c.Timeout)
 	u.PostRenderer = c.PostRenderer
-	u.ResetValues = true // the plan has all of them
+	u.ResetValues = true // the plan has all values
 	_, err = u.Run(c.Release.Name, copied(c.Chart.Helm), copiedValues(c.Values))
 	return h.settled(ctx, c.Release, err)
 }
 
-// Rollback makes a revision like a former one.
+// Rollback creates a revision with the content of an earlier one.
 func (h *Helm) Rollback(ctx context.Context, r ReleaseName, to int, o RevertOptions) error {
 	a, err := h.act(ctx, r.Namespace, o.Marks)
 	if err != nil {
@@ -197,7 +197,7 @@ func (h *Helm) Uninstall(ctx context.Context, r ReleaseName, o RevertOptions) er
 	return err
 }
 
-// because is why a call failed: that its context ended, where it did.
+// because returns the cause of a failed call: the cause of its context if that has ended.
 func because(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -205,8 +205,8 @@ func because(ctx context.Context, err error) error {
 	return err
 }
 
-// settled looks whether the record says what Helm said: Helm does not tell when it could not
-// write it.
+// settled checks that the record has the status that Helm reported: Helm hides a failure to write
+// it.
 func (h *Helm) settled(ctx context.Context, r ReleaseName, err error) error {
 	if err != nil || ctx.Err() != nil {
 		return because(ctx, err)
@@ -241,8 +241,8 @@ func (h *Helm) History(ctx context.Context, r ReleaseName) ([]Record, error) {
 	return a.records(list)
 }
 
-// List returns the latest record of each release of a namespace, or of all where it is
-// empty, but of those that were uninstalled.
+// List returns the latest record of each release that is not uninstalled, in a namespace or in all
+// if it is empty.
 func (h *Helm) List(ctx context.Context, namespace string) ([]Record, error) {
 	a, err := h.act(ctx, namespace, RecordLabels{})
 	if err != nil {
@@ -287,7 +287,7 @@ func (h *Helm) Forget(ctx context.Context, r ReleaseName) error {
 	if err != nil {
 		return err
 	}
-	for _, v := range list { // the latest last: until then it is known to be uninstalled
+	for _, v := range list { // the latest last: until then the release is known to be uninstalled
 		if _, err := a.Releases.Delete(r.Name, v.Revision); err != nil && !errors.Is(err, driver.ErrReleaseNotFound) {
 			return fmt.Errorf("delete the record of revision %d of %s: %w", v.Revision, r, because(ctx, err))
 		}

@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-// getter gives Helm an API server whose every request ends with a context.
+// getter gives Helm an API client whose requests end with a context.
 type getter struct {
 	config    *rest.Config
 	namespace string
@@ -50,7 +50,7 @@ func (g *getter) ToRawKubeConfigLoader() clientcmd.ClientConfig {
 	return clientcmd.NewDefaultClientConfig(*api.NewConfig(), o)
 }
 
-// bound ends requests, and what is still read of their answers, when its context ends.
+// bound ends requests, and the reading of their responses, when its context ends.
 type bound struct {
 	ctx  context.Context
 	next http.RoundTripper
@@ -75,7 +75,7 @@ func (b *bound) RoundTrip(req *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// endingBody lets go of the context of a request when its answer is read.
+// endingBody cancels the context of a request when its response is closed.
 type endingBody struct {
 	io.ReadCloser
 	end func()

@@ -23,8 +23,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
-// marking puts the marks of the run on every record that is made: also on that of a
-// rollback, which takes those of the former revision along.
+// marking sets the labels of the run on every new record, also on that of a rollback, which copies
+// the labels of the earlier revision.
 type marking struct {
 	driver.Driver
 	marks RecordLabels
@@ -44,19 +44,19 @@ func (m *marking) Create(key string, r release.Releaser) error {
 	return m.Driver.Create(key, r)
 }
 
-// Update writes a record. That of a release which is uninstalled gets the marks of the run
-// that does it: by them it is known whose it is to bring back.
+// Update writes a record. The record of a release being uninstalled gets the labels of the run,
+// which identify the run that may restore it.
 func (m *marking) Update(key string, r release.Releaser) error {
 	if v, ok := recorded(r); ok && v.Info != nil && (v.Info.Status == rcommon.StatusUninstalling || v.Info.Status == rcommon.StatusUninstalled) {
 		labels := map[string]string{}
-		maps.Copy(labels, v.Labels) // with Helm's own, as it writes them itself
+		maps.Copy(labels, v.Labels) // with Helm's own, which the driver adds itself
 		maps.Copy(labels, m.marks.labels())
 		v.Labels = labels
 	}
 	return m.Driver.Update(key, r)
 }
 
-// labels are the marks as they are on a record; those that are empty are left out.
+// labels returns the labels of a record, without empty ones.
 func (m RecordLabels) labels() map[string]string {
 	out := map[string]string{
 		RunLabel: m.Run, PackageLabel: m.Package, SystemLabel: m.System, SystemNamespaceLabel: m.SystemNamespace, VersionLabel: strings.ReplaceAll(m.Version, "+", "_"),
@@ -66,7 +66,7 @@ func (m RecordLabels) labels() map[string]string {
 	return out
 }
 
-// marksOf reads the marks of a record.
+// marksOf reads the labels of a record.
 func marksOf(labels map[string]string) RecordLabels {
 	return RecordLabels{
 		Run: labels[RunLabel], Package: labels[PackageLabel], System: labels[SystemLabel], SystemNamespace: labels[SystemNamespaceLabel],
@@ -84,7 +84,7 @@ func recorded(r release.Releaser) (*v1.Release, bool) {
 	return nil, false
 }
 
-// records reads what Helm keeps, in the order of names and revisions.
+// records converts Helm's records, sorted by name and revision.
 func (a *act) records(list []release.Releaser) ([]Record, error) {
 	var out []Record
 	for _, r := range list {
@@ -143,7 +143,7 @@ func (a *act) record(v *v1.Release) (Record, error) {
 
 const policyAnnotation = "helm.sh/resource-policy"
 
-// objectsOf reads a manifest; what has no namespace and needs one gets that of the release.
+// objectsOf parses a manifest; a namespaced object without a namespace gets that of the release.
 func (a *act) objectsOf(manifest, namespace string) ([]*unstructured.Unstructured, error) {
 	if err := strict.CheckBounds([]byte(manifest)); err != nil {
 		return nil, err
@@ -177,8 +177,7 @@ func (a *act) objectsOf(manifest, namespace string) ([]*unstructured.Unstructure
 	}
 }
 
-// placed says where an object is. That of a kind that is not served any more stays as it was
-// written.
+// placed sets the namespace of an object. An object whose kind is not served stays unchanged.
 func (a *act) placed(o *unstructured.Unstructured, namespace string) *unstructured.Unstructured {
 	gvk := o.GroupVersionKind()
 	m, err := a.getter.mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
@@ -192,7 +191,7 @@ func (a *act) placed(o *unstructured.Unstructured, namespace string) *unstructur
 	return o
 }
 
-// copied is a chart that Helm may change: it sorts out dependencies in what it is given.
+// copied returns a copy of a chart: Helm changes the dependencies of a chart that it is given.
 func copied(c *helm.Chart) *helm.Chart {
 	out := *c
 	out.Values = copiedValues(c.Values)
@@ -223,7 +222,7 @@ func copiedValues(v map[string]any) map[string]any {
 	return out
 }
 
-// copiedValue copies maps and lists; runtime.DeepCopyJSONValue would not take int.
+// copiedValue copies maps and lists; runtime.DeepCopyJSONValue panics on an int.
 func copiedValue(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -13,14 +13,13 @@ import (
 	clientcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 )
 
-// boundedSecrets are the Secrets that Helm's own driver reads. That unpacks a release without a
-// bound, and 1 MiB in a Secret can be 1 GiB of text; so what is larger than maxRecordBytes is kept
-// from it.
+// boundedSecrets are the Secrets for Helm's own driver. The driver decompresses without a limit,
+// and 1 MiB in a Secret can become 1 GiB, so releases above maxRecordBytes are hidden from it.
 type boundedSecrets struct {
 	clientcorev1.SecretInterface
 }
 
-// Get refuses a release that unpacks to too much.
+// Get refuses a release that decompresses to too much.
 func (s boundedSecrets) Get(ctx context.Context, name string, o metav1.GetOptions) (*corev1.Secret, error) {
 	secret, err := s.SecretInterface.Get(ctx, name, o)
 	if err == nil && isOversized(secret) {
@@ -29,7 +28,7 @@ func (s boundedSecrets) Get(ctx context.Context, name string, o metav1.GetOption
 	return secret, err
 }
 
-// List empties releases that unpack to too much: the driver passes over what it cannot decode.
+// List empties releases that decompress to too much: the driver skips what it cannot decode.
 func (s boundedSecrets) List(ctx context.Context, o metav1.ListOptions) (*corev1.SecretList, error) {
 	list, err := s.SecretInterface.List(ctx, o)
 	if err != nil {
@@ -43,8 +42,8 @@ func (s boundedSecrets) List(ctx context.Context, o metav1.ListOptions) (*corev1
 	return list, nil
 }
 
-// isOversized reports whether the release of a Secret unpacks to more than maxRecordBytes. What is
-// not packed is no larger than the Secret.
+// isOversized reports whether the release of a Secret decompresses to more than maxRecordBytes. An
+// uncompressed release is no larger than the Secret.
 func isOversized(secret *corev1.Secret) bool {
 	packed, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(string(secret.Data["release"]))))
 	if err != nil {

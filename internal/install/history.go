@@ -7,14 +7,14 @@ import (
 	"slices"
 )
 
-// History is what is known of an installation.
+// History is the past of an installation.
 type History struct {
 	Installation Installation `json:"installation"`
-	// Run is not ended.
+	// Run is the run that has not ended.
 	Run *Run `json:"run,omitempty"`
 	// Past are the runs that ended, the latest last.
 	Past []RunRecord `json:"past"`
-	// Releases are the revisions that Helm knows of the releases that runs touched.
+	// Releases are the revisions of the releases that runs changed, as Helm has them.
 	Releases []ReleaseHistory `json:"releases"`
 	// Manifest is the text of the System as it was installed last.
 	Manifest string `json:"manifest,omitempty"`
@@ -25,18 +25,18 @@ type ReleaseHistory struct {
 	Release   string     `json:"release"`
 	Namespace string     `json:"namespace"`
 	Revisions []Revision `json:"revisions"`
-	// Error says why they could not be read.
+	// Error is the reason why they could not be read.
 	Error string `json:"error,omitempty"`
 }
 
-// Revision is a revision of a release as Helm keeps it.
+// Revision is a revision of a release in Helm's records.
 type Revision struct {
 	Revision    int    `json:"revision"`
 	Status      string `json:"status"`
 	Chart       string `json:"chart"`
 	Version     string `json:"version"`
 	Description string `json:"description,omitempty"`
-	// Run is the id of the run that made it, empty for one that helm made.
+	// Run is the id of the run that created it, empty if the helm command did.
 	Run string `json:"run,omitempty"`
 }
 
@@ -73,9 +73,9 @@ func (r *Runner) History(ctx context.Context) (History, error) {
 
 var errNoFormer = errors.New("there is no earlier state to roll back to")
 
-// Target is the run whose releases a rollback goes back to: that of a revision of the
-// history, or for 0 the last one that was whole before the one that is live. A rollback is
-// live as what it went back to: so nothing goes forward.
+// Target returns the run that a rollback returns to: that of a revision of the history, or for 0
+// the last complete run before the live one. After a rollback the live run is the one that it
+// returned to, so that a second rollback never moves forward.
 func (h History) Target(revision int) (RunRecord, error) {
 	if revision == 0 {
 		return h.former()
@@ -95,7 +95,7 @@ func (h History) Target(revision int) (RunRecord, error) {
 	return RunRecord{}, fmt.Errorf("unknown revision %d: the history has %d to %d", revision, h.Past[0].Revision, h.Past[len(h.Past)-1].Revision)
 }
 
-// former is the last run that was whole before the one that is live, since it was installed.
+// former returns the last complete run before the live one, since the installation.
 func (h History) former() (RunRecord, error) {
 	live, ok := h.live()
 	if !ok {
@@ -113,7 +113,7 @@ func (h History) former() (RunRecord, error) {
 	return RunRecord{}, errNoFormer
 }
 
-// live is the run that brought what is there: of a rollback the one that it went back to.
+// live returns the run whose releases are deployed; after a rollback, the run that it returned to.
 func (h History) live() (RunRecord, bool) {
 	at := len(h.Past) - 1
 	for at >= 0 && h.Past[at].Result != ResultDone {
@@ -122,7 +122,7 @@ func (h History) live() (RunRecord, bool) {
 	for at >= 0 && h.Past[at].Action == Rollback {
 		next := h.wentBackTo(at)
 		if next < 0 || next >= at {
-			return RunRecord{}, false // it is kept no more what is live: nothing is known to be before it
+			return RunRecord{}, false // the live run is no longer recorded, so nothing is known to precede it
 		}
 		at = next
 	}
@@ -132,9 +132,9 @@ func (h History) live() (RunRecord, bool) {
 	return h.Past[at], true
 }
 
-// wentBackTo is the place of the run that a rollback went back to; -1 for one that is not
-// kept. Older versions did not write it down: then it is the last one before the run before
-// it that had the same releases in the same versions.
+// wentBackTo returns the index of the run that a rollback returned to; -1 if it is no longer
+// recorded. Older versions did not record it: then it is the last run with the same releases in the
+// same versions, before the run that precedes the rollback.
 func (h History) wentBackTo(at int) int {
 	if to := h.Past[at].To; to > 0 {
 		return slices.IndexFunc(h.Past, func(p RunRecord) bool { return p.Revision == to })

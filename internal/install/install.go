@@ -1,10 +1,10 @@
-// Package install puts operators and whole systems on a cluster, changes them, and takes them
-// away: all of it, or nothing.
+// Package install installs, upgrades and uninstalls operators and whole Systems: completely, or not
+// at all.
 //
-// Helm's own library does what Helm does: a Part is a release of it. Its order, its
-// definitions, its gates, the journal across releases and the care for data are ours. Make
-// says what is to be done, and reads nothing; a Runner does it, writing into the journal
-// before it writes anything else.
+// A Part is a Helm release, and Helm's own library installs it. This package adds the order of
+// parts, their definitions, readiness gates, a journal across releases and the protection of data.
+// NewPlan plans, and reads nothing; a Runner executes the plan, and writes the journal before
+// anything else.
 package install
 
 import (
@@ -17,68 +17,69 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// FieldManager writes what no release does: definitions, namespaces, the journal.
+// FieldManager writes what belongs to no release: definitions, namespaces, the journal.
 const FieldManager = "sysop.dev/install"
 
-// Marks of what we put on a cluster.
+// Labels and annotations on objects of the cluster.
 const (
-	// RunLabel is on the records of releases: the run that made the revision.
+	// RunLabel is on the records of releases: the run that created the revision.
 	RunLabel = "sysop.dev/run"
-	// PackageLabel and SystemLabel are on the records of releases, and PackageLabel on
-	// definitions too: what the release is of.
+	// PackageLabel and SystemLabel are on the records of releases, and PackageLabel on definitions
+	// too: the package or System that they belong to.
 	PackageLabel = "sysop.dev/package"
 	SystemLabel  = system.Label
-	// SystemNamespaceLabel is on the records of releases beside SystemLabel: where the System is.
+	// SystemNamespaceLabel is on the records of releases beside SystemLabel: the namespace of the
+	// System.
 	SystemNamespaceLabel = "sysop.dev/system-namespace"
-	// InstallationLabel and InstallationNamespaceLabel are on the records of releases that no
-	// System has made: the installation in whose journal it is written what they need.
+	// InstallationLabel and InstallationNamespaceLabel are on the records of releases outside a
+	// System: the installation whose journal records their needs.
 	InstallationLabel          = "sysop.dev/installation"
 	InstallationNamespaceLabel = "sysop.dev/installation-namespace"
-	// VersionLabel is on the records and the definitions of packages: their version, which
-	// need not be that of the chart; a + in it is a _.
+	// VersionLabel is on the records and the definitions of packages: the version of the package,
+	// which may differ from that of the chart. A + is written as _.
 	VersionLabel = "sysop.dev/version"
-	// RunAnnotation is on namespaces and definitions that a run made.
+	// RunAnnotation is on namespaces and definitions that a run created.
 	RunAnnotation = "sysop.dev/run"
-	// BeforeAnnotation is on definitions that a run changed: its id, and the sum of what was kept.
+	// BeforeAnnotation is on definitions that a run changed: its id, and the hash of the
+	// before-image.
 	BeforeAnnotation = "sysop.dev/before"
 )
 
-// Installation is what a run is about: an operator, or a system. Its journal, its lock and
-// its history are named after it (sysop-install-NAME) and kept in its namespace.
+// Installation is the target of a run: an operator, or a System. Its journal, lease and history are
+// named sysop-install-NAME and stored in its namespace.
 type Installation struct {
 	Name, Namespace string
-	// System says that it is a system.
+	// System is true for a System, and false for an operator.
 	System bool
 }
 
-// Part is what is installed together: an operator in a version, or an app of a system. It is
-// one Helm release.
+// Part is one Helm release: an operator in a version, or an app of a System.
 type Part struct {
-	// Name is that of the package, or of the app.
+	// Name is the name of the package, or of the app.
 	Name string
-	// App says that it is an app of a system; else it is a package of a catalogue.
+	// App is true for an app of a System, and false for a package of a catalog.
 	App bool
-	// Release and Namespace are of Helm's release.
+	// Release and Namespace name the Helm release.
 	Release, Namespace string
 	// Version is the package's, or the chart's.
 	Version string
 	Chart   *chart.Chart
 	Values  map[string]any
-	// APIs are what its templates see that the cluster serves, in the run as in the plan.
+	// APIs are the API versions that its templates see, in the run as in the plan.
 	APIs []string
-	// Rendered is the chart with its values. Where values come from other parts
-	// (Connections) that are not there yet, fields are still missing in it.
+	// Rendered is the chart with its values. Fields that get values of other parts (Connections)
+	// are missing in it until those parts exist.
 	Rendered *chart.Rendered
-	// Needs are names of parts that must be there before.
+	// Needs are the names of parts that must be ready first.
 	Needs []string
-	// Ready are the objects that must be Healthy before who needs it is started; empty for
-	// every object that has health.
+	// Ready are the objects that must be Healthy before dependants start; empty for every object
+	// that has health.
 	Ready []object.Ref
-	// Connections are values of other parts that flow into it.
+	// Connections are values of other parts that flow into this one.
 	Connections []Connection
-	// KeepDefinitions says that existing definitions are left alone (catalog.Install, catalog.Leave).
+	// KeepDefinitions does not change existing definitions (catalog.Install, catalog.Leave).
 	KeepDefinitions bool
-	// Why says who needs it, for people.
+	// Why names the dependants, for people.
 	Why []string
 }
 
@@ -86,17 +87,17 @@ type Part struct {
 type Connection struct {
 	From object.Ref
 	Path string // status.host
-	// To is an object of this part, Field where the value goes.
+	// To is an object of this part, Field the target field.
 	To    object.Ref
 	Field string
-	// Name is the app it comes from, for people.
+	// Name is the source app, for people.
 	Name string
 }
 
-// Action is what a run does.
+// Action is the purpose of a run.
 type Action string
 
-// What a run does.
+// The actions.
 const (
 	Install   Action = "install"
 	Upgrade   Action = "upgrade"
@@ -104,99 +105,99 @@ const (
 	Uninstall Action = "uninstall"
 )
 
-// StepKind is what a step does.
+// StepKind is the kind of a step.
 type StepKind string
 
 const (
-	// MakeNamespace creates a namespace. Undone: deleted, unless somebody else put something in it.
+	// MakeNamespace creates a namespace. Undo deletes it, unless others have put objects in it.
 	MakeNamespace StepKind = "namespace"
-	// ApplyDefinitions creates and upgrades definitions, and waits until they are served.
-	// Undone: those that it made are deleted unless custom resources of others are there;
-	// those that it changed get their former schema back, unless objects are stored in a new version.
+	// ApplyDefinitions creates and upgrades definitions, and waits until they are served. Undo
+	// deletes created ones unless custom resources of others exist, and restores the schema of
+	// changed ones unless objects are stored in a new version.
 	ApplyDefinitions StepKind = "definitions"
-	// InstallRelease is Helm's. Undone: uninstalled.
+	// InstallRelease is Helm's install. Undo uninstalls.
 	InstallRelease StepKind = "install"
-	// UpgradeRelease is Helm's. Undone: rolled back to the revision there was.
+	// UpgradeRelease is Helm's upgrade. Undo rolls back to the revision before.
 	UpgradeRelease StepKind = "upgrade"
-	// RollbackRelease is Helm's. Undone: rolled back to the revision there was.
+	// RollbackRelease is Helm's rollback. Undo rolls back to the revision before.
 	RollbackRelease StepKind = "rollback"
-	// RemoveRelease is Helm's uninstall. Undone: brought back from its records.
+	// RemoveRelease is Helm's uninstall. Undo restores the release from its records.
 	RemoveRelease StepKind = "remove"
 	// Await waits until the objects of a part are Healthy. There is nothing to undo.
 	Await StepKind = "await"
 	// DeleteObjects deletes custom resources and waits until they are gone. It cannot be undone.
 	DeleteObjects StepKind = "delete-objects"
-	// DeleteDefinitions deletes definitions, of which no object is left. It cannot be undone.
+	// DeleteDefinitions deletes definitions that have no objects. It cannot be undone.
 	DeleteDefinitions StepKind = "delete-definitions"
 )
 
-// Step is one thing to do.
+// Step is one change of a run.
 type Step struct {
 	// ID is stable for the same plan: "release/cert-manager/cert-manager".
 	ID   string
 	Kind StepKind
-	// Part is the name of the part that it is of.
+	// Part is the name of its part.
 	Part string
-	// Release and Namespace are of Helm's release, or the namespace to be made.
+	// Release and Namespace name the Helm release; for MakeNamespace, Namespace is the one to
+	// create.
 	Release, Namespace string
-	// Was is the deployed revision before; 0 for none. To is the one to roll back to.
+	// Was is the revision that is deployed before the step; 0 for none. To is the target of a
+	// rollback.
 	Was, To int
 	// From and Version are the versions of the part before and after.
 	From, Version string
-	// Objects are whom it makes, changes or deletes: definitions, custom resources, what is awaited.
+	// Objects are those that it creates, changes, deletes or waits for.
 	Objects []object.Ref
-	// Definitions are the whole ones to be applied.
+	// Definitions are the definitions to apply, complete.
 	Definitions []*unstructured.Unstructured
-	// Timeout bounds it.
+	// Timeout limits the step.
 	Timeout time.Duration
-	// Removed says that the release was uninstalled, and its records were kept.
+	// Removed means that the release was uninstalled with its records kept.
 	Removed bool
-	// Irreversible says what undoing cannot bring back; empty for nothing.
+	// Irreversible is what undo cannot restore; empty for nothing.
 	Irreversible string
-	// Data are the custom resources, claims and definitions that it deletes (Planned.Losses).
+	// Data are the custom resources, claims and definitions that it deletes (Plan.Losses).
 	Data []object.Ref
 }
 
-// Plan is what is to be done, in order, and why not.
+// Plan has the steps of a run in order, and the refusals that block it.
 type Plan struct {
 	Installation Installation
 	Action       Action
-	// Parts are the parts that the run is about, in the order of needs.
+	// Parts are the parts of the run, dependencies first.
 	Parts []*Part
 	Steps []Step
-	// Unchanged are parts that are there as they are wanted.
+	// Unchanged are parts that are already in the desired state.
 	Unchanged []string
-	// Stays are releases that the installation needs and that nothing was asked of: they are
-	// remembered as parts of it.
+	// Stays are releases that the installation depends on and that the run does not change; they
+	// are recorded as parts of it.
 	Stays []ReleaseState
-	// Needs are what the parts need: it is written into the journal.
+	// Needs are the needs of the parts, for the journal.
 	Needs []Need
-	// Refusals are why it must not be started. While there is one, nothing is written.
+	// Refusals are the reasons not to start. A plan with refusals writes nothing.
 	Refusals []Refusal
-	// Changes are what becomes of which object, Grants every rule of RBAC that is granted, the
-	// new ones in front.
+	// Changes are the changes of objects, Grants all RBAC rules that are granted, new ones first.
 	Changes []ObjectChange
 	Grants  []Grant
-	// Notes are worth knowing.
+	// Notes are remarks for people.
 	Notes []string
-	// To is the revision of the history that a rollback goes back to.
+	// To is the revision of the history that a rollback returns to.
 	To int
-	// Fingerprint is of what is wanted (parts, versions, charts, values), not of what is
-	// there: a run that was killed is resumed by one of the same.
+	// Fingerprint is a hash of the desired state (parts, versions, charts, values), not of the live
+	// state: a plan with the same fingerprint resumes a killed run.
 	Fingerprint string
-	// basis is the journal that it was made of (MadeOf).
+	// basis is the journal that the plan was made from (MadeOf).
 	basis *basis
 }
 
-// Refusal says why a run must not be started.
+// Refusal is a reason not to start a run.
 type Refusal struct {
-	// Topic is one of: "ownership", "definitions", "rights", "kubernetes", "namespace",
-	// "dependants", "data", "release", "connection", "images", "start".
+	// Topic is the subject as one word, such as "ownership", "definitions", "data" or "connection".
 	Topic string `json:"topic"`
-	// Part is the one that it is about; empty for the whole.
+	// Part is the part concerned; empty for the whole run.
 	Part   string     `json:"part,omitempty"`
 	Object object.Ref `json:"object,omitzero"`
-	// Message says it in a sentence; Hint what can be done.
+	// Message is a sentence; Hint is a way out.
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
 }

@@ -7,24 +7,24 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Phase is how far a step is.
+// Phase is the progress of a step.
 type Phase string
 
-// How far a step is. Begun is written before anything of the step is done.
+// The phases of a step. Started is written before the step changes anything.
 const (
 	Started Phase = "begun"
 	Done    Phase = "done"
 	Undone  Phase = "undone"
-	// NotUndone was not undone, for the reason that Note gives.
+	// NotUndone means that the step could not be undone, for the reason in Note.
 	NotUndone Phase = "left"
 )
 
-// Journal is what is kept of an installation: the run that is not ended, and those that are.
+// Journal is the record of an installation: the open run, and the runs that ended.
 type Journal struct {
 	Installation Installation `json:"installation"`
-	// Run is not ended: its process continues, or was killed.
+	// Run has not ended: its process is alive, or was killed.
 	Run *Run `json:"run,omitempty"`
-	// Runs are the runs that ended, the latest last; the last ten.
+	// Runs are the last ten runs that ended, the latest last.
 	Runs []RunRecord `json:"past,omitempty"`
 	// Manifest is the text of the System as it was installed last.
 	Manifest string `json:"manifest,omitempty"`
@@ -32,30 +32,30 @@ type Journal struct {
 	journal.Revision `json:"-"`
 }
 
-// Run is what was started.
+// Run is a run that was started.
 type Run struct {
 	ID     string `json:"id"`
 	Action Action `json:"action"`
-	// Undoing says that it is being undone: that continues, whatever is wanted now.
+	// Undoing means that the run is being undone, which continues whatever a new command wants.
 	Undoing bool `json:"undoing,omitempty"`
-	// Committed says that all of it is done: nothing is undone any more, only what was kept
-	// for undoing is cleared away.
+	// Committed means that all steps are done: the run is not undone any more, only its
+	// before-images are deleted.
 	Committed   bool   `json:"committed,omitempty"`
 	Why         string `json:"why,omitempty"`
 	Fingerprint string `json:"fingerprint"`
-	// To is the revision of the history that a rollback goes back to; 0 for none.
+	// To is the revision of the history that a rollback returns to; 0 for none.
 	To      int         `json:"to,omitempty"`
 	By      string      `json:"by"`
 	Started time.Time   `json:"started"`
 	Steps   []StepState `json:"steps"`
-	// Writers are names of the programs that the run brings: what they write into a namespace
-	// that the run made is not somebody else's.
+	// Writers are names of the programs that the run installs: what they write into a namespace of
+	// the run is not foreign.
 	Writers []string `json:"writers,omitempty"`
-	// Needs are what the parts need once it is done.
+	// Needs are the needs of the parts after the run.
 	Needs []Need `json:"needs,omitempty"`
 }
 
-// StepState is what undoing a step takes, without what it was made from.
+// StepState is what undoing a step requires.
 type StepState struct {
 	ID        string   `json:"id"`
 	Kind      StepKind `json:"kind"`
@@ -63,22 +63,22 @@ type StepState struct {
 	Release   string   `json:"release,omitempty"`
 	Namespace string   `json:"namespace,omitempty"`
 	Was       int      `json:"was,omitempty"`
-	// Removed says that there was no release before the step but records of one.
+	// Removed means that only records of the release existed before the step.
 	Removed bool   `json:"removed,omitempty"`
 	Phase   Phase  `json:"phase"`
 	Note    string `json:"note,omitempty"`
-	// Irreversible says what undoing cannot bring back.
+	// Irreversible is what undo cannot restore.
 	Irreversible string `json:"irreversible,omitempty"`
-	// Revision is the one that the step made, known when it is Done.
+	// Revision is the one that the step created, set when it is Done.
 	Revision int           `json:"revision,omitempty"`
-	Made     []object.Ref  `json:"made,omitempty"`    // objects that were not there before
-	Changed  []BeforeImage `json:"changed,omitempty"` // objects that were
-	// Claims are the UIDs of claims that were there before, and that StatefulSets of the step
-	// would have deleted: undoing leaves them.
+	Made     []object.Ref  `json:"made,omitempty"`    // objects that did not exist before
+	Changed  []BeforeImage `json:"changed,omitempty"` // objects that did
+	// Claims are the UIDs of claims that existed before, and that StatefulSets of the step would
+	// have deleted: undo keeps them.
 	Claims []string `json:"claims,omitempty"`
 }
 
-// BeforeImage says where an object that was changed is kept as it was.
+// BeforeImage locates the before-image of a changed object.
 type BeforeImage = journal.BeforeImage
 
 // RunRecord is a run that ended.
@@ -92,16 +92,16 @@ type RunRecord struct {
 	// Result is "done", "undone" or "left" (something could not be undone).
 	Result string `json:"result"`
 	Why    string `json:"why,omitempty"`
-	// To is the revision that a rollback went back to; 0 for none, or for one of an older version.
+	// To is the revision that a rollback returned to; 0 for none, and for runs of older versions.
 	To int `json:"to,omitempty"`
-	// Lost says what data the run deleted, or which claims a run that was undone left, a line each.
+	// Lost lists the data that the run deleted, or the claims that an undone run left, a line each.
 	Lost   []string `json:"lost,omitempty"`
 	Stayed []string `json:"stayed,omitempty"`
-	// Left says what was not undone, and why, a line each.
+	// Left lists what was not undone, and why, a line each.
 	Left []string `json:"left,omitempty"`
-	// Releases are the releases as they were when it ended.
+	// Releases are the releases at the end of the run.
 	Releases []ReleaseState `json:"releases,omitempty"`
-	// Needs are what its parts needed when it ended.
+	// Needs are the needs of its parts at the end of the run.
 	Needs []Need `json:"needs,omitempty"`
 }
 

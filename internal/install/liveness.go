@@ -8,20 +8,20 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 )
 
-// ReadHolder reads who holds the lock of an installation; false where nobody does.
+// ReadHolder reads the holder of the lease of an installation; false if it is free.
 func ReadHolder(ctx context.Context, config *rest.Config, target Installation) (journal.LeaseStatus, bool, error) {
 	return journal.ReadLease(ctx, config, placeOf(target))
 }
 
-// Liveness says whether the process of a run that is not ended is there.
+// Liveness is whether the process of an open run is alive.
 type Liveness string
 
-// Whether the process of a run is there.
+// The values of Liveness.
 const (
-	// Running says that it renews its lock.
+	// Running means that the process renews its lease.
 	Running Liveness = "running"
-	// Interrupted says that nobody holds the lock, or that it was not renewed in time.
+	// Interrupted means that the lease is free, or was not renewed in time.
 	Interrupted Liveness = "interrupted"
-	// LivenessUnknown says that the lock cannot be read.
+	// LivenessUnknown means that the lease cannot be read.
 	LivenessUnknown Liveness = "unknown"
 )

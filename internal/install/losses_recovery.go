@@ -12,11 +12,10 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// RecoveryLosses are the claims and custom resources that recovering a run deletes with what is in
-// them, sorted: it needs more than a yes where there are any. Definitions of which objects are
-// there are left, and so are claims that were there before the run. Of custom resources those count
-// that somebody has written to since Helm made them: of the others, no operator has made anything.
-// What cannot be read is an error.
+// RecoveryLosses returns the claims and custom resources that recovering a run deletes with their
+// data, sorted; they require an explicit consent. Definitions that have objects stay, and so do
+// claims from before the run. Custom resources count only if a manager other than Helm has written
+// to them: no operator has acted on the others. An object that cannot be read is an error.
 func (r *Runner) RecoveryLosses(ctx context.Context, target Installation, p RecoveryPlan, kinds *object.Kinds) ([]object.Ref, error) {
 	l := &recoveryLosses{run: &run{Runner: r, of: target, j: &Journal{Installation: target, Run: &p.Run}}, kinds: kindsWith(kinds, nil), found: map[object.Ref]bool{}}
 	for _, a := range p.Acts {
@@ -31,7 +30,7 @@ func (r *Runner) RecoveryLosses(ctx context.Context, target Installation, p Reco
 	return sortRefs(out), nil
 }
 
-// recoveryLosses gathers what recovering a run deletes with data.
+// recoveryLosses collects the data that recovering a run deletes.
 type recoveryLosses struct {
 	*run
 	kinds *object.Kinds
@@ -50,16 +49,15 @@ func (l *recoveryLosses) act(ctx context.Context, a RecoveryAct) error {
 	return nil
 }
 
-// release is about the objects of a release that go: all of one that is uninstalled, but for those
-// that are somebody else's or were there before, and of one that is rolled back those that the run
-// brought.
+// release adds the losses of a release. An uninstallation deletes all its objects, except those of
+// other managers and those from before the run; a rollback deletes those that the run added.
 func (l *recoveryLosses) release(ctx context.Context, a RecoveryAct) error {
 	for i := range l.j.Run.Steps {
 		s := &l.j.Run.Steps[i]
 		if !s.ofRelease() || s.Release != a.Release.Name || s.Namespace != a.Release.Namespace {
 			continue
 		}
-		if s.Kind == RemoveRelease && a.Verb == RecoverUninstall { // its removal is finished: nothing of it stays
+		if s.Kind == RemoveRelease && a.Verb == RecoverUninstall { // its removal is completed, so all its objects go
 			return l.all(ctx, a.Objects, nil)
 		}
 		list, err := l.Engine.History(ctx, a.Release)
@@ -105,7 +103,7 @@ func (l *recoveryLosses) stepThatMade(ref object.Ref) *StepState {
 	return &StepState{}
 }
 
-// object finds what is lost with an object that is deleted.
+// object adds the losses of one deleted object.
 func (l *recoveryLosses) object(ctx context.Context, ref object.Ref, s *StepState) error {
 	kind, _ := l.kinds.Kind(ref.GroupKind())
 	if !kind.Custom && ref.GroupKind() != claimKind && ref.GroupKind() != statefulSetKind {
@@ -146,16 +144,16 @@ func (l *recoveryLosses) claimsOfSet(ctx context.Context, set *unstructured.Unst
 	return nil
 }
 
-// namespace finds what is lost in a namespace that the run made, with all that is in it.
+// namespace adds the losses of a namespace that the run created.
 func (l *recoveryLosses) namespace(ctx context.Context, name string) error {
 	list, err := l.Discovery.Contents(ctx, name)
 	if apierrors.IsForbidden(err) {
-		return nil // undoing leaves a namespace of which it is not known what is in it
+		return nil // undo keeps a namespace whose contents are unknown
 	}
 	if err != nil && ctx.Err() != nil {
 		return err
 	}
-	if err != nil { // An API of it does not answer, as that of the run itself: the consent is for all that is in it.
+	if err != nil { // An API does not answer, perhaps one of the run itself: the consent covers the whole namespace.
 		l.found[object.Ref{Kind: namespaceKind.Kind, Name: name}] = true
 		return nil
 	}
@@ -169,8 +167,8 @@ func (l *recoveryLosses) namespace(ctx context.Context, name string) error {
 	return nil
 }
 
-// takenUp says that somebody else than Helm and a run of ours has written to an object, or that
-// this is not known.
+// takenUp reports whether a manager other than Helm and our runs has written to an object, or
+// whether that is unknown.
 func takenUp(o *unstructured.Unstructured) bool {
 	managers := o.GetManagedFields()
 	return len(managers) == 0 || slices.ContainsFunc(managers, func(m metav1.ManagedFieldsEntry) bool {

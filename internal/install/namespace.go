@@ -15,7 +15,7 @@ import (
 
 func namespaceRef(name string) object.Ref { return object.Ref{Kind: "Namespace", Name: name} }
 
-// newNamespace is a namespace with the mark of the run, after the one that the plan has.
+// newNamespace returns the namespace of the plan, or a plain one, with the annotation of the run.
 func newNamespace(name, run string, s *Step) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace"}}
 	o.SetName(name)
@@ -39,10 +39,10 @@ func annotate(o *unstructured.Unstructured, key, value string) {
 	o.SetAnnotations(a)
 }
 
-// makeNamespace makes the namespace of a step.
+// makeNamespace creates the namespace of a step.
 func (x *run) makeNamespace(ctx context.Context, s *Step, state *StepState) error {
 	if len(state.Made) == 0 {
-		return nil // it is there
+		return nil // it exists
 	}
 	_, err := x.Objects.Create(ctx, newNamespace(state.Namespace, x.j.Run.ID, s))
 	if !apierrors.IsAlreadyExists(err) {
@@ -50,14 +50,14 @@ func (x *run) makeNamespace(ctx context.Context, s *Step, state *StepState) erro
 	}
 	current, err := x.Objects.Get(ctx, namespaceRef(state.Namespace))
 	if err == nil && current.GetAnnotations()[RunAnnotation] != x.j.Run.ID {
-		state.Made = nil // somebody was faster, and it is theirs
+		state.Made = nil // another client created it first, and owns it
 	}
 	return err
 }
 
-// ownNamespace makes the namespace of the installation where there is none: the lock and the
-// journal are kept in it, so it has to be there before them. Its marks say so to the run that
-// comes after one that was killed here.
+// ownNamespace creates the namespace of the installation if it is missing: it must exist before the
+// lease and the journal in it. If the run is killed here, the annotation identifies the namespace
+// to the next run.
 func (x *run) ownNamespace(ctx context.Context) error {
 	name := x.of.Namespace
 	current, err := x.Objects.Get(ctx, namespaceRef(name))
@@ -90,7 +90,7 @@ func (x *run) ownNamespace(ctx context.Context) error {
 	return nil
 }
 
-// ownStep is the step that made the namespace of the installation; nil where none did.
+// ownStep returns the step that created the namespace of the installation; nil if none did.
 func (x *run) ownStep() *StepState {
 	if x.j == nil || x.j.Run == nil {
 		return nil
@@ -103,8 +103,8 @@ func (x *run) ownStep() *StepState {
 	return nil
 }
 
-// adoptNamespace writes into the journal that the namespace of the installation was made by
-// this run, or by one that was killed before it could write it: there is no journal then.
+// adoptNamespace records in the journal that this run created the namespace of the installation, or
+// an earlier one that was killed before it had a journal.
 func (x *run) adoptNamespace(ctx context.Context) error {
 	if x.mark == "" || x.j.Version() != "" {
 		return nil
@@ -124,7 +124,7 @@ func (x *run) adoptNamespace(ctx context.Context) error {
 	return nil
 }
 
-// takeBackNamespace deletes the namespace of the installation where the run came no further.
+// takeBackNamespace deletes the namespace of the installation if the run got no further.
 func (x *run) takeBackNamespace(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	reason, err := x.deleteNamespace(ctx, x.of.Namespace, x.id)
@@ -137,7 +137,7 @@ func (x *run) takeBackNamespace(ctx context.Context) error {
 	return nil
 }
 
-// undoNamespace deletes a namespace that the run made.
+// undoNamespace deletes a namespace that the run created.
 func (x *run) undoNamespace(ctx context.Context, s *StepState) (reason string, err error) {
 	if len(s.Made) == 0 {
 		return "", nil
@@ -177,16 +177,16 @@ func (x *run) deleteNamespace(ctx context.Context, name, run string) (reason str
 	}
 	if name == x.of.Namespace {
 		x.gone = true
-		ctx = x.stopOnly(ctx) // the lock, which ctx ends with, goes with it
+		ctx = x.stopOnly(ctx) // the deletion includes the lease, whose loss ends ctx
 		if err := x.waitGone(ctx, []object.Ref{ref}, x.o.statusTimeout(0)); ctx.Err() == nil {
 			return "", err
 		}
-		return "", nil // it goes, also when nobody waits for it
+		return "", nil // the deletion continues without the wait
 	}
 	return "", x.waitGone(ctx, []object.Ref{ref}, x.o.statusTimeout(0))
 }
 
-// foreign are objects that neither the run brought, nor a program of it wrote, nor Kubernetes.
+// foreign returns the objects that neither the run, nor its programs, nor Kubernetes created.
 func (x *run) foreign(list []unstructured.Unstructured) (out []object.Ref) {
 	for i := range list {
 		o := &list[i]
@@ -229,13 +229,13 @@ func (x *run) ours(o *unstructured.Unstructured) bool {
 	return true
 }
 
-// kubernetesWriters are the programs of Kubernetes itself.
+// kubernetesWriters returns the field managers of Kubernetes itself.
 func kubernetesWriters() []string {
 	return []string{"kube-controller-manager", "kube-scheduler", "kube-apiserver", "kubelet", "cloud-controller-manager"}
 }
 
-// programOf says that a field manager is one of the programs: managers are called after the
-// binary, which is called like the container, the image or the workload, or a part of it.
+// programOf reports whether a field manager is one of the programs. A manager is named after its
+// binary, which is named like the container, the image or the workload, or a part of these names.
 func programOf(manager string, programs []string) bool {
 	m := plain(manager)
 	for _, p := range slices.Concat(kubernetesWriters(), programs) {
@@ -246,7 +246,7 @@ func programOf(manager string, programs []string) bool {
 	return false
 }
 
-// plain is a name without what separates its words.
+// plain returns a name without separators.
 func plain(name string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune("-_. /", r) {
@@ -256,7 +256,7 @@ func plain(name string) string {
 	}, strings.ToLower(name))
 }
 
-// writers are the names of programs of the parts, sorted, with those that are known already.
+// writers returns the names of programs of the parts and the known ones, sorted.
 func writers(parts []*Part, known []string) []string {
 	out := slices.Clone(known)
 	for _, p := range parts {
@@ -285,7 +285,8 @@ func programsOf(o *unstructured.Unstructured) (out []string) {
 			image, _, _ = strings.Cut(image[strings.LastIndex(image, "/")+1:], ":")
 			image, _, _ = strings.Cut(image, "@")
 			for _, n := range []string{name, image} {
-				// kubectl in an image does not make what people write with it ours.
+				// Objects that people write with kubectl are not ours, even if an image contains
+				// kubectl.
 				if n != "" && !strings.Contains(n, "kubectl") && n != "helm" {
 					out = append(out, n)
 				}
@@ -295,7 +296,7 @@ func programsOf(o *unstructured.Unstructured) (out []string) {
 	return out
 }
 
-// stopOnly is a context that ends with a second interrupt alone.
+// stopOnly returns a context that only a second interrupt ends.
 func (x *run) stopOnly(ctx context.Context) context.Context {
 	if x.o.Stop != nil {
 		return x.o.Stop

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/solve"
 )
 
-// Need is what a part of an installation requires and provides, as it was known when it was
-// made: whoever takes away what it needs asks here, and not what a catalogue says today.
+// Need is what a part of an installation requires and provides, recorded when it was installed. A
+// removal consults this record, not today's catalog.
 type Need struct {
 	// Part is the package; empty for the System itself, with its apps.
 	Part     string              `json:"part,omitempty"`
@@ -18,8 +18,8 @@ type Need struct {
 	Provides []solve.API         `json:"provides,omitempty"`
 }
 
-// Needs are what the parts of an installation need now: as the last run left them, and as the
-// run that is not ended wants them.
+// Needs returns the current needs of the parts of an installation: those after the last run, and
+// those of the open run.
 func (j *Journal) Needs() []Need {
 	var out []Need
 	if n := len(j.Runs); n > 0 {
@@ -31,16 +31,16 @@ func (j *Journal) Needs() []Need {
 	return out
 }
 
-// NeedsWithout are those of the journal but for packages that go; of a System that goes, the
-// needs of the operators alone, which stay.
+// NeedsWithout returns the needs without those of removed packages. For a removed System, only the
+// needs of its operators stay.
 func (j *Journal) NeedsWithout(parts []*Part) []Need {
 	return slices.DeleteFunc(j.Needs(), func(n Need) bool {
 		return n.Part == "" || slices.ContainsFunc(parts, func(p *Part) bool { return !p.App && p.Name == n.Part })
 	})
 }
 
-// needsAfter are those that are written down when a run ends: those of the run where it is
-// done, else those from before it.
+// needsAfter returns the needs to record at the end of a run: its own if it is done, else the
+// former ones.
 func (j *Journal) needsAfter(result string) []Need {
 	if result == ResultDone {
 		return j.Run.Needs
@@ -51,7 +51,7 @@ func (j *Journal) needsAfter(result string) []Need {
 	return nil
 }
 
-// Serves are the APIs of the definitions that a package brought.
+// Serves returns the APIs of the definitions of a package.
 func (s *State) Serves(name string) []solve.API {
 	var out []solve.API
 	for _, n := range s.definitionsOf(name) {
@@ -60,7 +60,7 @@ func (s *State) Serves(name string) []solve.API {
 	return out
 }
 
-// Defined is the API that a definition serves.
+// Defined returns the API that a definition serves.
 func Defined(definition *unstructured.Unstructured) solve.API {
 	out := solve.API{Kind: kindText(kindOf(definition))}
 	versions, _, _ := unstructured.NestedSlice(definition.Object, "spec", "versions")
@@ -74,8 +74,8 @@ func Defined(definition *unstructured.Unstructured) solve.API {
 	return out
 }
 
-// Installations are those whose journals may say what a release needs: the System that it is
-// of, the installation that made it, the package itself.
+// Installations returns the installations whose journals may have the needs of a release: its
+// System, the installation that created it, the package itself.
 func (r *LiveRelease) Installations() []Installation {
 	var out []Installation
 	add := func(name, namespace string, system bool) {

@@ -13,14 +13,14 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// installOrder is who needs whom among parts, by their places in a list, and why.
+// installOrder is the dependency graph of parts, by their index in a list, with reasons.
 type installOrder struct {
 	parts []*Part
 	needs []map[int]string
 }
 
-// orderOf finds what parts need of each other: what they say (Needs), the definitions of the
-// kinds that they have objects of, and where their connections come from.
+// orderOf finds the dependencies of parts: the declared ones (Needs), the definitions of their
+// custom resources, and the sources of their connections.
 func orderOf(parts []*Part) *installOrder {
 	o := &installOrder{parts: parts, needs: make([]map[int]string, len(parts))}
 	named, makes, brings := map[string]int{}, map[object.Ref]int{}, map[schema.GroupKind]int{}
@@ -65,7 +65,7 @@ func first[K comparable](m map[K]int, k K, i int) {
 	}
 }
 
-// brings says that a part has the definition of a kind itself.
+// brings reports whether a part itself has the definition of a kind.
 func (o *installOrder) brings(i int, gk schema.GroupKind) bool {
 	return slices.ContainsFunc(rendered(o.parts[i]).Definitions, func(u *unstructured.Unstructured) bool { return kindOf(u) == gk })
 }
@@ -79,8 +79,8 @@ func (o *installOrder) add(from, to int, reason string) {
 	}
 }
 
-// sorted returns the parts, each after those that it needs, and otherwise in the order in
-// which they came; parts that need each other in a circle come last, as they came.
+// sorted returns the parts with dependencies first, otherwise in the given order; parts in a cycle
+// come last, in the given order.
 func (o *installOrder) sorted() (order, cyclic []int) {
 	done := make([]bool, len(o.parts))
 	for len(order) < len(o.parts) {
@@ -114,8 +114,7 @@ func (o *installOrder) ready(i int, done []bool) bool {
 	return true
 }
 
-// loop is a circle among parts of which each needs one that is left; the first part again at
-// its end.
+// loop returns a cycle among the remaining parts, with its first part repeated at the end.
 func (o *installOrder) loop(cyclic []int) []int {
 	var way []int
 	at := cyclic[0]
@@ -128,7 +127,7 @@ func (o *installOrder) loop(cyclic []int) []int {
 	}
 }
 
-// parts in the order of needs, and the refusal where there is none.
+// inOrder returns the parts with dependencies first, or a refusal if there is a cycle.
 func inOrder(parts []*Part) (sorted []*Part, o *installOrder, refused []Refusal) {
 	o = orderOf(parts)
 	order, cyclic := o.sorted()
@@ -158,7 +157,7 @@ func (o *installOrder) refuse(loop []int) Refusal {
 	}
 }
 
-// needed says for each part, by name, whether one of the parts that are in need of it is wanted.
+// needed reports whether a dependant of the named part satisfies wanted.
 func (o *installOrder) needed(name string, wanted func(*Part) bool) bool {
 	for i, p := range o.parts {
 		for at := range o.needs[i] {
@@ -170,8 +169,8 @@ func (o *installOrder) needed(name string, wanted func(*Part) bool) bool {
 	return false
 }
 
-// checkParts refuses parts that cannot be distinguished, that want what no part is, or that
-// would make the same thing.
+// checkParts refuses parts that are not distinct, that need an unknown part, or that would create
+// the same object.
 func checkParts(parts []*Part, action Action) []Refusal {
 	var out []Refusal
 	names, releases, makes := map[string]bool{}, map[[2]string]string{}, map[object.Ref]string{}
@@ -212,7 +211,7 @@ func checkParts(parts []*Part, action Action) []Refusal {
 	return out
 }
 
-// rendered is what a part makes; never nil.
+// rendered returns the rendered chart of a part; never nil.
 func rendered(p *Part) *chart.Rendered {
 	if p.Rendered == nil {
 		return &chart.Rendered{}
@@ -220,7 +219,7 @@ func rendered(p *Part) *chart.Rendered {
 	return p.Rendered
 }
 
-// madeBy are the objects and hooks of a part, which its release makes.
+// madeBy returns the objects and hooks of the release of a part.
 func madeBy(p *Part) []*unstructured.Unstructured {
 	r := rendered(p)
 	out := slices.Clone(r.Objects)

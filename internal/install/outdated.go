@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// basis is the journal that a plan was made of.
+// basis identifies the journal that a plan was made from.
 type basis struct {
 	version string
-	// run is the id of the run that was not ended then, revision that of the last one that was.
+	// run is the id of the run that was open then, revision that of the last run that had ended.
 	run      string
 	revision int
 }
 
-// MadeOf says which journal the plan was made of: Do refuses the plan once the journal is
-// another one. A plan of which nobody said so is held against the releases alone.
+// MadeOf records the journal that the plan was made from: Do refuses the plan if the journal has
+// changed. A plan without this record is compared with the releases alone.
 func (p *Plan) MadeOf(j *Journal) {
 	p.basis = &basis{version: j.Version(), revision: j.lastRevision()}
 	if j.Run != nil {
@@ -31,11 +31,10 @@ func (j *Journal) lastRevision() int {
 	return j.Runs[len(j.Runs)-1].Revision
 }
 
-// OutdatedError says that a plan was made of a state that is no more: somebody acted in between.
-// Nothing was written.
+// OutdatedError means that the state has changed since the plan was made. Nothing was written.
 type OutdatedError struct {
 	Installation Installation
-	// Changes are what is different by now, each a sentence.
+	// Changes are the differences, each a sentence.
 	Changes []string
 }
 
@@ -44,8 +43,8 @@ func (e *OutdatedError) Error() string {
 		e.Installation.Name, strings.Join(e.Changes, "; "))
 }
 
-// load reads the journal under the lock, and refuses a plan that was made of another state. A
-// namespace that was made for the refused run alone is deleted.
+// load reads the journal under the lease, and refuses a plan that was made from another state. A
+// namespace that was created for the refused run alone is deleted.
 func (x *run) load(ctx, undoing context.Context) error {
 	j, err := x.Store.Load(ctx)
 	if err != nil {
@@ -58,15 +57,15 @@ func (x *run) load(ctx, undoing context.Context) error {
 	return err
 }
 
-// upToDate holds the plan against the journal and the releases as they are now: a run may have
-// waited long for the lock, and helm takes none.
+// upToDate compares the plan with the current journal and releases: a run may have waited long for
+// the lease, and helm takes none.
 func (x *run) upToDate(ctx context.Context) error {
 	e := &OutdatedError{Installation: x.of}
 	if text := x.p.basis.change(x.j); text != "" {
 		e.Changes = append(e.Changes, text)
 	}
 	if r := x.j.Run; r != nil && !r.Committed && !x.goesOn() && len(e.Changes) == 0 {
-		return nil // that run is in the way, which is told first
+		return nil // the open run is reported first
 	}
 	for i := range x.p.Steps {
 		text, err := x.moved(ctx, &x.p.Steps[i])
@@ -83,7 +82,7 @@ func (x *run) upToDate(ctx context.Context) error {
 	return e
 }
 
-// change says what happened to the journal since; empty for nothing.
+// change describes how the journal has changed; empty if it has not.
 func (b *basis) change(j *Journal) string {
 	switch {
 	case b == nil || j.Version() == b.version:
@@ -99,8 +98,8 @@ func (b *basis) change(j *Journal) string {
 	return "its journal was changed since"
 }
 
-// moved says that the release of a step is deployed at another revision than the plan saw;
-// empty where it is not.
+// moved describes how the deployed revision of the release differs from the plan; empty if it does
+// not.
 func (x *run) moved(ctx context.Context, s *Step) (string, error) {
 	switch s.Kind {
 	case InstallRelease, UpgradeRelease, RollbackRelease, RemoveRelease:
@@ -113,7 +112,7 @@ func (x *run) moved(ctx context.Context, s *Step) (string, error) {
 	}
 	current, _ := deployed(list)
 	if len(list) > 0 && list[len(list)-1].Status == Uninstalled {
-		current = Record{} // older records may still say that they are deployed
+		current = Record{} // older records may still have the status deployed
 	}
 	was := "was not deployed"
 	if s.Was > 0 {

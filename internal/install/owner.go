@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// The marks by which others know what they keep.
+// The annotations and labels of managers.
 const (
 	// trackingNote is Argo CD's: NAME:GROUP/KIND:NAMESPACE/NAME
 	// (argo-cd@v3.6.1:util/argo/resource_tracking.go).
@@ -22,25 +22,25 @@ const (
 	// (fluxcd/kustomize-controller and helm-controller, docs/spec).
 	kustomizationLabel = "kustomize.toolkit.fluxcd.io"
 	helmReleaseLabel   = "helm.toolkit.fluxcd.io"
-	// hookNote is on what Helm made as a hook.
+	// hookNote is on the objects of Helm hooks.
 	hookNote = "helm.sh/hook"
-	// resourcePolicy with keep leaves an object in peace when its release goes.
+	// resourcePolicy with keep prevents the deletion of an object with its release.
 	resourcePolicy, keepPolicy = "helm.sh/resource-policy", "keep"
 )
 
-// Manager is who keeps an object as it is.
+// Manager is the tool that maintains an object.
 type Manager struct {
-	// By is "helm", "argocd", "flux", "applyset", "controller", "sysop" (a package or a
-	// system of ours), "manager" (somebody who applied it) or "unknown".
+	// By is "helm", "argocd", "flux", "applyset", "controller", "sysop" (our package or System),
+	// "manager" (a field manager that applied the object) or "unknown".
 	By string
-	// Name and Namespace are those of the release, the Application, the Kustomization, or
-	// of the field manager; Kind that of a controller.
+	// Name and Namespace identify the release, the Application, the Kustomization or the field
+	// manager; Kind is that of a controller.
 	Kind, Namespace, Name string
-	// Reverts says that what is done to the object will be put back.
+	// Reverts means that the manager reverts changes of the object.
 	Reverts bool
 }
 
-// String is the keeper as people say it.
+// String returns the manager as text.
 func (k Manager) String() string {
 	in := ""
 	if k.Namespace != "" {
@@ -65,8 +65,8 @@ func (k Manager) String() string {
 	return "an unknown manager"
 }
 
-// ManagerOf says who keeps an object as it is, the one who would restore it first: Argo CD,
-// Flux, a controller, an ApplySet, a release, whoever applied it.
+// ManagerOf returns the manager of an object, in the order in which managers revert changes: Argo
+// CD, Flux, a controller, an ApplySet, a release, a field manager.
 func ManagerOf(u *unstructured.Unstructured) Manager {
 	for _, detect := range []func(*unstructured.Unstructured) (Manager, bool){byArgoCD, byFlux, byController, byApplySet, byHelm, byPackage, byManager} {
 		if k, ok := detect(u); ok {
@@ -76,7 +76,8 @@ func ManagerOf(u *unstructured.Unstructured) Manager {
 	return Manager{By: "unknown"}
 }
 
-// byArgoCD believes the mark only where it is about the object itself: controllers copy annotations.
+// byArgoCD accepts the tracking id only if it names the object itself: controllers copy
+// annotations.
 func byArgoCD(u *unstructured.Unstructured) (Manager, bool) {
 	app, rest, ok := strings.Cut(u.GetAnnotations()[trackingNote], ":")
 	kind, self, both := strings.Cut(rest, ":")
@@ -125,7 +126,7 @@ func byPackage(u *unstructured.Unstructured) (Manager, bool) {
 	return Manager{By: "sysop", Name: name}, name != ""
 }
 
-// byManager names the last who wrote more than the status.
+// byManager returns the last field manager that wrote more than the status.
 func byManager(u *unstructured.Unstructured) (Manager, bool) {
 	fields := slices.DeleteFunc(slices.Clone(u.GetManagedFields()), func(m metav1.ManagedFieldsEntry) bool { return m.Subresource != "" || m.Manager == "" })
 	if len(fields) == 0 {
@@ -142,8 +143,8 @@ func byManager(u *unstructured.Unstructured) (Manager, bool) {
 	return Manager{By: "manager", Name: last.Manager}, true
 }
 
-// foreignTo says who else keeps an object that a part wants to make, and whether there is
-// anybody: our release may be written to by others, and keeps its objects all the same.
+// foreignTo returns the other manager of an object that a part wants to create, and whether there
+// is one. An object of our release stays ours, even if others write to it.
 func (m *planner) foreignTo(p *Part, u *unstructured.Unstructured) (Manager, bool) {
 	k := ManagerOf(u)
 	if k.By == "applyset" && k.Name == m.options.Set && m.options.Set != "" {
@@ -157,10 +158,10 @@ func (m *planner) foreignTo(p *Part, u *unstructured.Unstructured) (Manager, boo
 	return k, true
 }
 
-// ownObjects refuses, or with leave notes, that objects are there that others keep.
+// ownObjects refuses existing objects of other managers, or notes them if TakeOwnership is set.
 func (m *planner) ownObjects(p *Part) {
 	if m.stranger[p.Name] {
-		return // the release itself is refused, and with it all that it keeps
+		return // the refusal of the release covers all its objects
 	}
 	hooks := m.hooksBefore(p)
 	for _, u := range rendered(p).Objects {
@@ -179,14 +180,14 @@ func (m *planner) ownObjects(p *Part) {
 		if !found || ref.Name == "" {
 			continue
 		}
-		// Helm writes no release on hooks, and deletes what is in their way.
+		// Helm sets no release on hooks, and deletes conflicting objects.
 		if k, foreign := m.foreignTo(p, live); foreign && (!hooks[ref] || live.GetAnnotations()[hookNote] == "") {
 			m.take(p, ref, k)
 		}
 	}
 }
 
-// hooksBefore are the hooks that the release of a part had.
+// hooksBefore returns the hooks of the current release of a part.
 func (m *planner) hooksBefore(p *Part) map[object.Ref]bool {
 	out := map[object.Ref]bool{}
 	if r := m.state.release(p.Namespace, p.Release); r != nil {
@@ -199,7 +200,7 @@ func (m *planner) hooksBefore(p *Part) map[object.Ref]bool {
 	return out
 }
 
-// placed is the reference of an object of a manifest, which may leave out its namespace.
+// placed returns the reference of an object of a manifest, which may omit the namespace.
 func (m *planner) placed(u *unstructured.Unstructured, namespace string) object.Ref {
 	ref := refOf(u)
 	if r, known := m.kinds.Kind(ref.GroupKind()); known {
@@ -213,7 +214,7 @@ func (m *planner) placed(u *unstructured.Unstructured, namespace string) object.
 	return ref
 }
 
-// take takes what somebody else keeps, where that is allowed, and refuses where it is not.
+// take takes over an object of another manager if TakeOwnership is set, and refuses otherwise.
 func (m *planner) take(p *Part, ref object.Ref, k Manager) {
 	if m.options.TakeOwnership {
 		text := fmt.Sprintf("%s is taken over from %s", ref, k)

@@ -10,44 +10,44 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// PlanOptions are what is decided for all of a run.
+// PlanOptions are the options for a whole run.
 type PlanOptions struct {
-	// TakeOwnership lets parts take objects, definitions and releases that somebody else keeps.
+	// TakeOwnership lets parts take over objects, definitions and releases of other managers.
 	TakeOwnership bool
-	// ForceDefinitions lets definitions change in ways that clients may not expect, as long
-	// as no object that is there breaks.
+	// ForceDefinitions allows changes of definitions that may break clients, as long as no existing
+	// object breaks.
 	ForceDefinitions bool
-	// DeleteDefinitions lets definitions go of which no object is left; DeleteData lets
-	// custom resources go with their operator.
+	// DeleteDefinitions allows the deletion of definitions without objects; DeleteData allows the
+	// deletion of custom resources with their operator.
 	DeleteDefinitions, DeleteData bool
-	// Orphan lets an operator go and leaves its custom resources without one.
+	// Orphan allows the removal of an operator whose custom resources stay.
 	Orphan bool
-	// Timeout bounds each step.
+	// Timeout limits each step.
 	Timeout time.Duration
-	// Annotate returns the relationship annotations for a definition that carries none; nil
-	// for not to annotate.
+	// Annotate returns the relationship annotations for a definition that has none; nil disables
+	// them.
 	Annotate func(*unstructured.Unstructured) map[string]string
-	// Arguments is a digest of what the run was asked for with: a run is resumed by the same
-	// arguments alone.
+	// Arguments is a hash of the arguments of the command: only a command with the same arguments
+	// resumes the run.
 	Arguments string
-	// Set is the ID of the ApplySet of the System, whose label its own objects may carry.
+	// Set is the ID of the System's ApplySet, whose label its own objects may have.
 	Set string
-	// Resume is the ID of the run that is continued: releases that it left pending are its own.
+	// Resume is the ID of the run to continue, which owns the releases that it left pending.
 	Resume string
-	// Waiting are parts that are waited for although nothing is to be done of them: a run that
-	// is continued was killed before it had waited.
+	// Waiting are unchanged parts to wait for: the run to continue was killed before it had waited.
 	Waiting []string
-	// Needed are who else needs a package, by its name: such a package is not taken away with
-	// what a System has no more.
+	// Needed are the other dependants of a package, by its name: such a package is not removed when
+	// a System drops it.
 	Needed map[string][]string
-	// NeedsHidden says why it is not known who else needs a package, where that is so: none is
-	// taken away then, unless IgnoreHidden is set.
+	// NeedsHidden is the reason why the dependants of packages are unknown: no package is removed
+	// then, unless IgnoreHidden is set.
 	NeedsHidden  string
 	IgnoreHidden bool
-	// Before are the releases of the installation when its last run ended, in the order in
-	// which they were made (Journal).
+	// Before are the releases of the installation at the end of its last run (Journal), in the
+	// order of their installation.
 	Before []ReleaseState
-	// To is what is rolled back to, in the same order; ToRevision is its revision of the history.
+	// To are the releases to roll back to, in the same order; ToRevision is their revision of the
+	// history.
 	To         []ReleaseState
 	ToRevision int
 }
@@ -58,20 +58,20 @@ type planner struct {
 	state   *State
 	options PlanOptions
 	order   *installOrder
-	kinds   *object.Kinds // what is served, and what will be
-	// stranger are parts whose release is somebody else's; busy are those that have steps
-	// besides to be waited for.
+	kinds   *object.Kinds // served now, or by definitions of the plan
+	// stranger has the parts whose release is another manager's; busy has those with steps other
+	// than a wait.
 	stranger, busy map[string]bool
-	// made are definitions and namespaces that a step makes already.
+	// made has the definitions and namespaces that an earlier step creates.
 	made map[object.Ref]string
 }
 
-// NewPlan says what is to be done so that the parts are there (Install, Upgrade), are as they
-// were (Rollback, to PlanOptions.To) or are gone (Uninstall), and why it must not be started. It
-// reads nothing, and changes none of what it is given; the same input gives the same plan.
-// Parts of an uninstallation need not be rendered: what is there counts.
+// NewPlan plans the steps after which the parts are installed (Install, Upgrade), rolled back
+// (Rollback, to PlanOptions.To) or uninstalled (Uninstall), and the refusals. It reads nothing,
+// does not change its arguments, and is deterministic. The parts of an uninstallation need not be
+// rendered: the live state counts.
 //
-// What is refused has its steps nevertheless, so that people see what would be done.
+// A refused plan still has its steps, so that people see them.
 func NewPlan(action Action, in Installation, parts []*Part, state State, o PlanOptions) *Plan {
 	m := &planner{
 		plan:  &Plan{Installation: in, Action: action},
@@ -98,8 +98,8 @@ func NewPlan(action Action, in Installation, parts []*Part, state State, o PlanO
 	return m.plan
 }
 
-// install plans the parts, each after those that it needs, and then takes away what a system
-// has no more.
+// install plans the parts, dependencies first, and then removes the parts that a System has
+// dropped.
 func (m *planner) install() {
 	var waits []int
 	for _, p := range m.plan.Parts {
@@ -111,7 +111,7 @@ func (m *planner) install() {
 		m.ownObjects(p)
 		waits = append(waits, len(m.plan.Steps))
 	}
-	// Whether what is unchanged is waited for depends on who comes after it.
+	// Whether the plan waits for an unchanged part depends on its dependants.
 	for i, p := range slices.Backward(m.plan.Parts) {
 		if m.busy[p.Name] || slices.Contains(m.options.Waiting, p.Name) || m.order.needed(p.Name, func(n *Part) bool { return m.busy[n.Name] }) {
 			if step, any := m.await(p); any {
@@ -122,15 +122,15 @@ func (m *planner) install() {
 	m.planRemovals()
 }
 
-// gaps refuses to plan over what could not be read.
+// gaps refuses the plan if something could not be read.
 func (m *planner) gaps() {
 	for _, r := range GapRefusals(m.state.Gaps) {
 		m.refuse(r)
 	}
 }
 
-// GapRefusals says what could not be read, once for each resource of a namespace: to be kept
-// from many objects of it has one cause.
+// GapRefusals returns one refusal for each unread resource of a namespace: its objects share the
+// cause.
 func GapRefusals(gaps []object.Gap) []Refusal {
 	var out []Refusal
 	for i, g := range gaps {
@@ -178,7 +178,7 @@ func (m *planner) step(s Step) {
 	m.busy[s.Part] = true
 }
 
-// kindsWith are the kinds that are served and those that definitions of parts add.
+// kindsWith returns the served kinds and those that definitions of parts add.
 func kindsWith(kinds *object.Kinds, parts []*Part) *object.Kinds {
 	if kinds == nil {
 		kinds = object.NewKinds(nil)

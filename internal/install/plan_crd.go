@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// safe refuses changes by which objects or clients would break. With ForceDefinitions those
-// pass by which only clients may.
+// safe refuses changes of a definition that would break objects or clients. ForceDefinitions allows
+// those that would break clients only.
 func (m *planner) safe(p *Part, live, want *unstructured.Unstructured) {
 	refuse := func(hint, message string) {
 		m.refuse(Refusal{Topic: "definitions", Part: p.Name, Object: refOf(want), Message: p.Name + ": " + message, Hint: hint})
@@ -44,7 +44,7 @@ func (m *planner) safe(p *Part, live, want *unstructured.Unstructured) {
 	}
 }
 
-// harmless says what forcing a change breaks, where no object is known to break.
+// harmless describes what a forced change may break when no object is known to break.
 func harmless(undecided bool) string {
 	if undecided {
 		return "no existing object is known to break, but not every rule was checked (see the notes)"
@@ -52,7 +52,7 @@ func harmless(undecided bool) string {
 	return "no existing object breaks, but clients that write such objects may"
 }
 
-// whole are the custom resources, where they were read whole.
+// whole returns the custom resources if they were read completely.
 func (c CustomResources) whole() []*unstructured.Unstructured {
 	if !c.Whole {
 		return nil
@@ -60,7 +60,7 @@ func (c CustomResources) whole() []*unstructured.Unstructured {
 	return c.Objects
 }
 
-// customOf are the custom resources of the definitions of a package that do not go with
+// customOf returns the custom resources of a package's definitions that are not deleted with
 // releases of the same run.
 func (m *planner) customOf(name string, more []*unstructured.Unstructured, removed map[object.Ref]bool) []object.Ref {
 	var out []object.Ref
@@ -82,7 +82,8 @@ func (m *planner) customObjects(name string, more []*unstructured.Unstructured, 
 	return out
 }
 
-// definitionNames are the definitions of a package that are there: by our mark, and by what it brings.
+// definitionNames returns the existing definitions of a package: the labelled ones, and those of
+// its chart.
 func (m *planner) definitionNames(name string, more []*unstructured.Unstructured) []string {
 	names := m.state.definitionsOf(name)
 	for _, u := range more {

@@ -12,8 +12,8 @@ import (
 
 var statefulSetKind = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}
 
-// Losses are the custom resources, claims and definitions that a plan deletes, sorted: what is
-// in them is lost, whatever the run is. A plan that has any needs more than a yes.
+// Losses returns the custom resources, claims and definitions that a plan deletes with their data,
+// sorted. A plan with losses requires an explicit consent.
 func (p *Plan) Losses() []object.Ref {
 	var out []object.Ref
 	for i := range p.Steps {
@@ -22,9 +22,9 @@ func (p *Plan) Losses() []object.Ref {
 	return slices.Compact(sortRefs(out))
 }
 
-// data are the custom resources and claims among objects of a manifest that go, sorted, and
-// the claims that go with their StatefulSet. Whether a custom resource stands for data, only
-// its operator knows: all of them count.
+// data returns the custom resources and claims among the removed objects of a manifest, and the
+// claims that are deleted with their StatefulSet, sorted. All custom resources count, because only
+// their operator knows whether they hold data.
 func (m *planner) data(removed []*unstructured.Unstructured, namespace string) []object.Ref {
 	var out []object.Ref
 	for _, u := range removed {
@@ -43,8 +43,8 @@ func (m *planner) data(removed []*unstructured.Unstructured, namespace string) [
 	return sortRefs(out)
 }
 
-// claimsWith are the claims that are there and are deleted with a StatefulSet, by what its
-// release or somebody since has it say.
+// claimsWith returns the existing claims that are deleted with a StatefulSet, by the policy of its
+// release or of a later change by others.
 func (m *planner) claimsWith(set *unstructured.Unstructured, ref object.Ref) []object.Ref {
 	live := m.state.Sets[ref]
 	if !deletesClaims(set) && !deletesClaims(live) {
@@ -59,15 +59,15 @@ func (m *planner) claimsWith(set *unstructured.Unstructured, ref object.Ref) []o
 	return out
 }
 
-// claimsScaled are the claims that are there and are deleted since a StatefulSet is to have fewer
-// pods than it has, whoever gave it those.
+// claimsScaled returns the existing claims that are deleted because a StatefulSet is scaled down,
+// no matter which manager scaled it up.
 func (m *planner) claimsScaled(was, wanted *unstructured.Unstructured, ref object.Ref) []object.Ref {
 	live := m.state.Sets[ref]
 	if live == nil {
-		return nil // it is not there: it has no pods
+		return nil // it does not exist and has no pods
 	}
 	then := retention(wanted, whenScaled)
-	if then == "" && retention(was, whenScaled) == "" { // else Helm takes away what it set itself
+	if then == "" && retention(was, whenScaled) == "" { // otherwise Helm removes the policy that it has set
 		then = retention(live, whenScaled)
 	}
 	if then != deletePolicy {
@@ -75,7 +75,7 @@ func (m *planner) claimsScaled(was, wanted *unstructured.Unstructured, ref objec
 	}
 	has, keeps := ordinalsOf(live), ordinalsOf(wanted)
 	if _, set := number(wanted, "spec", "replicas"); !set && !sameNumber(was, live, "spec", "replicas") {
-		keeps.to = keeps.from + has.to - has.from // it is somebody else's number
+		keeps.to = keeps.from + has.to - has.from // another manager sets the replicas
 	}
 	prefixes := append(claimPrefixes(wanted), claimPrefixes(live)...)
 	var out []object.Ref
@@ -93,11 +93,11 @@ func sameNumber(a, b *unstructured.Unstructured, path ...string) bool {
 	return set && value == other
 }
 
-// claimsIn are the claims in the namespace of a StatefulSet that nobody deletes yet. Where they
-// are not known, the plan is blocked: none is not what that means.
+// claimsIn returns the claims in the namespace of a StatefulSet that are not being deleted. Unread
+// claims block the plan, because unread is not the same as none.
 func (m *planner) claimsIn(set object.Ref) []*unstructured.Unstructured {
 	all, known := m.state.Claims[set.Namespace]
-	if !known && len(m.state.Gaps) == 0 { // a gap is a refusal of its own
+	if !known && len(m.state.Gaps) == 0 { // a gap has its own refusal
 		m.refuse(Refusal{
 			Topic: "data", Object: set, Message: fmt.Sprintf("cannot tell which claims would be deleted with %s: those of %s were not read", set, set.Namespace),
 			Hint: "you need permission to list persistentvolumeclaims in " + set.Namespace,
@@ -106,7 +106,7 @@ func (m *planner) claimsIn(set object.Ref) []*unstructured.Unstructured {
 	return slices.DeleteFunc(slices.Clone(all), func(u *unstructured.Unstructured) bool { return u.GetDeletionTimestamp() != nil })
 }
 
-// scaledAway are the claims that go with pods which StatefulSets of a release are to have no more.
+// scaledAway returns the claims that are deleted because a release scales its StatefulSets down.
 func (m *planner) scaledAway(p *Part, record *LiveRecord) []object.Ref {
 	wanted := map[object.Ref]*unstructured.Unstructured{}
 	for _, u := range rendered(p).Objects {

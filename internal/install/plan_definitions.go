@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// definitions makes and changes those of a part, where it may and where that is safe.
+// definitions creates and changes the definitions of a part, where that is allowed and safe.
 func (m *planner) definitions(p *Part) {
 	step := Step{ID: "definitions/" + p.Name, Kind: ApplyDefinitions, Part: p.Name, Version: p.Version}
 	for _, want := range rendered(p).Definitions {
@@ -39,7 +39,7 @@ func (m *planner) definitions(p *Part) {
 	}
 }
 
-// shared is a definition that another part makes in the same run.
+// shared handles a definition that another part of the same run creates.
 func (m *planner) shared(p *Part, other string, want *unstructured.Unstructured) {
 	for _, o := range m.plan.Parts {
 		if o.Name != other {
@@ -56,12 +56,13 @@ func (m *planner) shared(p *Part, other string, want *unstructured.Unstructured)
 	}
 }
 
-// changes says whether a definition that is there is to be changed, and refuses where it must not be.
+// changes reports whether an existing definition is to be changed, and refuses where it must not
+// be.
 func (m *planner) changes(p *Part, live, want *unstructured.Unstructured) bool {
 	then := m.marked(p, want, live)
 	if was := live.GetLabels()[VersionLabel]; was != "" {
 		labels := then.GetLabels()
-		labels[VersionLabel] = was // A later version with the same definition leaves it alone.
+		labels[VersionLabel] = was // A later version with an identical definition does not change it.
 		then.SetLabels(labels)
 	}
 	same := crd.Same(live, then)
@@ -92,8 +93,8 @@ func (m *planner) changes(p *Part, live, want *unstructured.Unstructured) bool {
 	return !same
 }
 
-// newerThere says whether a definition is of a later version of the package: that stays after
-// a rollback, and an earlier one could lose fields.
+// newerThere reports whether a live definition is of a later version of the package. It stays after
+// a rollback, because an earlier one could drop fields.
 func newerThere(p *Part, live *unstructured.Unstructured) bool {
 	labels := live.GetLabels()
 	current, err := semver.NewVersion(strings.ReplaceAll(labels[VersionLabel], "_", "+"))
@@ -101,7 +102,7 @@ func newerThere(p *Part, live *unstructured.Unstructured) bool {
 	return labels[PackageLabel] == p.Name && err == nil && wrong == nil && current.GreaterThan(want)
 }
 
-// definitionManager says who else keeps a definition, and whether anybody does.
+// definitionManager returns the other manager of a definition, and whether there is one.
 func (m *planner) definitionManager(p *Part, live *unstructured.Unstructured) (Manager, bool) {
 	k := ManagerOf(live)
 	switch {
@@ -113,7 +114,7 @@ func (m *planner) definitionManager(p *Part, live *unstructured.Unstructured) (M
 	return k, true
 }
 
-// already refuses to bring what is there, brought by others.
+// already refuses to replace a definition of another manager.
 func (m *planner) already(p *Part, live *unstructured.Unstructured, k Manager) {
 	m.refuse(Refusal{
 		Topic: "ownership", Part: p.Name, Object: refOf(live),
@@ -122,8 +123,8 @@ func (m *planner) already(p *Part, live *unstructured.Unstructured, k Manager) {
 	})
 }
 
-// marked is a definition as it is applied: with our marks, and with the relationship
-// annotations of the catalogue where it carries none.
+// marked returns a definition as it is applied: with our labels and annotations, and with the
+// relationship annotations of the catalog if it has none.
 func (m *planner) marked(p *Part, want, live *unstructured.Unstructured) *unstructured.Unstructured {
 	u := want.DeepCopy()
 	labels := nonNil(u.GetLabels())
@@ -134,14 +135,14 @@ func (m *planner) marked(p *Part, want, live *unstructured.Unstructured) *unstru
 	u.SetLabels(labels)
 	notes := nonNil(u.GetAnnotations())
 	maps.Copy(notes, m.annotations(want, live))
-	// A release that had the definition among its objects would delete it when it lets go of it.
+	// A release that contained the definition would otherwise delete it.
 	notes[resourcePolicy] = keepPolicy
 	u.SetAnnotations(notes)
 	return u
 }
 
-// annotations are those of relationships for a definition that has none of its own, neither
-// in the chart nor where it is live.
+// annotations returns the relationship annotations for a definition that has none of its own,
+// neither in the chart nor on the cluster.
 func (m *planner) annotations(want, live *unstructured.Unstructured) map[string]string {
 	if m.options.Annotate == nil {
 		return nil
@@ -150,7 +151,7 @@ func (m *planner) annotations(want, live *unstructured.Unstructured) map[string]
 	if live == nil || len(add) == 0 {
 		return add
 	}
-	// Without what we would have put there ourselves, does it carry any?
+	// Annotations that an earlier run would have set do not count.
 	notes := nonNil(live.GetAnnotations())
 	bare := live.DeepCopy()
 	rest := maps.Clone(notes)
@@ -171,7 +172,7 @@ func nonNil(m map[string]string) map[string]string {
 	return maps.Clone(m)
 }
 
-// refsOf are the references of objects.
+// refsOf returns the references of objects.
 func refsOf(us []*unstructured.Unstructured) []object.Ref {
 	out := make([]object.Ref, 0, len(us))
 	for _, u := range us {

@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 )
 
-// fingerprint is a hash over what is wanted. Maps are written in the order of their keys. The parts
-// of an uninstallation are those that are there, fewer the further it is, and those of a rollback
-// follow from what it goes back to: they say nothing of what is wanted.
+// fingerprint hashes the desired state, with sorted map keys. Two inputs are excluded, because they
+// are not desired state: the parts of an uninstallation, which become fewer while it runs, and
+// those of a rollback, which follow from its target.
 func fingerprint(action Action, in Installation, parts []*Part, o PlanOptions) string {
 	type wanted struct {
 		Name, Release, Namespace, Version, Digest string
@@ -37,7 +37,7 @@ func fingerprint(action Action, in Installation, parts []*Part, o PlanOptions) s
 	}
 	text, err := json.Marshal(all)
 	if err != nil {
-		// Values come from YAML or JSON; what is none cannot be hashed, and equals nothing.
+		// Values come from YAML or JSON; anything else has no hash, and equals nothing.
 		text = []byte(err.Error())
 	}
 	sum := sha256.Sum256(text)

@@ -10,8 +10,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// namespaces makes those of a part that are missing: that of its release, those that its
-// chart has, and no others.
+// namespaces creates the missing namespaces of a part: that of its release, and those of its chart.
 func (m *planner) namespaces(p *Part) {
 	wanted := map[string]bool{p.Namespace: true}
 	names := []string{p.Namespace}
@@ -55,8 +54,7 @@ func marked(u *unstructured.Unstructured) bool {
 	return len(u.GetLabels())+len(u.GetAnnotations()) > 0
 }
 
-// await waits for the objects of a part that its gate asks for; false where it has none that
-// could be waited for.
+// await returns the step that waits for the gate of a part; false if it has no objects to wait for.
 func (m *planner) await(p *Part) (Step, bool) {
 	refs := slices.Clone(p.Ready)
 	if len(refs) == 0 {
@@ -70,7 +68,7 @@ func (m *planner) await(p *Part) (Step, bool) {
 	return Step{ID: "await/" + p.Name, Kind: Await, Part: p.Name, Release: p.Release, Namespace: p.Namespace, Version: p.Version, Objects: refs, Timeout: m.options.Timeout}, len(refs) > 0
 }
 
-// kubernetes holds the range of the chart against the version of the cluster.
+// kubernetes checks the version of the cluster against the range of the chart.
 func (m *planner) kubernetes(p *Part) {
 	if p.Chart == nil || p.Chart.Helm == nil || p.Chart.Helm.Metadata == nil {
 		return

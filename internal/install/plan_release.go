@@ -14,7 +14,7 @@ import (
 
 var claimKind = schema.GroupKind{Kind: "PersistentVolumeClaim"}
 
-// release installs or upgrades that of a part, unless it is there as it is wanted.
+// release installs or upgrades the release of a part, unless it is unchanged.
 func (m *planner) release(p *Part) {
 	live := m.state.release(p.Namespace, p.Release)
 	step := Step{
@@ -32,7 +32,7 @@ func (m *planner) release(p *Part) {
 		return
 	}
 	step.From, step.Was = m.versionOf(live), live.Deployed
-	// A first installation that failed is upgraded: nothing of it that holds data is deleted.
+	// A failed first installation is upgraded, so that none of its data is deleted.
 	step.Kind = UpgradeRelease
 	if live.Deployed == 0 && (live.Status == "pending-install" || live.Status == "uninstalling") {
 		step.Kind = InstallRelease
@@ -42,7 +42,8 @@ func (m *planner) release(p *Part) {
 	m.step(step)
 }
 
-// foreignRelease says that the release of a part is there, and is not ours, or not of that part.
+// foreignRelease reports whether the release of a part exists and belongs to another manager or
+// part.
 func (m *planner) foreignRelease(p *Part) bool {
 	live := m.state.release(p.Namespace, p.Release)
 	switch {
@@ -54,8 +55,8 @@ func (m *planner) foreignRelease(p *Part) bool {
 	return live.Labels[PackageLabel] != p.Name
 }
 
-// ownRelease refuses a release of the name that is not ours; with leave it is taken, if it
-// is of the same chart: another chart would delete all that it has.
+// ownRelease refuses a release of another manager. TakeOwnership takes over one of the same chart;
+// another chart would delete all its objects.
 func (m *planner) ownRelease(p *Part, live *LiveRelease) {
 	if !m.foreignRelease(p) {
 		return
@@ -100,8 +101,8 @@ func chartVersionOf(p *Part) string {
 	return p.Chart.Helm.Metadata.Version
 }
 
-// settled refuses a release that somebody is at, or was when he was killed. What the run
-// left that is resumed, the run continues.
+// settled refuses a pending release: helm is running, or was killed. A release that the resumed run
+// left pending is continued.
 func (m *planner) settled(p *Part, live *LiveRelease) {
 	if !strings.HasPrefix(live.Status, "pending-") && live.Status != "uninstalling" {
 		return
@@ -119,8 +120,8 @@ func (m *planner) settled(p *Part, live *LiveRelease) {
 	})
 }
 
-// versionOf is the version of what is there: as its record says, as the last run wrote it
-// down, or that of the chart.
+// versionOf returns the version of a live release: from its record, from the last run, or that of
+// the chart.
 func (m *planner) versionOf(live *LiveRelease) string {
 	if v := live.Labels[VersionLabel]; v != "" {
 		return strings.ReplaceAll(v, "_", "+")
@@ -136,7 +137,7 @@ func (m *planner) versionOf(live *LiveRelease) string {
 	return ""
 }
 
-// downgrade tells that a part goes back.
+// downgrade notes that a part changes to an earlier version.
 func (m *planner) downgrade(p *Part, live *LiveRelease) {
 	record := live.Current()
 	if record == nil || record.Chart != chartOf(p) {
@@ -152,8 +153,8 @@ func (m *planner) downgrade(p *Part, live *LiveRelease) {
 	}
 }
 
-// deletedData says what an upgrade deletes that holds data, and refuses where a release has
-// definitions or namespaces among its objects, which Helm would delete with all that is in them.
+// deletedData returns the data that an upgrade deletes, and refuses a release that contains
+// definitions or namespaces: Helm would delete them with their contents.
 func (m *planner) deletedData(p *Part, live *LiveRelease) (string, []object.Ref) {
 	record := live.Current()
 	if record == nil {
@@ -205,7 +206,7 @@ func (m *planner) wouldDelete(p *Part, ref object.Ref, kind string) {
 	})
 }
 
-// listed writes references for people, the first few of many.
+// listed formats the first few references for people.
 func listed(refs []object.Ref) string {
 	const maxShown = 10
 	var names []string

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// planRemovals takes away what the system had and has no more, the last one made first, apps before
-// packages. A package whose custom resources are still there stays.
+// planRemovals removes the releases that the System has dropped, the last installed first, apps
+// before packages. A package that still has custom resources stays.
 func (m *planner) planRemovals() {
 	if !m.plan.Installation.System {
 		return
@@ -45,7 +45,7 @@ func (m *planner) planRemovals() {
 	}
 }
 
-// needed notes that a package stays, since others need it, or may.
+// needed notes that a package stays because it has, or may have, other dependants.
 func (m *planner) needed(name, reason string) bool {
 	dependants := m.options.Needed[name]
 	if len(dependants) > 0 {
@@ -62,7 +62,7 @@ func (m *planner) needed(name, reason string) bool {
 	return len(dependants) > 0
 }
 
-// lastFirst sorts releases to be taken away: apps before packages, the last one made first.
+// lastFirst sorts releases for removal: apps before packages, the last installed first.
 func (m *planner) lastFirst(rs []*LiveRelease) {
 	place := func(r *LiveRelease) int {
 		return slices.IndexFunc(m.options.Before, func(b ReleaseState) bool { return b.Release == r.Name && b.Namespace == r.Namespace })
@@ -78,7 +78,7 @@ func (m *planner) lastFirst(rs []*LiveRelease) {
 	})
 }
 
-// nameOf is the name of the part that a release was, as the last run wrote it down.
+// nameOf returns the name of the part of a release, as the last run recorded it.
 func (m *planner) nameOf(r *LiveRelease) string {
 	for _, b := range m.options.Before {
 		if b.Release == r.Name && b.Namespace == r.Namespace {
@@ -88,7 +88,7 @@ func (m *planner) nameOf(r *LiveRelease) string {
 	return cmp.Or(r.Labels[PackageLabel], r.Name)
 }
 
-// willGo adds the objects of a release to those that go with it.
+// willGo adds the objects of a release to those that are deleted with it.
 func (m *planner) willGo(r *LiveRelease, removed map[object.Ref]bool) {
 	record := r.Current()
 	if record == nil {
@@ -101,7 +101,7 @@ func (m *planner) willGo(r *LiveRelease, removed map[object.Ref]bool) {
 	}
 }
 
-// remove takes a release away, with its custom resources, for which it is waited.
+// remove removes a release and waits until its custom resources are gone.
 func (m *planner) remove(r *LiveRelease, part string) {
 	s := Step{ID: "remove/" + r.Namespace + "/" + r.Name, Kind: RemoveRelease, Part: part, Release: r.Name, Namespace: r.Namespace, Was: r.Deployed, From: m.versionOf(r)}
 	removed := map[object.Ref]bool{}

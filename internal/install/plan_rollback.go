@@ -9,10 +9,10 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// rollback brings the releases back to the revisions that they were at, those that need
-// others first, and takes away what was installed since. Definitions stay as they are.
+// rollback rolls the releases back to their former revisions, dependencies first, and removes those
+// that were installed since. Definitions do not change.
 func (m *planner) rollback() {
-	// What was removed since is made again first, in the order in which it was made.
+	// Releases that were removed since come first, in the order of their installation.
 	removed := func(to ReleaseState) bool {
 		live := m.state.release(to.Namespace, to.Release)
 		return live != nil && live.Status == Uninstalled
@@ -58,7 +58,7 @@ func (m *planner) rollback() {
 	}
 }
 
-// planRollback brings one release back, and waits for what it had then.
+// planRollback rolls one release back, and waits for its former objects.
 func (m *planner) planRollback(to ReleaseState) {
 	live := m.state.release(to.Namespace, to.Release)
 	refuse := func(hint, format string, args ...any) {
@@ -110,7 +110,7 @@ func (m *planner) planRollback(to ReleaseState) {
 	}
 }
 
-// isAt says that a release is deployed at a revision, or at one with the same content.
+// isAt reports whether a release is deployed at a revision, or at one with the same content.
 func (m *planner) isAt(p *Part, live *LiveRelease, revision int) bool {
 	current, was := live.Current(), live.Records[revision]
 	switch {
@@ -125,7 +125,7 @@ func (m *planner) isAt(p *Part, live *LiveRelease, revision int) bool {
 		sameTexts(m.contents(p, current.Objects), m.contents(p, was.Objects)) && sameTexts(m.contents(p, current.Hooks), m.contents(p, was.Hooks))
 }
 
-// gate waits for what a record makes that has health.
+// gate returns the step that waits for the objects of a record that have health.
 func (m *planner) gate(p *Part, record *LiveRecord) (Step, bool) {
 	if record == nil {
 		return Step{}, false
@@ -135,14 +135,14 @@ func (m *planner) gate(p *Part, record *LiveRecord) (Step, bool) {
 	return m.await(&part)
 }
 
-// lostBack says what rolling back deletes that holds data.
+// lostBack returns the data that a rollback deletes.
 func (m *planner) lostBack(p *Part, live *LiveRelease, was *LiveRecord) (string, []object.Ref) {
 	part := *p
 	part.Rendered = renderedOf(m, was, p.Namespace)
 	return m.deletedData(&part, live)
 }
 
-// againHint says how to have again what cannot be brought back.
+// againHint tells how to reinstall a release that cannot be rolled back.
 func (m *planner) againHint(to ReleaseState) string {
 	if to.App {
 		return "upgrade -f with a manifest that has the app " + to.Part
@@ -150,7 +150,7 @@ func (m *planner) againHint(to ReleaseState) string {
 	return "install it again in version " + to.Version
 }
 
-// emptied notes what is made again without the data that it had: it went when it was removed.
+// emptied notes that a release is recreated without its data, which was deleted with it.
 func (m *planner) emptied(p *Part, live *LiveRelease, was *LiveRecord) {
 	present := map[object.Ref]bool{}
 	if current := live.Current(); current != nil && live.Status != Uninstalled {

@@ -10,23 +10,23 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// unchanged says that a release is deployed as it is wanted: the same chart, values, objects
-// and hooks, and the same values of connections, as far as these are there.
+// unchanged reports whether a release is deployed in the desired state: the same chart, values,
+// objects and hooks, and the same values of connections as far as they exist.
 func (m *planner) unchanged(p *Part, live *LiveRelease) bool {
 	record := live.Current()
 	if record == nil || live.Status != "deployed" || record.Chart != chartOf(p) || record.Version != chartVersionOf(p) || !sameJSON(record.Values, p.Values) {
 		return false
 	}
 	if v := live.Labels[VersionLabel]; !p.App && v != "" && v != strings.ReplaceAll(p.Version, "+", "_") {
-		return false // the record would say an older version for ever
+		return false // otherwise the record would keep the older version for ever
 	}
 	was, now := m.contents(p, record.Objects), m.contents(p, rendered(p).Objects)
 	hooksWere, hooksAre := m.contents(p, record.Hooks), m.contents(p, hookObjects(rendered(p).Hooks))
 	return sameTexts(was, now) && sameTexts(hooksWere, hooksAre) && m.sameConnections(p, record)
 }
 
-// contents is the JSON of each object, without the namespace, which a manifest may leave
-// out, and without what connections fill in. Definitions and namespaces are no part of a release.
+// contents returns the JSON of each object of a release, without its namespace, which a manifest
+// may omit, and without values of connections. Definitions and namespaces are excluded.
 func (m *planner) contents(p *Part, us []*unstructured.Unstructured) map[object.Ref]string {
 	out := map[object.Ref]string{}
 	for _, u := range us {
@@ -50,7 +50,7 @@ func (m *planner) contents(p *Part, us []*unstructured.Unstructured) map[object.
 	return out
 }
 
-// sameConnections says that no value of a connection is known to be another one by now.
+// sameConnections reports whether no value of a connection is known to have changed.
 func (m *planner) sameConnections(p *Part, record *LiveRecord) bool {
 	for _, c := range p.Connections {
 		from := m.state.Objects[c.From]
@@ -59,7 +59,7 @@ func (m *planner) sameConnections(p *Part, record *LiveRecord) bool {
 		}
 		value, err := ResolveValue(from, c.Path)
 		if err != nil {
-			continue // it is not there now, and what was filled in stays
+			continue // it does not exist now, so the former value stays
 		}
 		for _, u := range record.Objects {
 			if m.placed(u, p.Namespace) != c.To {
@@ -93,7 +93,7 @@ func sameTexts(a, b map[object.Ref]string) bool {
 	return true
 }
 
-// sameJSON compares values as they would be written: 1 is 1.0, and nothing is {}.
+// sameJSON compares values by their JSON: 1 equals 1.0, and null equals {}.
 func sameJSON(a, b any) bool {
 	text := func(v any) string {
 		if m, ok := v.(map[string]any); v == nil || ok && len(m) == 0 {
@@ -108,7 +108,7 @@ func sameJSON(a, b any) bool {
 	return text(a) == text(b)
 }
 
-// renderedOf is a record as if it had been rendered: each object with its namespace.
+// renderedOf returns a record as a rendered chart: each object has its namespace.
 func renderedOf(m *planner, record *LiveRecord, namespace string) *chart.Rendered {
 	out := &chart.Rendered{}
 	for _, u := range record.Objects {

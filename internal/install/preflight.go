@@ -8,9 +8,9 @@ import (
 	"github.com/Masterminds/semver/v3"
 )
 
-// CheckKubernetes holds a range of versions that a part runs on against the version of the
-// cluster. What a cluster's builder adds to the version (v1.33.2-gke.100) is left out. An
-// empty range, or version, is fine; a range that is none is refused.
+// CheckKubernetes checks the version of the cluster against the range that a part supports, without
+// the suffix of a vendor (v1.33.2-gke.100). An empty range or version passes; an invalid range is
+// refused.
 func CheckKubernetes(part, constraint, version string) (Refusal, bool) {
 	if strings.TrimSpace(constraint) == "" || version == "" {
 		return Refusal{}, false
@@ -33,9 +33,9 @@ func CheckKubernetes(part, constraint, version string) (Refusal, bool) {
 	return refuse("choose another version of it, or another cluster", "%s requires Kubernetes %s, and the cluster has %s", part, constraint, version)
 }
 
-// CheckImages holds the platforms of images (by reference) against those of the nodes
-// (linux/amd64): images of which no node can run any are refused, those that only some can
-// are notes. Of images that are not in the table nothing is said, nor where no node is known.
+// CheckImages compares the platforms of images (by reference) with those of the nodes
+// (linux/amd64). An image that no node can run is refused; one that only some nodes can run is a
+// note. Images without known platforms are skipped, and so is everything if no node is known.
 func CheckImages(parts []*Part, platforms map[string][]string, nodes []string) ([]Refusal, []string) {
 	var refused []Refusal
 	var notes []string

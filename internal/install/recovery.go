@@ -14,49 +14,50 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// RecoveryVerb is what recovering a run does to something.
+// RecoveryVerb is what recovery does to an object or release.
 type RecoveryVerb string
 
-// What recovering a run does.
+// The verbs of recovery.
 const (
 	RecoverUninstall RecoveryVerb = "uninstall"
 	RecoverRollback  RecoveryVerb = "roll back"
 	RecoverDelete    RecoveryVerb = "delete"
 	RecoverRestore   RecoveryVerb = "restore"
-	// RecoverLeave says that something stays as it is, for the reason of the note.
+	// RecoverLeave leaves the object unchanged, for the reason in Note.
 	RecoverLeave RecoveryVerb = "leave"
 )
 
-// RecoveryAct is one thing that recovering a run does.
+// RecoveryAct is one change that recovery makes.
 type RecoveryAct struct {
 	Verb RecoveryVerb
-	// Object is who it is done to; for a release it is empty.
+	// Object is the target; empty for a release.
 	Object  object.Ref
 	Release ReleaseName
-	// Revision is the one that a release goes back to.
+	// Revision is the target of a rollback.
 	Revision int
-	// Objects are those of a release that are uninstalled, or brought back.
+	// Objects are the objects of a release that is uninstalled or restored.
 	Objects []object.Ref
 	Note    string
 }
 
-// RecoveryPlan is what recovering a run that is not ended will write.
+// RecoveryPlan is what recovering an open run will write.
 type RecoveryPlan struct {
 	Run Run
-	// What is RecoveredResumed where only what was started is undone, or a removal is finished, RecoveredDone where all was
-	// done, RecoveredUndone where all is undone, RecoveredNothing where there is no run.
+	// What is RecoveredResumed if only started steps are undone and removals completed,
+	// RecoveredDone if all steps were done, RecoveredUndone if all are undone, RecoveredNothing if
+	// there is no run.
 	What Recovery
 	Acts []RecoveryAct
-	// Seen identifies the run as it was when the plan was made (Options.Seen).
+	// Seen identifies the state of the run when the plan was made (Options.Seen).
 	Seen string
 }
 
-// TamperedError says that a journal tells of something that the cluster does not bear out.
-// Nothing was written.
+// TamperedError means that the cluster contradicts the journal. Nothing was written.
 type TamperedError struct {
 	Installation Installation
 	Step         string
-	// Object is what the journal says was made or changed; empty where it is about the run.
+	// Object is what the journal claims was created or changed; empty if the run itself is
+	// concerned.
 	Object object.Ref
 	Why    string
 }
@@ -74,11 +75,11 @@ func (e *TamperedError) Error() string {
 		ns, name, subject, e.Why, name, ns)
 }
 
-// errOtherRun says that a journal was changed after it was looked at.
+// errOtherRun means that a journal was changed after it was shown.
 var errOtherRun = errors.New("its run is not the one that was shown: its journal was changed meanwhile; run the command again")
 
-// newRunID makes the id of a run of an installation. Its end is a sum of the installation, so
-// that a journal somewhere else cannot take the id, and with it what carries it, for its own.
+// newRunID creates the id of a run. It ends in a hash of the installation, so that the journal of
+// another installation cannot claim the id and the objects that carry it.
 func newRunID(target Installation) string {
 	return strings.ToLower(rand.Text()[:12]) + "-" + installationSum(target)
 }
@@ -88,12 +89,12 @@ func installationSum(target Installation) string {
 	return strings.ToLower(base32.StdEncoding.EncodeToString(sum[:])[:12])
 }
 
-// ownRun says that the id of a run is one of the installation.
+// ownRun reports whether the id of a run belongs to the installation.
 func ownRun(id string, target Installation) bool {
 	return strings.HasSuffix(id, "-"+installationSum(target))
 }
 
-// seen identifies a run as it is.
+// seen identifies the current state of a run.
 func (r *Run) seen() string {
 	text, err := json.Marshal(r)
 	if err != nil {
@@ -103,8 +104,8 @@ func (r *Run) seen() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// PlanRecovery says what Recover will write, and refuses what the cluster does not bear out
-// (*TamperedError). It writes nothing and needs no lock.
+// PlanRecovery returns what Recover will write, and refuses a journal that the cluster contradicts
+// (*TamperedError). It writes nothing and needs no lease.
 func (r *Runner) PlanRecovery(ctx context.Context, target Installation, fingerprint string, o Options) (RecoveryPlan, error) {
 	x := &run{Runner: r, o: o, of: target}
 	var err error
@@ -114,7 +115,7 @@ func (r *Runner) PlanRecovery(ctx context.Context, target Installation, fingerpr
 	return x.planRecovery(ctx, fingerprint)
 }
 
-// planRecovery holds the run of a journal that was read against the cluster.
+// planRecovery checks the run of a journal against the cluster.
 func (x *run) planRecovery(ctx context.Context, fingerprint string) (RecoveryPlan, error) {
 	r := x.j.Run
 	if r == nil {
@@ -151,7 +152,7 @@ func (x *run) planRecovery(ctx context.Context, fingerprint string) (RecoveryPla
 	return p, nil
 }
 
-// recovers says what becomes of the run of the journal.
+// recovers returns what recovery does with the run of the journal.
 func (x *run) recovers(fingerprint string) Recovery {
 	switch r := x.j.Run; {
 	case r.Committed:

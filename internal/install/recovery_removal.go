@@ -4,11 +4,11 @@ import (
 	"context"
 )
 
-// removalBegun returns the last record of a release whose removal a step has started; false where
-// nothing of it was done, or the record does not say that this run did it.
+// removalBegun returns the last record of a release whose removal a step has started; false if the
+// removal has done nothing, or if the record does not name this run.
 //
-// A run that continues finishes such a removal: to bring the release back, only to remove it again,
-// helps nobody.
+// A run that continues completes such a removal: restoring the release only to remove it again
+// would be useless.
 func (x *run) removalBegun(ctx context.Context, s *StepState) (Record, bool, error) {
 	if s.Kind != RemoveRelease || s.Phase != Started {
 		return Record{}, false, nil
@@ -21,10 +21,10 @@ func (x *run) removalBegun(ctx context.Context, s *StepState) (Record, bool, err
 	return last, last.Marks.Run == x.j.Run.ID && (last.Status == Uninstalling || last.Status == Uninstalled), nil
 }
 
-// finishRemoval removes what is left of a release, and waits until its objects are gone. Hooks may
-// need what went before the run was killed: where they fail then, it is done without them. While all
-// objects exist, a hook that fails refuses the removal, as it does in a first one. Where all of it
-// fails the step stays started: the same command tries it again.
+// finishRemoval completes the removal of a release, and waits until its objects are gone. Hooks may
+// need objects that were deleted before the kill: if they fail, the removal is retried without
+// them. While all objects exist, a failing hook refuses the removal, as in a first one. If
+// everything fails the step stays started, and the same command retries it.
 func (x *run) finishRemoval(ctx context.Context, s *StepState, last Record) error {
 	x.tellStep(StepStarted, *s, "")
 	gone, err := x.ownedOf(ctx, last)

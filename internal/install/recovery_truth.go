@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// heldAgainst holds what a journal says of a step against the cluster, and says what undoing
-// the step will do.
+// heldAgainst checks the journal of a step against the cluster, and returns what undoing it will
+// do.
 func (x *run) heldAgainst(ctx context.Context, s *StepState) ([]RecoveryAct, error) {
 	switch {
 	case s.ofRelease():
@@ -27,8 +27,8 @@ func (x *run) heldAgainst(ctx context.Context, s *StepState) ([]RecoveryAct, err
 	return nil, nil
 }
 
-// heldNamespace: a namespace is the run's own where it carries its id, which only who may
-// write namespaces can give it.
+// heldNamespace checks that a namespace carries the id of the run, which requires permission to
+// write namespaces.
 func (x *run) heldNamespace(ctx context.Context, s *StepState) ([]RecoveryAct, error) {
 	var out []RecoveryAct
 	for _, ref := range s.Made {
@@ -51,8 +51,8 @@ func (x *run) heldNamespace(ctx context.Context, s *StepState) ([]RecoveryAct, e
 	return out, nil
 }
 
-// heldDefinitions: a definition carries the id of the run that made it, and the sum of what it
-// was before one changed it.
+// heldDefinitions checks that each definition carries the id of the run that created it, or the
+// hash of its before-image.
 func (x *run) heldDefinitions(ctx context.Context, s *StepState) ([]RecoveryAct, error) {
 	var out []RecoveryAct
 	for _, b := range s.Changed {
@@ -113,14 +113,14 @@ func (x *run) heldDefinition(ctx context.Context, s *StepState, b BeforeImage) (
 	return RecoveryAct{Verb: RecoverRestore, Object: b.Object, Note: "if it was not changed since, and no object is stored in a new version"}, nil
 }
 
-// records are those of a release, as far as they speak for a run.
+// records are the records of a release, with what they prove about a run.
 type records struct {
 	list []Record
-	// mine are the objects of the records that carry the id of the run, hooks those of their hooks.
+	// mine has the objects of the records with the id of the run, hooks the objects of their hooks.
 	mine, hooks map[object.Ref]bool
-	// was are the objects of the record that the step went from.
+	// was has the objects of the record before the step.
 	was map[object.Ref]bool
-	// first is the first revision that carries the id; 0 for none.
+	// first is the first revision with the id; 0 for none.
 	first int
 }
 
@@ -158,8 +158,8 @@ func (x *run) recordsOf(ctx context.Context, s *StepState) (records, error) {
 	return v, nil
 }
 
-// former says that a step may go back to a revision: the last one before the run that was
-// deployed, or one that the run made when it went back to that.
+// former reports whether a step may roll back to a revision: the last deployed one before the run,
+// or one that the run created when it rolled back to that.
 func (v records) former(s *StepState, run string) bool {
 	ok := map[int]bool{}
 	base := 0
@@ -170,7 +170,7 @@ func (v records) former(s *StepState, run string) bool {
 	}
 	ok[base] = base > 0
 	if s.Kind == RemoveRelease {
-		ok[v.first] = v.first > 0 // an uninstallation marks the record that there is
+		ok[v.first] = v.first > 0 // an uninstallation marks the existing record
 	}
 	for _, r := range v.list {
 		if r.Marks.Run == run && ok[r.RollbackOf] {
@@ -180,7 +180,7 @@ func (v records) former(s *StepState, run string) bool {
 	return ok[s.Was]
 }
 
-// heldRelease: what a run made of a release is in the records of it that carry the run's id.
+// heldRelease checks a release by its records with the id of the run.
 func (x *run) heldRelease(ctx context.Context, s *StepState) ([]RecoveryAct, error) {
 	v, err := x.recordsOf(ctx, s)
 	if err != nil {
@@ -225,7 +225,8 @@ func objectsAt(list []Record, revision int) []object.Ref {
 	return nil
 }
 
-// heldMade: what is deleted is of the run's own records, and was not of the release before.
+// heldMade checks that the run's own records have the objects to delete, and the former release had
+// not.
 func (x *run) heldMade(ctx context.Context, s *StepState, v records) ([]RecoveryAct, error) {
 	var out []RecoveryAct
 	for _, ref := range s.Made {
@@ -243,9 +244,9 @@ func (x *run) heldMade(ctx context.Context, s *StepState, v records) ([]Recovery
 	return out, nil
 }
 
-// heldBefore: what is given back was taken over by the run's own records. That what is kept is
-// what it was is known of what this process kept; else it is written only where whoever may
-// write it there could as well write the object.
+// heldBefore checks that the run's own records have the object to restore. A before-image is proven
+// if this process saved it. Any other is written only if the permission to write before-images
+// implies the permission to write the object.
 func (x *run) heldBefore(ctx context.Context, s *StepState, v records, b BeforeImage) (RecoveryAct, error) {
 	current, err := x.Objects.Get(ctx, b.Object)
 	gone := apierrors.IsNotFound(err)
@@ -274,7 +275,7 @@ func (x *run) heldBefore(ctx context.Context, s *StepState, v records, b BeforeI
 	return RecoveryAct{Verb: RecoverRestore, Object: b.Object}, nil
 }
 
-// unproven says why what is kept of an object is not enough to write it.
+// unproven returns why a before-image cannot be verified; empty if it may be written.
 func (x *run) unproven(s *StepState, ref object.Ref) string {
 	switch {
 	case ref.Group == rolesGroup:

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
-// rightsOfRun gathers what a run does to an API server.
+// rightsOfRun collects the permissions that a run needs.
 type rightsOfRun struct {
 	plan  *Plan
 	state *State
@@ -21,11 +21,11 @@ type rightsOfRun struct {
 	set   map[regulate.Permission]bool
 }
 
-// Rights is what doing the plan takes, and undoing it: the journal and the lock, the records
-// of releases, every object that is made, changed or deleted, and what gates look at. Rights
-// to escalate and to bind are optional: who holds what a role gives needs none (Escalations).
-// Kinds that definitions of the run make are known by these. The rights are sorted, each
-// once; a plan without steps takes none.
+// Rights returns the permissions to execute a plan and to undo it: the journal and the lease, the
+// records of releases, every object that is created, changed or deleted, and the reads of gates.
+// The permissions to escalate and bind are optional, because the permissions of the role suffice
+// instead (Escalations). Kinds of the run's own definitions count as served. The result is sorted,
+// without duplicates; a plan without steps needs none.
 func Rights(p *Plan, state State, kinds *object.Kinds) []regulate.Permission {
 	if len(p.Steps) == 0 {
 		return nil
@@ -62,19 +62,18 @@ func (r *rightsOfRun) add(right regulate.Permission, verbs ...string) {
 	}
 }
 
-// keeping is what the journal, what it keeps beside, and the lock take. What is kept has a
-// name that is made when it is.
+// keeping adds the journal, its before-images, whose names are generated, and the lease.
 func (r *rightsOfRun) keeping() {
 	in := r.plan.Installation
 	if _, found := r.state.Namespaces[in.Namespace]; !found {
 		r.step(&Step{Kind: MakeNamespace, Namespace: in.Namespace})
 	}
 	r.add(regulate.Permission{Resource: "configmaps", Namespace: in.Namespace}, "create", "delete", "get", "list", "update")
-	if in.System { // It is made known by its ApplySet, whose parent is a ConfigMap that is applied.
+	if in.System { // Its ApplySet parent is a ConfigMap that is applied.
 		r.add(regulate.Permission{Resource: "configmaps", Namespace: in.Namespace}, "patch")
 	}
 	secret := regulate.Permission{Resource: "secrets", Namespace: in.Namespace, Optional: true}
-	r.add(secret, "create") // Who may not make the key writes a journal that is not signed.
+	r.add(secret, "create") // Without permission to create the key, the journal is not signed.
 	secret.Name = journal.KeyName(JournalName(in.Name))
 	r.add(secret, "delete")
 	secret.Optional = false
@@ -87,8 +86,8 @@ func (r *rightsOfRun) keeping() {
 	r.add(regulate.Permission{Group: "coordination.k8s.io", Resource: "leases", Namespace: in.Namespace, Name: JournalName(in.Name), Optional: true}, "delete")
 }
 
-// looking is what making the plan takes besides: the namespaces that are there, which definitions
-// packages have brought, and claims where StatefulSets have them deleted.
+// looking adds the reads of the plan: existing namespaces, the definitions of packages, and claims
+// that StatefulSets have deleted.
 func (r *rightsOfRun) looking() {
 	in := []string{r.plan.Installation.Namespace}
 	for _, p := range r.plan.Parts {
@@ -104,13 +103,13 @@ func (r *rightsOfRun) looking() {
 	}
 	for _, ns := range claimNamespaces(r.state, r.plan.Parts) {
 		r.add(regulate.Permission{Resource: "persistentvolumeclaims", Namespace: ns}, "list")
-		if r.plan.Action != Uninstall { // undoing takes claims that were there before from what it deletes
+		if r.plan.Action != Uninstall { // undo protects claims from before the run
 			r.add(regulate.Permission{Resource: "persistentvolumeclaims", Namespace: ns}, "get", "update")
 		}
 	}
 }
 
-// changesSecrets says that Secrets which are there may have to be kept as they were.
+// changesSecrets reports whether before-images of existing Secrets may be needed.
 func (r *rightsOfRun) changesSecrets() bool {
 	for i := range r.plan.Steps {
 		for _, ref := range r.plan.Steps[i].Objects {
@@ -129,7 +128,7 @@ func (r *rightsOfRun) step(s *Step) {
 		r.add(ns, "create")
 		ns.Name = s.Namespace
 		r.add(ns, "delete", "get", "patch")
-		// Before it is deleted in undoing, it is looked whether somebody else put something in it.
+		// Undo checks that others have put no objects into the namespace that it deletes.
 		r.add(regulate.Permission{Group: "*", Resource: "*", Namespace: s.Namespace, Optional: true}, "list")
 	case ApplyDefinitions, DeleteDefinitions:
 		r.definitions(s)
@@ -147,8 +146,8 @@ func (r *rightsOfRun) step(s *Step) {
 	}
 }
 
-// definitions are created and changed, and deleted where that is undone. Of what is undone
-// or deleted it is asked first whether objects are there.
+// definitions adds creating and changing definitions, and deleting them in undo. Before a restore
+// or a deletion their objects are listed.
 func (r *rightsOfRun) definitions(s *Step) {
 	all := regulate.Permission{Group: definitionKind.Group, Resource: "customresourcedefinitions"}
 	if s.Kind == ApplyDefinitions {
@@ -176,7 +175,7 @@ func (r *rightsOfRun) definitions(s *Step) {
 	}
 }
 
-// gate reads what is awaited, and the pods that it makes.
+// gate adds reading the awaited objects and their pods.
 func (r *rightsOfRun) gate(s *Step) {
 	for _, ref := range s.Objects {
 		namespace := ref.Namespace
@@ -190,8 +189,8 @@ func (r *rightsOfRun) gate(s *Step) {
 	}
 }
 
-// release is what Helm takes: its records, the objects of the release as they were and as
-// they are wanted, and hooks.
+// release adds what Helm needs: its records, the objects of the release before and after, and
+// hooks.
 func (r *rightsOfRun) release(s *Step) {
 	secrets := regulate.Permission{Resource: "secrets", Namespace: s.Namespace}
 	r.add(secrets, "create", "list")
@@ -205,7 +204,7 @@ func (r *rightsOfRun) release(s *Step) {
 		}
 	}
 	if s.Kind != RemoveRelease {
-		// The revision that is made, and the one that undoing makes.
+		// The revision that the step creates, and the one that undo creates.
 		for n := last + 1; n <= last+2; n++ {
 			secrets.Name = RecordName(s.Release, n)
 			r.add(secrets, "delete", "get", "update")
@@ -229,7 +228,7 @@ func (r *rightsOfRun) release(s *Step) {
 	if live != nil {
 		r.ordered(live, s.Namespace)
 	}
-	// Removing is undone by creating it again, so that takes the same.
+	// Undo recreates removed objects, which takes the same permissions.
 	for _, u := range objects {
 		r.object(refOf(u), s.Namespace, "create", "delete", "get", "patch", "update")
 	}
@@ -238,12 +237,12 @@ func (r *rightsOfRun) release(s *Step) {
 	}
 }
 
-// object is what is done to one object. To create, list and watch are rights to a kind: the
-// object has no name when that is authorized. A namespace that is left out is that of the release.
+// object adds verbs on one object. For create, list and watch the permission is on the kind,
+// because the request has no object name. An omitted namespace is that of the release.
 func (r *rightsOfRun) object(ref object.Ref, namespace string, verbs ...string) {
 	k, known := r.kinds.Kind(ref.GroupKind())
 	if !known {
-		return // it is not served: nothing will be done to it
+		return // not served, so nothing will be done to it
 	}
 	right := regulate.Permission{Group: k.Group, Resource: k.Plural}
 	if k.Namespaced {
@@ -258,7 +257,7 @@ func (r *rightsOfRun) object(ref object.Ref, namespace string, verbs ...string) 
 	}
 }
 
-// rolesGroup is the group of roles.
+// rolesGroup is the API group of roles.
 const rolesGroup = "rbac.authorization.k8s.io"
 
 func isRole(gk schema.GroupKind) bool {

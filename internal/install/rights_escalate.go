@@ -12,21 +12,20 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
-// Escalation is a role, or a binding to one, that a run makes: the API server lets that pass
-// who has the right to escalate (or to bind), or who holds all that the role gives.
+// Escalation is a role, or a binding to one, that a run creates. The API server accepts it from
+// subjects that may escalate (or bind), or that have all permissions of the role.
 type Escalation struct {
 	Part   string
 	Object object.Ref
-	// Either is the right to escalate the role, or to bind it.
+	// Either is the permission to escalate the role, or to bind it.
 	Either regulate.Permission
-	// Or are the rights that the role gives, as far as they are known; Unknown says that
-	// there are more: those of a role that is not among what the run makes, rights to URLs
-	// and what aggregation brings.
+	// Or are the known permissions of the role. Unknown means that there are more: those of a role
+	// that the run does not create, permissions on URLs, and aggregated ones.
 	Or      []regulate.Permission
 	Unknown bool
 }
 
-// Escalations are the roles and bindings that a run makes, in its order.
+// Escalations returns the roles and bindings that a run creates, in its order.
 func Escalations(p *Plan) []Escalation {
 	roles := map[object.Ref]*unstructured.Unstructured{}
 	for _, part := range p.Parts {
@@ -56,12 +55,12 @@ func Escalations(p *Plan) []Escalation {
 	return out
 }
 
-// onRole is a right on a role: it is asked of the role's own resource.
+// onRole returns a permission on a role.
 func onRole(verb string, role object.Ref) regulate.Permission {
 	return regulate.Permission{Verb: verb, Group: rolesGroup, Resource: strings.ToLower(role.Kind) + "s", Namespace: role.Namespace, Name: role.Name}
 }
 
-// bindingOf is what a binding takes: it gives what its role does, in the namespace of the binding.
+// bindingOf returns the escalation of a binding: the permissions of its role, in its namespace.
 func bindingOf(part string, u *unstructured.Unstructured, roles map[object.Ref]*unstructured.Unstructured) Escalation {
 	kind, _, _ := unstructured.NestedString(u.Object, "roleRef", "kind")
 	name, _, _ := unstructured.NestedString(u.Object, "roleRef", "name")
@@ -70,7 +69,7 @@ func bindingOf(part string, u *unstructured.Unstructured, roles map[object.Ref]*
 		role.Namespace = u.GetNamespace()
 	}
 	e := Escalation{Part: part, Object: refOf(u), Either: onRole("bind", role)}
-	// The right to bind a ClusterRole within a namespace is asked for there.
+	// The permission to bind a ClusterRole in a namespace is checked in that namespace.
 	e.Either.Namespace = u.GetNamespace()
 	e.Unknown = true
 	if known := roles[role]; known != nil {
@@ -79,7 +78,8 @@ func bindingOf(part string, u *unstructured.Unstructured, roles map[object.Ref]*
 	return e
 }
 
-// given are the rights that a role gives, in a namespace or, where that is empty, everywhere.
+// given returns the permissions of a role in a namespace, or everywhere if it is empty, and whether
+// there are others.
 func given(role *unstructured.Unstructured, namespace string) (rights []regulate.Permission, more bool) {
 	if _, aggregated := role.Object["aggregationRule"]; aggregated {
 		more = true
@@ -120,9 +120,9 @@ func textsOf(fields map[string]any, name string) []string {
 	return out
 }
 
-// CheckEscalations refuses roles and bindings that the API server would not let pass, by the
-// rights that are missing of all that they ask for (Either and Or). Where what a role gives
-// is not known whole, and nothing of it is missing, the server alone can say: that is a note.
+// CheckEscalations refuses roles and bindings that the API server would refuse, given the
+// permissions that are missing among Either and Or. If the permissions of a role are partly unknown
+// and none of the others is missing, the result is a note: only the server can decide.
 func CheckEscalations(all []Escalation, missing []regulate.Permission) ([]Refusal, []string) {
 	lacks := map[regulate.Permission]bool{}
 	for _, r := range missing {

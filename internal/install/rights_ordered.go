@@ -11,11 +11,11 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
-// maxNamed is how many pods of a StatefulSet are named in rights.
+// maxNamed limits how many pods of a StatefulSet are named in permissions.
 const maxNamed = 16
 
-// ordered is what looking after StatefulSets takes that are brought back, and whose pods come in
-// order: a pod that crashes with the revision that was undone has to be deleted.
+// ordered adds the deletion of pods of restored StatefulSets with ordered pods: a pod that crashes
+// with the undone revision blocks the rollback.
 func (r *rightsOfRun) ordered(live *LiveRelease, namespace string) {
 	for _, record := range live.Records {
 		for _, u := range record.Objects {
@@ -31,8 +31,8 @@ func (r *rightsOfRun) ordered(live *LiveRelease, namespace string) {
 	}
 }
 
-// pods are the names of the pods of a StatefulSet; none where there are too many, or their number
-// is somebody else's.
+// pods returns the names of the pods of a StatefulSet; none if there are too many, or if another
+// manager sets the replicas.
 func (r *rightsOfRun) pods(set *appsv1.StatefulSet) []string {
 	replicas, start := int32(1), int32(0)
 	if set.Spec.Replicas != nil {
@@ -57,8 +57,8 @@ func (r *rightsOfRun) pods(set *appsv1.StatefulSet) []string {
 	return out
 }
 
-// recoverOrdered is the same of releases that are rolled back in recovering: only the references
-// of their objects are known.
+// recoverOrdered is ordered for releases that recovery rolls back, of which only references are
+// known.
 func (r *rightsOfRun) recoverOrdered(a RecoveryAct) {
 	if a.Verb != RecoverRollback {
 		return

@@ -9,9 +9,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
-// RecoveryRights is what recovering a run takes: the journal and the lock, the records of
-// releases, and every object that is deleted, brought back or given back. They are sorted,
-// each once.
+// RecoveryRights returns the permissions that recovering a run needs: the journal and the lease,
+// the records of releases, and every object that is deleted or restored; sorted, without
+// duplicates.
 func RecoveryRights(target Installation, p RecoveryPlan, kinds *object.Kinds) []regulate.Permission {
 	if p.What == RecoveredNothing {
 		return nil
@@ -36,7 +36,7 @@ func RecoveryRights(target Installation, p RecoveryPlan, kinds *object.Kinds) []
 	return slices.SortedFunc(maps.Keys(r.set), compareRights)
 }
 
-// recoverRelease is what Helm takes: its records, and the objects of the release.
+// recoverRelease adds what Helm needs: its records, and the objects of the release.
 func (r *rightsOfRun) recoverRelease(a RecoveryAct) {
 	r.add(regulate.Permission{Resource: "secrets", Namespace: a.Release.Namespace}, "create", "delete", "get", "list", "update")
 	verbs := []string{"delete", "get", "update"}
@@ -50,8 +50,8 @@ func (r *rightsOfRun) recoverRelease(a RecoveryAct) {
 	r.recoverClaims(a)
 }
 
-// recoverClaims is what leaving claims takes that were there before: which StatefulSets have any
-// deleted, is not known of their references. Who may not do it is refused where there are some.
+// recoverClaims adds keeping claims from before the run. References do not tell which StatefulSets
+// have claims deleted; if there are some and the permission is missing, the undo is refused.
 func (r *rightsOfRun) recoverClaims(a RecoveryAct) {
 	for _, ref := range a.Objects {
 		if ref.GroupKind() == statefulSetKind {

@@ -11,9 +11,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
-// Role makes the roles that give the rights and nothing else: a ClusterRole for what is of
-// the whole cluster, and a Role in each namespace. Namespaces that are missing come before,
-// since a Role is in one. The same rights give the same roles.
+// Role returns the roles with exactly these permissions: a ClusterRole for cluster-scoped ones, and
+// a Role in each namespace, after the missing namespaces that it needs. It is deterministic.
 func Role(name string, rights []regulate.Permission, missing ...string) []*unstructured.Unstructured {
 	byNamespace := map[string][]regulate.Permission{}
 	for _, r := range rights {
@@ -37,9 +36,9 @@ func Role(name string, rights []regulate.Permission, missing ...string) []*unstr
 	return out
 }
 
-// rulesFor makes few rules of the rights in one namespace: verbs of one object are gathered,
-// then objects of a kind with the same verbs, then kinds of a group with the same verbs that
-// are not by name.
+// rulesFor compacts the permissions in one namespace into rules: it merges the verbs of an object,
+// then objects of a kind with the same verbs, then kinds of a group with the same verbs and no
+// names.
 func rulesFor(rights []regulate.Permission) []any {
 	type one struct{ group, resource, name string }
 	verbs := map[one][]string{}
@@ -52,7 +51,7 @@ func rulesFor(rights []regulate.Permission) []any {
 			verbs[o] = append(verbs[o], r.Verb)
 		}
 	}
-	// A name in a rule gives nothing that the rule without names gives already.
+	// A rule with names is redundant where a rule without names grants the same.
 	for o, v := range verbs {
 		if o.name != "" {
 			all := verbs[one{o.group, o.resource, ""}]

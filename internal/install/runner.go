@@ -14,93 +14,92 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Store keeps the journal of an installation, and objects as they were.
+// Store stores the journal of an installation, and before-images.
 type Store interface {
-	// Load returns the journal, one without runs where there is none. One that cannot be read
-	// is an error, and is left as it is.
+	// Load returns the journal, or an empty one if none exists. An unreadable journal is an error,
+	// and is not changed.
 	Load(ctx context.Context) (*Journal, error)
-	// Save writes it, if nobody else has since it was loaded: else there is a
-	// *journal.ConflictError.
+	// Save writes the journal; a *journal.ConflictError means that it was changed since it was
+	// loaded.
 	Save(ctx context.Context, j *Journal) error
-	// Remove deletes it.
+	// Remove deletes the journal.
 	Remove(ctx context.Context, j *Journal) error
-	// SaveBefore keeps an object as it is now; the same run and object are kept in the same place.
+	// SaveBefore stores a before-image; the same run and object have the same place.
 	SaveBefore(ctx context.Context, run string, o *unstructured.Unstructured) (BeforeImage, error)
-	// LoadBefore returns what was kept.
+	// LoadBefore returns a before-image.
 	LoadBefore(ctx context.Context, b BeforeImage) (*unstructured.Unstructured, error)
-	// Drop forgets what a run kept, also what its journal does not say.
+	// Drop deletes the before-images of a run, also those that its journal does not list.
 	Drop(ctx context.Context, run string, images []BeforeImage) error
 }
 
-// Runner does what was planned, or undoes it.
+// Runner executes plans, and undoes them.
 type Runner struct {
 	Engine    Engine
 	Objects   Objects
 	Discovery Discovery
 	Store     Store
-	// Lock returns the lock of the installation; waiting is called with who holds it.
+	// Lock returns the lock of the installation; it calls waiting with the holder.
 	Lock func(waiting func(holder string, since time.Time)) (journal.Lock, error)
-	// Gate waits until objects are Healthy, or says why they are not.
+	// Gate waits until objects are Healthy, or returns why they are not.
 	Gate func(ctx context.Context, objects []object.Ref, timeout time.Duration) error
 	// Resolve waits for the value of a connection.
 	Resolve func(ctx context.Context, c Connection) (any, error)
-	// Hold holds who needs a part while its release is changed, and returns what lets them go
-	// again: that is done when the part is there, or when all is undone. It may be nil.
+	// Hold holds the dependants of a part while its release changes, and returns their release,
+	// which is called when the part is ready or everything is undone. It may be nil.
 	Hold func(ctx context.Context, p *Part) (letGo func(context.Context) error, err error)
-	// Restorable says why a definition cannot get its former content back; nil that it can.
-	// Where it is nil, the API server alone decides.
+	// Restorable returns why the former content of a definition cannot be restored; nil if it can.
+	// A nil Restorable leaves that to the API server.
 	Restorable func(current, was *unstructured.Unstructured) error
-	// Progress receives what happens; it may be nil.
+	// Progress receives the progress; it may be nil.
 	Progress func(Progress)
 	By       string
 	Now      func() time.Time
-	// Poll is how often is looked at what is waited for; 0 for half a second.
+	// Poll is the polling interval; 0 for half a second.
 	Poll time.Duration
 }
 
-// Options are those of a run.
+// Options are the options of a run.
 type Options struct {
-	// KeepFailed leaves what was done where the run fails: its journal stays open, and the next
-	// run continues from it or undoes it.
+	// KeepFailed does not undo a run that fails: its journal stays open, and the next run continues
+	// or undoes it.
 	KeepFailed bool
-	// NoWait refuses where somebody else holds the lock.
+	// NoWait refuses the run if another process holds the lease.
 	NoWait                        bool
 	TakeOwnership, ForceConflicts bool
 	// Lookup lets templates read the cluster.
 	Lookup bool
-	// Kubernetes and APIs are what the plan was rendered with.
+	// Kubernetes and APIs are the capabilities that the plan was rendered with.
 	Kubernetes string
 	APIs       []string
-	// PostRenderer returns what is to be done to all that the templates of a part made; it
-	// may be nil, where no part has connections.
+	// PostRenderer returns the post-renderer of the manifests of a part; it may be nil if no part
+	// has connections.
 	PostRenderer func(p *Part, values []Resolved) (postrenderer.PostRenderer, error)
-	// Manifest is the text of the System, kept when the run is done.
+	// Manifest is the text of the System, stored when the run is done.
 	Manifest string
-	// Stop ends also the undoing (a second interrupt); nil for never.
+	// Stop ends the undo too (a second interrupt); nil for never.
 	Stop context.Context
-	// Seen identifies the run that was shown (RecoveryPlan.Seen): another one is not recovered.
-	// Empty for any.
+	// Seen identifies the run that was shown (RecoveryPlan.Seen): no other run is recovered. Empty
+	// for any.
 	Seen string
-	// Look is how long is waited, after an undo, until what was restored is Healthy; 0 for
-	// Patience.
+	// Look is how long an undo waits until restored objects are Healthy; 0 for the default.
 	Look time.Duration
-	// Timeout is how long a removal of a run that continues may take: its hooks, and until all is
-	// gone. Steps of a plan have their own. 0 is as for these.
+	// Timeout limits a removal of a run that continues: its hooks, and the wait until all objects
+	// are gone. Steps of a plan have their own. 0 is the default of these.
 	Timeout time.Duration
-	// StatusTimeout is how long one thing is waited for that has no timeout; 0 for five minutes.
+	// StatusTimeout is the default timeout of one wait; 0 for five minutes.
 	StatusTimeout time.Duration
 }
 
-// Resolved is a connection with its value. The value is never written down by a run.
+// Resolved is a connection with its value, which a run never writes down.
 type Resolved struct {
 	Connection
 	Value any
 }
 
-// ProgressKind is what an Event is about.
+// ProgressKind is the kind of a Progress.
 type ProgressKind string
 
-// What is reported.
+// The kinds of progress.
 const (
 	StepStarted   ProgressKind = "begun"
 	StepDone      ProgressKind = "done"
@@ -111,43 +110,44 @@ const (
 	Noted         ProgressKind = "note"
 )
 
-// Progress is progress.
+// Progress is one message about the progress of a run.
 type Progress struct {
 	At   time.Time    `json:"at"`
 	Kind ProgressKind `json:"kind"`
-	// Step is the ID of the step, empty for what is about the whole run.
+	// Step is the ID of the step, empty for the whole run.
 	Step     string   `json:"step,omitempty"`
 	StepKind StepKind `json:"stepKind,omitempty"`
 	Part     string   `json:"part,omitempty"`
 	Message  string   `json:"message,omitempty"`
 }
 
-// Results of a run.
+// The results of a run.
 const (
 	ResultDone         = "done"
 	ResultUndone       = "undone"
 	ResultPartlyUndone = "left"
-	// ResultKeptFailed says that a run failed and was left as it is, as asked.
+	// ResultKeptFailed means that a run failed and was not undone, as requested.
 	ResultKeptFailed = "kept"
-	// ResultUnfinished says that a run neither ended nor was undone: the journal says how far it is.
+	// ResultUnfinished means that a run has neither ended nor been undone: the journal has its
+	// progress.
 	ResultUnfinished = "open"
 )
 
-// Report is what became of a run.
+// Report is the outcome of a run.
 type Report struct {
 	Run    string `json:"run,omitempty"`
 	Action Action `json:"action"`
-	// Result is one of the results above; empty where nothing was started.
+	// Result is one of the results above; empty if nothing was started.
 	Result string `json:"result,omitempty"`
 	Why    string `json:"why,omitempty"`
-	// Steps are those of the run, each with its phase; those that are Left have a Note.
+	// Steps are the steps of the run with their phases; steps that were not undone have a Note.
 	Steps    []StepState    `json:"steps"`
 	Releases []ReleaseState `json:"releases,omitempty"`
-	// Restored is how the releases are that undoing brought back; nil where there are none.
+	// Restored is the health of the releases that undo restored; nil if there are none.
 	Restored *Restored `json:"restored,omitempty"`
 }
 
-// Left are the steps that were not undone.
+// Left returns the steps that were not undone.
 func (r Report) Left() (out []StepState) {
 	for _, s := range r.Steps {
 		if s.Phase == NotUndone {
@@ -157,7 +157,7 @@ func (r Report) Left() (out []StepState) {
 	return out
 }
 
-// UnfinishedError says that a run before was not ended.
+// UnfinishedError means that an earlier run is still open.
 type UnfinishedError struct {
 	Installation Installation
 	Run          Run
@@ -172,7 +172,7 @@ func (e *UnfinishedError) Error() string {
 		"installation", e.Installation.Namespace, e.Installation.Name, e.Run.Action, e.Run.Started.UTC().Format(time.RFC3339), e.Run.By, how)
 }
 
-// RefusedError says that a plan with refusals was to be done.
+// RefusedError means that the plan has refusals.
 type RefusedError struct{ Refusals []Refusal }
 
 func (e *RefusedError) Error() string {
@@ -182,7 +182,7 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("the plan has %d blockers; first: %s", len(e.Refusals), e.Refusals[0].Message)
 }
 
-// BusyError says that somebody else acts on the installation.
+// BusyError means that another process holds the lease of the installation.
 type BusyError struct {
 	Holder string
 	Since  time.Time
@@ -192,12 +192,12 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("%s holds the lock since %s: nothing was done; wait for it, or leave out --no-wait", e.Holder, e.Since.UTC().Format(time.RFC3339))
 }
 
-// FailedError says why a run failed, and what became of it.
+// FailedError is the reason why a run failed, and its outcome.
 type FailedError struct {
-	Step   string // its ID; empty where it was between two
+	Step   string // its ID; empty between two steps
 	Result string
 	Err    error
-	// Restored is how the releases are that undoing brought back; nil where there are none.
+	// Restored is the health of the releases that undo restored; nil if there are none.
 	Restored *Restored
 }
 
@@ -247,7 +247,7 @@ func (r *Runner) poll() time.Duration {
 	return r.Poll
 }
 
-// statusTimeout is how long a step is waited for.
+// statusTimeout returns the timeout of a step.
 func (o Options) statusTimeout(timeout time.Duration) time.Duration {
 	switch {
 	case timeout > 0:

@@ -13,19 +13,19 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// StuckError says that objects were asked to go, and do not.
+// StuckError means that objects are being deleted, and do not go away.
 type StuckError struct {
 	Objects []StuckObject
 	After   time.Duration
 }
 
-// StuckObject is an object that does not go.
+// StuckObject is an object that does not go away.
 type StuckObject struct {
 	Object object.Ref
-	// Deleting says that its deletion was started; Finalizers are those it waits for.
+	// Deleting means that its deletion has started; Finalizers are those it waits for.
 	Deleting   bool
 	Finalizers []string
-	// Why is what an API server said who could not say whether it is there.
+	// Why is the error of an API server that could not tell whether the object exists.
 	Why string
 }
 
@@ -41,7 +41,7 @@ func (e *StuckError) Error() string {
 	return fmt.Sprintf("%d objects are still terminating after %s: %s", len(e.Objects), e.After, strings.Join(lines, "; "))
 }
 
-// String says what it waits for.
+// String returns the object with what it waits for.
 func (h StuckObject) String() string {
 	switch {
 	case h.Why != "":
@@ -55,7 +55,7 @@ func (h StuckObject) String() string {
 	return h.Object.String() + " was recreated by someone else"
 }
 
-// waitGone waits until none of the objects is there.
+// waitGone waits until none of the objects exists.
 func (x *run) waitGone(ctx context.Context, refs []object.Ref, timeout time.Duration) error {
 	remaining := slices.Clone(refs)
 	var hanging []StuckObject
@@ -88,7 +88,7 @@ func (x *run) waitGone(ctx context.Context, refs []object.Ref, timeout time.Dura
 	return err
 }
 
-// waitsFor are the finalizers of others than the API server.
+// waitsFor returns the finalizers other than those of the API server.
 func waitsFor(o *unstructured.Unstructured) []string {
 	return slices.DeleteFunc(slices.Clone(o.GetFinalizers()), func(f string) bool { return f == "foregroundDeletion" || f == "orphan" })
 }
@@ -103,7 +103,7 @@ func (x *run) deleteObjects(ctx context.Context, refs []object.Ref, timeout time
 	return x.waitGone(ctx, refs, timeout)
 }
 
-// deleteDefinitions deletes definitions of which no object is left in any namespace.
+// deleteDefinitions deletes definitions that have no objects in any namespace.
 func (x *run) deleteDefinitions(ctx context.Context, refs []object.Ref, timeout time.Duration) error {
 	for _, ref := range refs {
 		current, err := x.Objects.Get(ctx, ref)
@@ -126,7 +126,7 @@ func (x *run) deleteDefinitions(ctx context.Context, refs []object.Ref, timeout 
 	return err
 }
 
-// deleteUnused deletes a definition, or says which objects of it are there.
+// deleteUnused deletes a definition, or returns which of its objects exist.
 func (x *run) deleteUnused(ctx context.Context, d *unstructured.Unstructured) (reason string, err error) {
 	kind := definedKind(d)
 	list, err := x.Objects.List(ctx, kind, "")
@@ -149,10 +149,11 @@ func (x *run) deleteUnused(ctx context.Context, d *unstructured.Unstructured) (r
 	return "", nil
 }
 
-// deleteDropped deletes them. One that was deleted and created again meanwhile is another object.
-func (x *run) deleteDropped(ctx context.Context, left []*unstructured.Unstructured, timeout time.Duration) error {
-	refs := make([]object.Ref, 0, len(left))
-	for _, o := range left {
+// deleteDropped deletes objects of a release. An object that was recreated meanwhile has another
+// UID, and stays.
+func (x *run) deleteDropped(ctx context.Context, dropped []*unstructured.Unstructured, timeout time.Duration) error {
+	refs := make([]object.Ref, 0, len(dropped))
+	for _, o := range dropped {
 		ref := refOf(o)
 		err := x.Objects.Delete(ctx, ref, Precondition{UID: string(o.GetUID())})
 		switch {
@@ -166,8 +167,8 @@ func (x *run) deleteDropped(ctx context.Context, left []*unstructured.Unstructur
 	return x.waitGone(ctx, refs, timeout)
 }
 
-// droppedObjects are the objects that a revision of a release had, that the last one does not have
-// any more, and that are still there. Helm skips an object that it cannot read, and says nothing.
+// droppedObjects returns the objects of an earlier revision that the last one has dropped and that
+// still exist: Helm silently skips an object that it cannot read.
 func (x *run) droppedObjects(ctx context.Context, list []Record, was int, last Record) ([]*unstructured.Unstructured, error) {
 	i := slices.IndexFunc(list, func(v Record) bool { return v.Revision == was })
 	if i < 0 {

@@ -17,34 +17,34 @@ import (
 type run struct {
 	*Runner
 	o  Options
-	p  *Plan // nil where only the journal is known
+	p  *Plan // nil if only the journal is known
 	of Installation
 	j  *Journal
-	// id is that of a run that is started; one that continues has its own.
+	// id is the id of a new run; a run that continues has its own.
 	id string
-	// made says that the namespace of the installation is there only because of this run;
-	// mark is the id that it carries of a run that came no further.
+	// made means that this run created the namespace of the installation; mark is the id of an
+	// earlier run on it, which got no further.
 	made bool
 	mark string
-	// gone says that the namespace of the installation, and the lock in it, were deleted.
+	// gone means that the namespace of the installation was deleted, with the lease.
 	gone   bool
 	report Report
-	// loaded says that the run was read from a journal: it is data to be held against what is
-	// there. left are objects that are not given back what was kept of them, and why not.
+	// loaded means that the run was read from a journal, which is to be checked against the
+	// cluster. left has the objects whose before-images are not restored, with the reasons.
 	loaded bool
 	left   map[object.Ref]string
-	// programs are those of the records of a run that was read: what its journal says of them is
-	// not believed.
+	// programs are the names from the records of a loaded run; the names in its journal are not
+	// trusted.
 	programs []string
-	// sums are those of definitions as they were before the step.
+	// sums are the hashes of definitions before the step.
 	sums map[object.Ref]string
-	// letGo lets go who is held while a part is changed.
+	// letGo releases the dependants that are held while a part changes.
 	letGo func(context.Context) error
 }
 
-// Do does what was planned, all of it or nothing. An error is a *FailedError where something
-// was started; the report says what became of it. Do waits for the lock, and refuses then what was
-// planned over another state than is there (*OutdatedError).
+// Do executes a plan, completely or not at all. An error is a *FailedError if something was
+// started; the report has the outcome. Do waits for the lease, and then refuses a plan that was
+// made from another state (*OutdatedError).
 func (r *Runner) Do(ctx context.Context, p *Plan, o Options) (Report, error) {
 	x := &run{Runner: r, o: o, p: p, of: p.Installation, id: newRunID(p.Installation), report: Report{Action: p.Action}}
 	if len(p.Refusals) > 0 {
@@ -62,8 +62,8 @@ func (r *Runner) Do(ctx context.Context, p *Plan, o Options) (Report, error) {
 	return x.report, x.afterLoss(ctx, err)
 }
 
-// locked takes the lock and acts. Of the two contexts of act, the first ends when ctx does,
-// both when the lock is lost, or at a second interrupt.
+// locked takes the lease and calls act. The first context of act ends with ctx; both end when the
+// lease is lost, or at a second interrupt.
 func (x *run) locked(ctx context.Context, act func(ctx, undoing context.Context) error) error {
 	base, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer end(nil)
@@ -98,7 +98,7 @@ func (x *run) locked(ctx context.Context, act func(ctx, undoing context.Context)
 	if !x.gone || !errors.As(err, new(*journal.LostError)) {
 		return err
 	}
-	// The lock went with its namespace.
+	// The lease was deleted with its namespace.
 	failed := new(FailedError)
 	switch {
 	case errors.As(err, &failed):
@@ -109,7 +109,7 @@ func (x *run) locked(ctx context.Context, act func(ctx, undoing context.Context)
 	return acted
 }
 
-// stoppedBy is why a context ended, in words.
+// stoppedBy returns why a context ended, as an error for people.
 func stoppedBy(ctx context.Context) error {
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		return cause
@@ -117,7 +117,7 @@ func stoppedBy(ctx context.Context) error {
 	return errStopped
 }
 
-// do does the plan under the lock.
+// do executes the plan under the lease.
 func (x *run) do(ctx, undoing context.Context) error {
 	if err := x.load(ctx, undoing); err != nil {
 		return err
@@ -173,7 +173,7 @@ func (x *run) do(ctx, undoing context.Context) error {
 	return x.end(undoing, ResultDone)
 }
 
-// nothing ends a run that had nothing to do, but for the text of the System.
+// nothing ends a run without steps; only the text of the System is stored.
 func (x *run) nothing(ctx context.Context) error {
 	x.report.Releases = x.releases(ctx, ResultDone)
 	if x.o.Manifest == "" || x.o.Manifest == x.j.Manifest || x.j.Version() == "" {
@@ -183,13 +183,13 @@ func (x *run) nothing(ctx context.Context) error {
 	return x.save(ctx)
 }
 
-// goesOn says that the run of the journal is the one that was planned, and is sorted out.
+// goesOn reports whether the run of the journal is the planned one, and is recovered.
 func (x *run) goesOn() bool {
 	r := x.j.Run
 	return !r.Undoing && r.Fingerprint == x.p.Fingerprint && !slices.ContainsFunc(r.Steps, func(s StepState) bool { return s.Phase == Started })
 }
 
-// step writes that a step is started, does it, and writes that it is done.
+// step records that a step has started, executes it, and records that it is done.
 func (x *run) step(ctx context.Context, s *Step) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -224,9 +224,9 @@ func (x *run) step(ctx context.Context, s *Step) error {
 	return nil
 }
 
-// fail undoes what was done, unless it is to be kept or is not ours to undo any more.
+// fail undoes the run, unless it is to be kept or the lease is lost.
 func (x *run) fail(ctx context.Context, step string, failed error) error {
-	x.j.Run.Why = field.HostsOnly(failed.Error()) // it is kept
+	x.j.Run.Why = field.HostsOnly(failed.Error()) // it is stored
 	x.report.Why = x.j.Run.Why
 	as := func(result string, err error) error {
 		x.reportSteps(result)
@@ -251,7 +251,7 @@ func (x *run) fail(ctx context.Context, step string, failed error) error {
 	return as(result, errors.Join(failed, x.free(ctx)))
 }
 
-// afterLoss takes the lock again where it was lost, and undoes what is still ours.
+// afterLoss takes a lost lease again, and undoes the run if the journal still has it.
 func (x *run) afterLoss(ctx context.Context, failed error) error {
 	if !errors.As(failed, new(*journal.LostError)) || x.j == nil || x.j.Run == nil || x.o.KeepFailed || x.gone {
 		return failed
@@ -269,7 +269,7 @@ func (x *run) afterLoss(ctx context.Context, failed error) error {
 		was := x.j.Run
 		x.j = j
 		if j.Run.Why = was.Why; j.Run.seen() == was.seen() {
-			j.Run = was // and with it what is known of what was kept
+			j.Run = was // with the before-images that it lists
 		} else if _, err := x.planRecovery(undoing, ""); err != nil {
 			return err
 		}

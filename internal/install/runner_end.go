@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// end clears away what was kept for undoing, and closes the run in the journal. It may be
-// done again where it was broken off.
+// end deletes the before-images, and closes the run in the journal. It can be repeated after an
+// interruption.
 func (x *run) end(ctx context.Context, result string) error {
 	r := x.j.Run
 	x.reportSteps(result)
 	if x.gone {
-		return nil // the journal, and all that was kept, went with the namespace
+		return nil // the journal and the before-images were deleted with the namespace
 	}
 	if result == ResultDone && r.Action == Uninstall {
 		if err := x.forgetRemoved(ctx); err != nil {
@@ -53,16 +53,16 @@ func (x *run) end(ctx context.Context, result string) error {
 	return nil
 }
 
-// forgetRemoved deletes the records of releases that an uninstallation removed: they were kept
-// so that it could be undone. What another run removes keeps its records, so that a rollback
-// can make it again.
+// forgetRemoved deletes the records of releases that an uninstallation removed, which were kept for
+// undo. Other runs keep the records of releases that they remove, so that a rollback can restore
+// them.
 func (x *run) forgetRemoved(ctx context.Context) error {
 	for _, s := range x.j.Run.Steps {
 		if s.Kind != RemoveRelease || s.Phase != Done {
 			continue
 		}
 		name := ReleaseName{s.Release, s.Namespace}
-		if x.loaded { // Then only the record itself says that it was this run.
+		if x.loaded { // The journal was read: only the record itself proves that it was this run.
 			list, err := x.Engine.History(ctx, name)
 			if err != nil {
 				return err
@@ -78,7 +78,7 @@ func (x *run) forgetRemoved(ctx context.Context) error {
 	return nil
 }
 
-// forgetUndone forgets all releases whose installation was undone.
+// forgetUndone deletes the records of all releases whose installation was undone.
 func (x *run) forgetUndone(ctx context.Context) error {
 	for i := range x.j.Run.Steps {
 		if err := x.forget(ctx, &x.j.Run.Steps[i]); err != nil {
@@ -88,8 +88,8 @@ func (x *run) forgetUndone(ctx context.Context) error {
 	return nil
 }
 
-// forget deletes the records of a release whose installation was undone: they were kept since
-// they say what was the run's.
+// forget deletes the records of a release whose installation was undone; they were kept because
+// they prove what the run created.
 func (x *run) forget(ctx context.Context, s *StepState) error {
 	if s.Kind != InstallRelease || s.Phase != Undone {
 		return nil
@@ -103,12 +103,12 @@ func (x *run) forget(ctx context.Context, s *StepState) error {
 		return nil
 	}
 	if list[0].Marks.Run != x.j.Run.ID {
-		return nil // it was there before, was removed, and may be made again of its records
+		return nil // it existed before, was removed, and may be restored from its records
 	}
 	return x.Engine.Forget(ctx, name)
 }
 
-// past is the run as it ended.
+// past returns the record of the run at its end.
 func (x *run) past(ctx context.Context, result string) RunRecord {
 	r := x.j.Run
 	past := RunRecord{
@@ -134,7 +134,7 @@ func (x *run) open(err error) error {
 	return &FailedError{Result: ResultUnfinished, Err: err}
 }
 
-// lossOf says what a step that was done lost.
+// lossOf describes the losses of a step that was done.
 func lossOf(s *StepState) string {
 	switch s.Kind {
 	case ApplyDefinitions:
@@ -149,7 +149,7 @@ func lossOf(s *StepState) string {
 	return fmt.Sprintf("the release of %s was changed: %s", s.Part, s.Irreversible)
 }
 
-// beforeImages is all that was kept for undoing a run.
+// beforeImages returns all before-images of a run.
 func beforeImages(r *Run) (out []BeforeImage) {
 	for _, s := range r.Steps {
 		out = append(out, s.Changed...)
@@ -157,8 +157,8 @@ func beforeImages(r *Run) (out []BeforeImage) {
 	return out
 }
 
-// releases are those of the installation as they are now. What cannot be read is left out: it
-// is for people.
+// releases returns the current releases of the installation, without those that cannot be read:
+// they are only shown to people.
 func (x *run) releases(ctx context.Context, result string) []ReleaseState {
 	var out []ReleaseState
 	for _, s := range x.concerned(result) {
@@ -175,15 +175,15 @@ func (x *run) releases(ctx context.Context, result string) []ReleaseState {
 		}
 		s.Revision, s.Version = v.Revision, cmp.Or(v.Marks.Version, v.Version)
 		if s.App {
-			s.Version = "" // The chart was made for it.
+			s.Version = "" // the chart was generated for the app
 		}
 		out = append(out, s)
 	}
 	return out
 }
 
-// concerned are the releases that the installation may have: of a run that is done those of
-// its plan, of another one those that were there before as well.
+// concerned returns the releases that the installation may have: after a run that is done those of
+// its plan, otherwise also those from before it.
 func (x *run) concerned(result string) []ReleaseState {
 	var out []ReleaseState
 	if result != ResultDone && x.j != nil && len(x.j.Runs) > 0 {
@@ -207,11 +207,11 @@ func (x *run) concerned(result string) []ReleaseState {
 	return out
 }
 
-// deployed is the record of the revision that is there.
+// deployed returns the record of the deployed revision.
 func deployed(list []Record) (Record, bool) { return DeployedRecord(list, "") }
 
-// DeployedRecord is the latest record that is deployed, or that was before a run made others;
-// an empty run leaves none out.
+// DeployedRecord returns the latest record that is deployed, or that was deployed before a run
+// created others; an empty run excludes none.
 func DeployedRecord(list []Record, before string) (Record, bool) {
 	for _, v := range slices.Backward(list) {
 		other := before == "" || v.Marks.Run != before

@@ -5,9 +5,8 @@ import (
 	"fmt"
 )
 
-// forgetFormer deletes the records of releases that former runs removed, and that nothing of
-// what is kept of the history names any more. What cannot be deleted is of no consequence: it
-// is told.
+// forgetFormer deletes the records of releases that former runs removed and that the history does
+// not name any more. A failure is only reported.
 func (x *run) forgetFormer(ctx context.Context, runs []RunRecord) {
 	named := map[ReleaseName]bool{}
 	if len(runs) < len(x.j.Runs) {
@@ -31,7 +30,7 @@ func (x *run) forgetFormer(ctx context.Context, runs []RunRecord) {
 	}
 }
 
-// forgetUninstalled deletes the records of a release that is uninstalled, and of the installation.
+// forgetUninstalled deletes the records of a release that is uninstalled and of the installation.
 func (x *run) forgetUninstalled(ctx context.Context, name ReleaseName) error {
 	list, err := x.Engine.History(ctx, name)
 	if err != nil || len(list) == 0 {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// hold holds who needs a part before its release is changed.
+// hold holds the dependants of a part before its release changes.
 func (x *run) hold(ctx context.Context, s *Step) error {
 	if x.Hold == nil || x.letGo != nil || s.Kind != UpgradeRelease && s.Kind != RollbackRelease {
 		return nil
@@ -15,19 +15,19 @@ func (x *run) hold(ctx context.Context, s *Step) error {
 		return nil
 	}
 	letGo, err := x.Hold(ctx, p)
-	x.letGo = letGo // also where not all could be held
+	x.letGo = letGo // also if some could not be held
 	if err != nil {
 		return fmt.Errorf("hold the apps that need %s: %w", p.Name, err)
 	}
 	return nil
 }
 
-// goesOnWith says whether the step after is of the same part.
+// goesOnWith reports whether the next step is of the same part.
 func (x *run) goesOnWith(i int) bool {
 	return i+1 < len(x.p.Steps) && x.p.Steps[i+1].Part == x.p.Steps[i].Part
 }
 
-// free lets go who was held.
+// free releases the held dependants.
 func (x *run) free(ctx context.Context) error {
 	letGo := x.letGo
 	if letGo == nil {

@@ -8,27 +8,26 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Recovery is what became of a run that was not ended.
+// Recovery is the outcome of recovering a run.
 type Recovery string
 
-// What became of it.
+// The outcomes of recovery.
 const (
-	// RecoveredNothing says that there was none.
+	// RecoveredNothing means that there was no open run.
 	RecoveredNothing Recovery = "nothing"
-	// RecoveredResumed says that it is sorted out: Do continues it, after a new plan over
-	// what is there now.
+	// RecoveredResumed means that Do can continue the run, after a new plan from the current state.
 	RecoveredResumed Recovery = "goes-on"
-	// RecoveredDone says that all of it was done.
+	// RecoveredDone means that all steps were done.
 	RecoveredDone Recovery = "done"
-	// RecoveredUndone and RecoveredPartly say that it was undone, all of it or not.
+	// RecoveredUndone and RecoveredPartly mean that it was undone, completely or partly.
 	RecoveredUndone Recovery = "undone"
 	RecoveredPartly Recovery = "left"
 )
 
-// Recover sorts out the run of an installation that was killed, from its journal alone. Where
-// the fingerprint is that of the run, and the run was not being undone, what was started is
-// undone (a removal is finished), and what was done stays: Do continues the run, and undoes all of it
-// where that fails. Else all of it is undone; an empty fingerprint is no run's.
+// Recover recovers the killed run of an installation from its journal alone. If the fingerprint is
+// that of the run, and the run was not being undone, it undoes started steps (and completes
+// removals), and keeps the steps that are done: Do continues the run, and undoes all of it if that
+// fails. Otherwise it undoes the whole run. An empty fingerprint matches no run.
 func (r *Runner) Recover(ctx context.Context, target Installation, fingerprint string, o Options) (Recovery, Report, error) {
 	x := &run{Runner: r, o: o, of: target}
 	current, err := r.Objects.Get(ctx, namespaceRef(target.Namespace))
@@ -61,7 +60,7 @@ func (x *run) recover(ctx, undoing context.Context, fingerprint string) (Recover
 		return "", err
 	case x.o.Seen != "" && j.Run == nil && p.Seen != x.o.Seen:
 		x.report.Result = ResultDone
-		return RecoveredNothing, nil // its process was alive, and ended it meanwhile
+		return RecoveredNothing, nil // its process was alive, and has ended it meanwhile
 	case x.o.Seen != "" && p.Seen != x.o.Seen:
 		return "", fmt.Errorf("%s in %s: %w", x.of.Name, x.of.Namespace, errOtherRun)
 	}
@@ -69,7 +68,7 @@ func (x *run) recover(ctx, undoing context.Context, fingerprint string) (Recover
 	case r == nil:
 		x.report.Result = ResultDone
 		if x.mark != "" && j.Version() == "" && fingerprint == "" && ownRun(x.mark, x.of) {
-			// A run was killed between its namespace and its journal.
+			// A run was killed between the creation of its namespace and of its journal.
 			_, err = x.deleteNamespace(undoing, x.of.Namespace, x.mark)
 		}
 		return RecoveredNothing, err
@@ -102,8 +101,7 @@ func (j *Journal) runID(known string) string {
 	return known
 }
 
-// sortOut undoes the steps that were started and not done, but for removals, which it finishes while
-// ctx lasts.
+// sortOut undoes the started steps, except removals, which it completes while ctx lasts.
 func (x *run) sortOut(ctx, undoing context.Context) error {
 	for i := range slices.Backward(x.j.Run.Steps) {
 		s := &x.j.Run.Steps[i]
@@ -112,7 +110,7 @@ func (x *run) sortOut(ctx, undoing context.Context) error {
 		}
 		switch s.Kind {
 		case DeleteObjects, DeleteDefinitions, Await:
-			s.Phase = Undone // it is done again
+			s.Phase = Undone // it is executed again
 			if err := x.save(undoing); err != nil {
 				return err
 			}

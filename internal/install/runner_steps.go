@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// prepare reads what undoing the step will need, and keeps it. It changes nothing else.
+// prepare saves what undoing the step will need. It changes nothing else.
 func (x *run) prepare(ctx context.Context, s *Step, state *StepState) error {
 	switch s.Kind {
 	case MakeNamespace:
@@ -34,7 +34,7 @@ func (x *run) prepare(ctx context.Context, s *Step, state *StepState) error {
 	return nil
 }
 
-// perform does the step.
+// perform executes the step.
 func (x *run) perform(ctx context.Context, s *Step, state *StepState) error {
 	switch s.Kind {
 	case MakeNamespace:
@@ -95,8 +95,8 @@ func (x *run) marks(p *Part) RecordLabels {
 	return m
 }
 
-// prepareRelease notes which objects that Helm will not take away again are not there yet,
-// and keeps those that it will take over.
+// prepareRelease records the objects that Helm would not delete and that do not exist yet, and
+// saves before-images of those that it will take over.
 func (x *run) prepareRelease(ctx context.Context, s *Step, state *StepState) error {
 	list, err := x.Engine.History(ctx, s.name())
 	if err != nil {
@@ -144,8 +144,8 @@ func (x *run) prepareRelease(ctx context.Context, s *Step, state *StepState) err
 	return err
 }
 
-// bodiesOf are the objects of the release as the step wants it, whole; what cannot be read of a
-// record Helm cannot bring back either.
+// bodiesOf returns the objects of the release that the step creates. It skips what it cannot read
+// of a record, because Helm cannot restore that either.
 func (x *run) bodiesOf(s *Step, list []Record) []*unstructured.Unstructured {
 	if p := x.part(s.Part); s.Kind != RollbackRelease && p != nil {
 		return rendered(p).Objects
@@ -159,8 +159,8 @@ func (x *run) bodiesOf(s *Step, list []Record) []*unstructured.Unstructured {
 	return nil
 }
 
-// objectsOf are the objects of the release as the step wants it, those of them that Helm
-// keeps when it is uninstalled, and those of its hooks.
+// objectsOf returns the objects of the release that the step creates, those of them that Helm keeps
+// when it uninstalls, and those of its hooks.
 func (x *run) objectsOf(s *Step, list []Record) (objects, stay, hooks []object.Ref, err error) {
 	events := map[StepKind][]string{
 		InstallRelease: {"pre-install", "post-install"}, UpgradeRelease: {"pre-upgrade", "post-upgrade"}, RollbackRelease: {"pre-rollback", "post-rollback"},
@@ -209,7 +209,7 @@ func ownedBy(o *unstructured.Unstructured, r ReleaseName) bool {
 	return a[releaseNameAnnotation] == r.Name && a[releaseNamespaceAnnotation] == r.Namespace
 }
 
-// putRelease installs or upgrades, with the values that flow into it.
+// putRelease installs or upgrades a release, with the values of its connections.
 func (x *run) putRelease(ctx context.Context, s *Step, state *StepState) error {
 	p := x.part(s.Part)
 	if p == nil || p.Chart == nil {
@@ -248,7 +248,7 @@ func (x *run) putRelease(ctx context.Context, s *Step, state *StepState) error {
 	return x.noteRevision(ctx, s, state)
 }
 
-// seenAPIs are those of the part, or else of the whole run.
+// seenAPIs returns the API versions of the part, or those of the whole run.
 func seenAPIs(part, all []string) []string {
 	if part != nil {
 		return part
@@ -256,8 +256,8 @@ func seenAPIs(part, all []string) []string {
 	return all
 }
 
-// noteRevision notes the revision that a step made of a release, and deletes what Helm left of the
-// one before.
+// noteRevision records the revision that a step created, and deletes the objects of the former one
+// that Helm has skipped.
 func (x *run) noteRevision(ctx context.Context, s *Step, state *StepState) error {
 	list, err := x.Engine.History(ctx, s.name())
 	if err == nil && len(list) == 0 {
@@ -275,8 +275,8 @@ func (x *run) noteRevision(ctx context.Context, s *Step, state *StepState) error
 	return x.deleteDropped(ctx, dropped, x.o.statusTimeout(s.Timeout))
 }
 
-// removeRelease uninstalls, and keeps the records until the run is done: so long it can be
-// brought back.
+// removeRelease uninstalls a release, and keeps its records until the run is done, so that it can
+// be restored.
 func (x *run) removeRelease(ctx context.Context, s *Step) error {
 	list, err := x.Engine.History(ctx, s.name())
 	if err != nil || len(list) == 0 {
@@ -295,7 +295,7 @@ func (x *run) removeRelease(ctx context.Context, s *Step) error {
 	return x.waitGone(ctx, gone, x.o.statusTimeout(s.Timeout))
 }
 
-// ownedOf are the objects of a record that are still its release's: Helm leaves others.
+// ownedOf returns the objects of a record that still belong to its release: Helm keeps the others.
 func (x *run) ownedOf(ctx context.Context, v Record) (out []object.Ref, err error) {
 	for _, ref := range v.Objects {
 		current, err := x.Objects.Get(ctx, ref)
@@ -312,8 +312,8 @@ func (x *run) ownedOf(ctx context.Context, v Record) (out []object.Ref, err erro
 	return out, nil
 }
 
-// pollUntil calls look until it is done, or says why not; a time that is over is no error of its
-// own: what look said last is.
+// pollUntil calls look until it is done, and returns its error. A timeout wraps the last error of
+// look.
 func (x *run) pollUntil(ctx context.Context, timeout time.Duration, look func(context.Context) (done bool, err error)) error {
 	end := time.NewTimer(timeout)
 	defer end.Stop()

@@ -13,15 +13,15 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// When a StatefulSet has its claims deleted (spec.persistentVolumeClaimRetentionPolicy).
+// The fields of spec.persistentVolumeClaimRetentionPolicy of a StatefulSet.
 const (
 	whenDeleted = "whenDeleted"
 	whenScaled  = "whenScaled"
-	// deletePolicy deletes claims, which Retain, the default, does not.
+	// deletePolicy deletes claims; the default, Retain, does not.
 	deletePolicy = "Delete"
 )
 
-// retention is what a StatefulSet says of its claims; empty where it says nothing.
+// retention returns the policy of a StatefulSet for its claims; empty if it has none.
 func retention(set *unstructured.Unstructured, when string) string {
 	if set == nil {
 		return ""
@@ -30,12 +30,13 @@ func retention(set *unstructured.Unstructured, when string) string {
 	return then
 }
 
-// deletesClaims says that a StatefulSet has claims deleted at some time.
+// deletesClaims reports whether a StatefulSet has claims deleted, when it is scaled down or
+// deleted.
 func deletesClaims(set *unstructured.Unstructured) bool {
 	return len(claimPrefixes(set)) > 0 && (retention(set, whenDeleted) == deletePolicy || retention(set, whenScaled) == deletePolicy)
 }
 
-// claimPrefixes are what the names of the claims of a StatefulSet begin with.
+// claimPrefixes returns the prefixes of the names of a StatefulSet's claims.
 func claimPrefixes(o *unstructured.Unstructured) []string {
 	if o == nil || o.GroupVersionKind().GroupKind() != statefulSetKind {
 		return nil
@@ -51,7 +52,7 @@ func claimPrefixes(o *unstructured.Unstructured) []string {
 	return out
 }
 
-// ordinalOf is the number at the end of the name of a claim of a StatefulSet: TEMPLATE-SET-ORDINAL.
+// ordinalOf returns the ordinal in the name of a StatefulSet's claim: TEMPLATE-SET-ORDINAL.
 func ordinalOf(name string, prefixes []string) (int64, bool) {
 	for _, p := range prefixes {
 		number, ok := strings.CutPrefix(name, p)
@@ -65,20 +66,20 @@ func ordinalOf(name string, prefixes []string) (int64, bool) {
 	return 0, false
 }
 
-// ownedBySet says that a claim is deleted when a StatefulSet is: it, or a pod of it, owns the claim.
+// ownedBySet reports whether the set, or a pod of it, owns a claim, which is then deleted with it.
 func ownedBySet(claim *unstructured.Unstructured, set string) bool {
 	return slices.ContainsFunc(claim.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return ownsClaim(o, set) })
 }
 
-// ownsClaim says that an owner is a StatefulSet of the name, or a pod of it.
+// ownsClaim reports whether an owner is the named StatefulSet or a pod of it.
 func ownsClaim(o metav1.OwnerReference, set string) bool {
 	_, pod := ordinalOf(o.Name, []string{set + "-"})
 	return strings.HasPrefix(o.APIVersion, "apps/") && o.Kind == statefulSetKind.Kind && o.Name == set || o.APIVersion == "v1" && o.Kind == "Pod" && pod
 }
 
-// goesWith says that a claim is deleted with a StatefulSet: the controller makes the set own the
-// claims of its pods where the policy says so, and what it owns stays owned when it is scaled
-// down. A claim of its name that it does not own yet, it may own by then.
+// goesWith reports whether a claim is deleted with a StatefulSet. With the Delete policy the
+// controller makes the set an owner of its pods' claims, and that ownership survives scaling down.
+// A claim that matches by name and is not owned yet may become owned.
 func goesWith(claim, set *unstructured.Unstructured) bool {
 	if ownedBySet(claim, set.GetName()) {
 		return true
@@ -87,12 +88,13 @@ func goesWith(claim, set *unstructured.Unstructured) bool {
 	return named && retention(set, whenDeleted) == deletePolicy
 }
 
-// ordinals are the numbers of the pods of a StatefulSet, from up to but not including to.
+// ordinals are the ordinals of the pods of a StatefulSet, from inclusive, to exclusive.
 type ordinals struct{ from, to int64 }
 
 func (o ordinals) has(n int64) bool { return n >= o.from && n < o.to }
 
-// ordinalsOf are those that a StatefulSet wants, and of a live one those that it still has.
+// ordinalsOf returns the ordinals that a StatefulSet wants, and for a live one those that it still
+// has.
 func ordinalsOf(set *unstructured.Unstructured) ordinals {
 	replicas, from := int64(1), int64(0)
 	if n, ok := number(set, "spec", "replicas"); ok {
@@ -107,7 +109,7 @@ func ordinalsOf(set *unstructured.Unstructured) ordinals {
 	return ordinals{from, from + replicas}
 }
 
-// number reads a whole number of a manifest, which was YAML or JSON.
+// number reads an integer field of a manifest, which was YAML or JSON.
 func number(u *unstructured.Unstructured, path ...string) (int64, bool) {
 	value, _, _ := unstructured.NestedFieldNoCopy(u.Object, path...)
 	switch n := value.(type) {
@@ -121,8 +123,8 @@ func number(u *unstructured.Unstructured, path ...string) (int64, bool) {
 	return 0, false
 }
 
-// claimNamespaces are the namespaces whose claims count: in which a StatefulSet that is there, was
-// recorded or is wanted has claims deleted. They are sorted.
+// claimNamespaces returns the namespaces to list claims in, sorted: those in which a live, recorded
+// or desired StatefulSet has claims deleted.
 func claimNamespaces(s *State, parts []*Part) []string {
 	var out []string
 	add := func(u *unstructured.Unstructured, namespace string) {
@@ -148,8 +150,8 @@ func claimNamespaces(s *State, parts []*Part) []string {
 	return distinct(out)
 }
 
-// sets reads the StatefulSets of releases that make claims: somebody may have scaled them, or
-// changed what becomes of their claims, since their release was made.
+// sets reads the live StatefulSets with claims of the releases: others may have scaled them, or
+// changed their policy, since the release.
 func (g *stateReader) sets() error {
 	r, ok := g.kind(statefulSetKind)
 	if !ok {
@@ -181,8 +183,8 @@ func (g *stateReader) sets() error {
 	return nil
 }
 
-// claims reads the claims of the namespaces where some may be deleted. What may not be listed is
-// a gap, over which no plan is made.
+// claims reads the claims of the namespaces where some may be deleted. A forbidden list is a gap,
+// which blocks the plan.
 func (g *stateReader) claims() error {
 	r, ok := g.kind(claimKind)
 	if !ok {

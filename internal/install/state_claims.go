@@ -10,14 +10,14 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Claims returns the releases whose records say of themselves that they are of a package,
-// by metadata alone: in a namespace, or in all where that is empty. Whoever may write a Secret
-// may say so: it is the caller who decides which of them are believed.
+// Claims returns the releases whose records claim to belong to a package, from metadata alone; an
+// empty namespace means all. Write access to Secrets is enough to make such a claim, so the caller
+// decides which ones to trust.
 func Claims(ctx context.Context, reader Reader, namespace string) ([]LiveRelease, error) {
 	return labeledReleases(ctx, reader, namespace, PackageLabel)
 }
 
-// Releases returns those whose records say that a run of ours made them, as Claims does.
+// Releases returns the releases whose records claim that our runs created them, as Claims does.
 func Releases(ctx context.Context, reader Reader, namespace string) ([]LiveRelease, error) {
 	return labeledReleases(ctx, reader, namespace, RunLabel)
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// stateReader is one Gather.
+// stateReader is one call of ReadState.
 type stateReader struct {
 	ctx    context.Context
 	reader Reader
@@ -25,10 +25,10 @@ type stateReader struct {
 	state  State
 }
 
-// ReadState reads what Make looks at, and nothing else: the releases of the parts and of the
-// installation, the definitions that they bring or brought, the objects that they would
-// make, where connections come from, custom resources where a new schema or an uninstallation is
-// about them, and claims where StatefulSets have them deleted. What may not be read is a Gap; other failures are errors.
+// ReadState reads what NewPlan needs, and nothing else: the releases of the parts and of the
+// installation, their definitions, the objects that they would create, the sources of connections,
+// custom resources affected by a new schema or an uninstallation, and claims if StatefulSets have
+// them deleted. A forbidden read is a Gap; other failures are errors.
 func ReadState(ctx context.Context, reader Reader, ask StateRequest) (State, error) {
 	g := &stateReader{ctx: ctx, reader: reader, ask: ask, state: State{
 		Kinds: ask.Kinds, Namespaces: map[string]string{}, Definitions: map[string]*unstructured.Unstructured{},
@@ -54,7 +54,7 @@ func ReadState(ctx context.Context, reader Reader, ask StateRequest) (State, err
 	return g.state, nil
 }
 
-// absent sorts errors: what is not there is nothing, what may not be read is a gap.
+// absent sorts errors: NotFound is nil, Forbidden a gap.
 func (g *stateReader) absent(r object.Resource, namespace string, err error) error {
 	switch {
 	case apierrors.IsNotFound(err):
@@ -70,12 +70,12 @@ func (g *stateReader) absent(r object.Resource, namespace string, err error) err
 	return fmt.Errorf("read %s%s: %w", r, in, err)
 }
 
-// kind is how a kind is served; false where it is not, or where nothing is known of it.
+// kind returns the resource of a kind; false if it is not served or unknown.
 func (g *stateReader) kind(gk schema.GroupKind) (object.Resource, bool) {
 	return g.state.Kinds.Kind(gk)
 }
 
-// namespacesAsked are those that parts are in, sorted.
+// namespacesAsked returns the namespaces of the parts, sorted.
 func (g *stateReader) namespacesAsked() []string {
 	names := []string{g.ask.Installation.Namespace}
 	for _, p := range g.ask.Parts {
@@ -121,12 +121,11 @@ func (g *stateReader) namespaces() error {
 	return nil
 }
 
-// definitions reads those that parts bring, those that packages of ours brought, and those of
-// the kinds of connections.
+// definitions reads the definitions of parts, of our packages, and of the kinds of connections.
 func (g *stateReader) definitions() error {
 	r, ok := g.kind(definitionKind)
 	if !ok {
-		return nil // a cluster without custom resources has none
+		return nil // the cluster does not serve definitions
 	}
 	if packages := g.packages(); len(packages) > 0 {
 		list, err := g.reader.List(g.ctx, r, "", PackageLabel+" in ("+strings.Join(packages, ",")+")")
@@ -155,7 +154,7 @@ func (g *stateReader) definitions() error {
 	return nil
 }
 
-// definitionNames are those that are asked for by name, sorted.
+// definitionNames returns the definitions to read by name, sorted.
 func (g *stateReader) definitionNames() []string {
 	var names []string
 	for _, p := range g.ask.Parts {
@@ -184,8 +183,8 @@ func (g *stateReader) definitionNames() []string {
 	return slices.DeleteFunc(distinct(names), func(n string) bool { return n == "" })
 }
 
-// packages are those whose definitions are asked for by our mark: what is uninstalled, and
-// what was installed and is wanted no more.
+// packages returns the packages whose definitions are listed by label: those being uninstalled, and
+// installed ones that the System has dropped.
 func (g *stateReader) packages() []string {
 	var names []string
 	for _, p := range g.ask.Parts {
@@ -199,8 +198,8 @@ func (g *stateReader) packages() []string {
 	return slices.DeleteFunc(distinct(names), func(n string) bool { return n == "" })
 }
 
-// objects reads those that parts want to make, in the version in which they are written, and
-// where connections come from. What is in a namespace that is not there is not there.
+// objects reads the objects that parts want to create, in the version of their manifests, and the
+// sources of connections. A namespace that does not exist has no objects.
 func (g *stateReader) objects() error {
 	var all []wanted
 	seen := map[object.Ref]bool{}
@@ -218,7 +217,7 @@ func (g *stateReader) objects() error {
 			add(refOf(u), u.GroupVersionKind().Version)
 		}
 		for _, c := range p.Connections {
-			// Of a Secret its name is all that is looked at, and that is known.
+			// Only the name of a Secret flows, which is known without a read.
 			if c.From.GroupKind() != secretKind {
 				add(c.From, "")
 			}
@@ -237,7 +236,7 @@ func (g *stateReader) objects() error {
 	return nil
 }
 
-// wanted is an object that is asked for, and what came of it.
+// wanted is an object to read, with the result.
 type wanted struct {
 	ref      object.Ref
 	version  string
@@ -246,10 +245,10 @@ type wanted struct {
 	err      error
 }
 
-// atOnce is how many objects are read at a time.
+// atOnce limits how many objects are read in parallel.
 const atOnce = 8
 
-// readAll reads objects, some at a time; each goes where it was asked for.
+// readAll reads objects in parallel into their entries.
 func (g *stateReader) readAll(all []wanted) {
 	var group sync.WaitGroup
 	next := make(chan int)
@@ -267,7 +266,7 @@ func (g *stateReader) readAll(all []wanted) {
 	group.Wait()
 }
 
-// get reads an object in a version, or in the preferred one where that is not served.
+// get reads an object in a version, or in the preferred one if that is not served.
 func (g *stateReader) get(r object.Resource, version string, ref object.Ref) (*unstructured.Unstructured, error) {
 	if version != "" && version != r.Version {
 		other := r
@@ -279,8 +278,8 @@ func (g *stateReader) get(r object.Resource, version string, ref object.Ref) (*u
 	return g.reader.Get(g.ctx, r, ref.Namespace, ref.Name)
 }
 
-// custom reads custom resources: whole where they must fit another schema, their metadata
-// where packages go.
+// custom reads custom resources: complete if they must fit another schema, and only metadata if
+// their package is removed.
 func (g *stateReader) custom() error {
 	whole := g.changing()
 	for _, name := range slices.Sorted(maps.Keys(g.state.Definitions)) {
@@ -294,7 +293,7 @@ func (g *stateReader) custom() error {
 			read = g.reader.List
 		}
 		list, err := read(g.ctx, r, "", "")
-		if err != nil && !apierrors.IsNotFound(err) { // what is not served (yet) has no objects
+		if err != nil && !apierrors.IsNotFound(err) { // a kind that is not served (yet) has no objects
 			if err := g.absent(r, "", err); err != nil {
 				return err
 			}
@@ -306,7 +305,7 @@ func (g *stateReader) custom() error {
 	return nil
 }
 
-// changing are the definitions of which a part has another one.
+// changing returns the definitions that a part would change.
 func (g *stateReader) changing() map[string]bool {
 	out := map[string]bool{}
 	for _, p := range g.ask.Parts {
@@ -322,7 +321,7 @@ func (g *stateReader) changing() map[string]bool {
 	return out
 }
 
-// leaves says that the package of a definition is none of the parts that are wanted.
+// leaves reports whether the package of a definition is not among the desired parts.
 func (g *stateReader) leaves(definition *unstructured.Unstructured) bool {
 	name := definition.GetLabels()[PackageLabel]
 	return name != "" && !slices.ContainsFunc(g.ask.Parts, func(p *Part) bool { return !p.App && p.Name == name })

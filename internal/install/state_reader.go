@@ -16,17 +16,17 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// pageSize is how many objects one request asks for.
+// pageSize is the page size of a list.
 const pageSize = 500
 
-// clusterReader is a Reader of a cluster.
+// clusterReader implements Reader on a cluster.
 type clusterReader struct {
 	objects  dynamic.Interface
 	metadata metadata.Interface
 	versions discovery.ServerVersionInterface
 }
 
-// NewReader returns a Reader of the cluster that config leads to.
+// NewReader returns a Reader of the cluster of a config.
 func NewReader(config *rest.Config) (Reader, error) {
 	objects, err := dynamic.NewForConfig(config)
 	if err != nil {
@@ -43,7 +43,7 @@ func NewReader(config *rest.Config) (Reader, error) {
 	return &clusterReader{objects: objects, metadata: meta, versions: versions}, nil
 }
 
-// Version is that of the API server.
+// Version returns the version of the API server.
 func (c *clusterReader) Version(context.Context) (string, error) {
 	v, err := c.versions.ServerVersion()
 	if err != nil {

@@ -20,11 +20,12 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
-// maxRecordBytes bounds what a record may unpack to: more than a Secret can hold, and less than a trap.
+// maxRecordBytes limits the decompressed size of a record: more than any real release, less than a
+// decompression bomb.
 const maxRecordBytes = 64 << 20
 
-// releases reads what Helm keeps: the metadata of all records of a namespace, and then those
-// whose content counts.
+// releases reads Helm's records: the metadata of all in a namespace, and then the contents of those
+// that count.
 func (g *stateReader) releases() error {
 	r, ok := g.kind(secretKind)
 	if !ok {
@@ -61,7 +62,7 @@ func (g *stateReader) releases() error {
 	return nil
 }
 
-// concerns says that a release is of a part, or of the installation.
+// concerns reports whether a release belongs to a part, or to the installation.
 func (g *stateReader) concerns(live *LiveRelease) bool {
 	for _, p := range g.ask.Parts {
 		if p.Release == live.Name && p.Namespace == live.Namespace {
@@ -76,7 +77,7 @@ func (g *stateReader) concerns(live *LiveRelease) bool {
 	return g.ask.Installation.System && live.Labels[SystemLabel] == g.ask.Installation.Name
 }
 
-// releasesIn makes releases of the metadata of the records of a namespace, by Helm's labels.
+// releasesIn builds releases from the metadata of the records of a namespace, by Helm's labels.
 func releasesIn(namespace string, records []*unstructured.Unstructured) []LiveRelease {
 	byName := map[string]*LiveRelease{}
 	for _, u := range records {
@@ -112,7 +113,8 @@ func releasesIn(namespace string, records []*unstructured.Unstructured) []LiveRe
 	return out
 }
 
-// records reads the contents of a release that count: what is deployed, what is rolled back to.
+// records reads the contents of the deployed revision of a release, and of the target of a
+// rollback.
 func (g *stateReader) records(r object.Resource, live *LiveRelease) error {
 	revisions := []int{live.Revision}
 	if live.Deployed > 0 {
@@ -142,13 +144,12 @@ func (g *stateReader) records(r object.Resource, live *LiveRelease) error {
 	return nil
 }
 
-// RecordName is the name of the Secret in which Helm keeps a revision of a release.
+// RecordName returns the name of the Secret of a revision of a release.
 func RecordName(release string, revision int) string {
 	return fmt.Sprintf("sh.helm.release.v1.%s.v%d", release, revision)
 }
 
-// decodeRecord reads what Helm keeps: JSON, packed, in base64, and in base64 once more, as
-// all data of a Secret is.
+// decodeRecord decodes a record: compressed JSON in base64, inside the base64 of Secret data.
 func decodeRecord(u *unstructured.Unstructured) (*LiveRecord, error) {
 	text, _, _ := unstructured.NestedString(u.Object, "data", "release")
 	inner := base64.NewDecoder(base64.StdEncoding, base64.NewDecoder(base64.StdEncoding, strings.NewReader(text)))
@@ -183,7 +184,7 @@ func decodeRecord(u *unstructured.Unstructured) (*LiveRecord, error) {
 	}
 	for _, h := range stored.Hooks {
 		if len(h.Events) > 0 && !slices.ContainsFunc(h.Events, func(e string) bool { return e != "test" }) {
-			continue // tests are no part of a release's life (chart.Rendered.Tests)
+			continue // tests do not run in installs and upgrades (chart.Rendered.Tests)
 		}
 		objects, err := objectsIn(h.Manifest)
 		if err != nil {
@@ -194,7 +195,7 @@ func decodeRecord(u *unstructured.Unstructured) (*LiveRecord, error) {
 	return out, nil
 }
 
-// objectsIn reads the documents of a manifest that are objects.
+// objectsIn parses the objects of a manifest.
 func objectsIn(manifest string) ([]*unstructured.Unstructured, error) {
 	if err := strict.CheckBounds([]byte(manifest)); err != nil {
 		return nil, err

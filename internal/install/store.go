@@ -9,24 +9,24 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 )
 
-// Labels of the journal, and of what is kept beside it.
+// Labels of the journal, and of before-images.
 const (
 	managedLabel = "app.kubernetes.io/managed-by"
 	managedBy    = "kubectl-sysop"
-	// InstallLabel has the name of the installation; on a namespace, as an annotation, it says
-	// for which installation the namespace was made.
+	// InstallLabel has the name of the installation. As an annotation of a namespace it names the
+	// installation that the namespace was created for.
 	InstallLabel = "sysop.dev/install"
 )
 
-// keptPrefix begins the names of all that is kept of an installation.
+// keptPrefix is the prefix of the names of all stored objects of an installation.
 const keptPrefix = "sysop-install-"
 
-// JournalName is what the ConfigMap with the journal of an installation is called, and the
-// Lease of who acts on it.
+// JournalName returns the name of the ConfigMap with the journal of an installation, and of its
+// Lease.
 func JournalName(name string) string { return keptPrefix + name }
 
-// ClusterStore keeps the journal of an installation in a ConfigMap of its namespace, and
-// objects as they were in further ones beside it.
+// ClusterStore stores the journal of an installation in a ConfigMap of its namespace, and
+// before-images in objects beside it.
 type ClusterStore struct {
 	*journal.Store[Journal]
 	*journal.Images
@@ -50,8 +50,8 @@ func placeOf(target Installation) journal.Place {
 	return journal.Place{Namespace: target.Namespace, Name: JournalName(target.Name), Labels: labels, FieldManager: FieldManager}
 }
 
-// NewLock returns what gives a Runner the lock of an installation: the Lease of the name of
-// the journal. It is not left lying about.
+// NewLock returns the Lock function of a Runner: it takes the Lease with the name of the journal,
+// which is deleted at the end.
 func NewLock(config *rest.Config, target Installation) func(waiting func(string, time.Time)) (journal.Lock, error) {
 	return func(waiting func(string, time.Time)) (journal.Lock, error) {
 		return journal.NewLease(config, placeOf(target), journal.LeaseOptions{Waiting: waiting, Limit: journal.DefaultLimit, Ephemeral: true})

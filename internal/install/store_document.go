@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	// JournalKind is what a stored journal calls itself.
+	// JournalKind is the kind field of a stored journal.
 	JournalKind = "InstallJournal"
-	// journalVersion is of its form.
+	// journalVersion is the apiVersion field of a stored journal.
 	journalVersion = "sysop.dev/v1alpha1"
-	// maxRuns is how many runs that ended are remembered.
+	// maxRuns limits how many ended runs the journal has.
 	maxRuns = 10
 )
 

@@ -11,15 +11,15 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 )
 
-// Found is a journal that was found, or why it could not be read.
+// Found is a journal, or the reason why it could not be read.
 type Found struct {
 	Installation Installation
 	Journal      *Journal
 	Err          error
 }
 
-// Touches are the releases that the run of a journal, which is not ended, touches: nobody
-// else should meanwhile.
+// Touches returns the releases that the open run of a journal changes: no other run should change
+// them meanwhile.
 func (f Found) Touches() []ReleaseName {
 	if f.Journal == nil || f.Journal.Run == nil {
 		return nil
@@ -33,9 +33,9 @@ func (f Found) Touches() []ReleaseName {
 	return out
 }
 
-// Find reads the journals of an installation of a name, in each of the namespaces: those that
-// are there, and why others could not be read. No other namespace is looked into: who may
-// write ConfigMaps somewhere else has no say in what is called NAME.
+// Find reads the journals of the installations of a name in the given namespaces, and reports those
+// that could not be read. It ignores other namespaces, because write access to ConfigMaps elsewhere
+// must not decide about the installation of a name.
 func Find(ctx context.Context, config *rest.Config, name string, namespaces []string) ([]Found, error) {
 	client, err := dynamic.NewForConfig(journal.Quiet(config))
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// undo undoes the steps of the run in reverse, and closes the run. An error says that it is
-// not at its end; the journal says how far it is.
+// undo undoes the steps of the run in reverse, and closes the run. An error means that the undo is
+// unfinished; the journal has its progress.
 func (x *run) undo(ctx context.Context) (result string, err error) {
 	r := x.j.Run
 	x.report.Why = r.Why
@@ -46,7 +46,7 @@ func (x *run) undo(ctx context.Context) (result string, err error) {
 	return result, nil
 }
 
-// undoOne undoes a step, and writes what became of it.
+// undoOne undoes a step, and records the result.
 func (x *run) undoOne(ctx context.Context, s *StepState) error {
 	if s.Phase == Undone || s.Phase == NotUndone {
 		return nil
@@ -58,7 +58,7 @@ func (x *run) undoOne(ctx context.Context, s *StepState) error {
 	if own && len(x.j.Runs) > 0 {
 		s.Phase, s.Note = NotUndone, "the history of the installation is in it"
 	} else {
-		if own { // nothing is left to write with once it is gone
+		if own { // no journal can be written after this
 			if err := x.forgetUndone(ctx); err != nil {
 				return err
 			}
@@ -81,12 +81,12 @@ func (x *run) undoOne(ctx context.Context, s *StepState) error {
 		x.tellStep(StepUndone, *s, "")
 	}
 	if own && x.gone {
-		return nil // and the journal with it
+		return nil // and the journal was deleted with it
 	}
 	return x.save(ctx)
 }
 
-// takeBack undoes a step. Why says what could not be.
+// takeBack undoes a step, and returns a reason if it could not be undone.
 func (x *run) takeBack(ctx context.Context, s *StepState) (reason string, err error) {
 	switch s.Kind {
 	case MakeNamespace:
@@ -106,7 +106,7 @@ func (x *run) takeBack(ctx context.Context, s *StepState) (reason string, err er
 	return "", nil
 }
 
-// isOurs says that the last record of a release is what the step made of it.
+// isOurs reports whether the last record of a release is the one that the step created.
 func (x *run) isOurs(last Record, s *StepState) bool {
 	if last.Marks.Run != x.j.Run.ID {
 		return false
@@ -114,8 +114,8 @@ func (x *run) isOurs(last Record, s *StepState) bool {
 	return s.Revision == 0 || last.Revision == s.Revision || last.RollbackOf == s.Revision || s.Was > 0 && last.RollbackOf == s.Was
 }
 
-// undoInstall uninstalls what the run installed, with what Helm would leave. The records stay
-// until the run ends: they say what it made.
+// undoInstall uninstalls what the run installed, with the objects that Helm would keep. The records
+// stay until the run ends, because they prove what it created.
 func (x *run) undoInstall(ctx context.Context, s *StepState) (reason string, err error) {
 	name := ReleaseName{s.Release, s.Namespace}
 	list, err := x.Engine.History(ctx, name)
@@ -136,7 +136,7 @@ func (x *run) undoInstall(ctx context.Context, s *StepState) (reason string, err
 
 func (x *run) uninstallInstalled(ctx context.Context, last Record, s *StepState) error {
 	if last.Status == Uninstalled {
-		return nil // what came since is not the run's
+		return nil // later revisions are not the run's
 	}
 	if err := x.disown(ctx, s.Changed); err != nil {
 		return err
@@ -154,7 +154,7 @@ func (x *run) uninstallInstalled(ctx context.Context, last Record, s *StepState)
 	return x.waitGone(ctx, gone, x.o.statusTimeout(0))
 }
 
-// uninstall uninstalls with the hooks of the chart, and without them where they fail.
+// uninstall uninstalls with the hooks of the chart, and without them if they fail.
 func (x *run) uninstall(ctx context.Context, name ReleaseName, o RevertOptions) error {
 	err := x.Engine.Uninstall(ctx, name, o)
 	if err == nil || ctx.Err() != nil {
@@ -172,7 +172,7 @@ func (x *run) uninstall(ctx context.Context, name ReleaseName, o RevertOptions) 
 	return nil
 }
 
-// joined says a reason once that was met twice.
+// joined joins two errors, without repeating the same text.
 func joined(err, again error) error {
 	if err.Error() == again.Error() {
 		return again
@@ -180,21 +180,22 @@ func joined(err, again error) error {
 	return errors.Join(err, again)
 }
 
-// recoveryAction is what becomes of a release when its step is undone.
+// recoveryAction is how a release is undone.
 type recoveryAction int
 
 const (
 	recoverNothing recoveryAction = iota
-	// recoverLeave leaves it as it is, for a reason.
+	// recoverLeave keeps the release unchanged, for a reason.
 	recoverLeave
 	recoverUninstall
 	recoverRollback
-	// recoverTidy is for one that was not changed yet, recoverReturned for one that was brought back.
+	// recoverTidy is for a release that was not changed yet, recoverReturned for one already rolled
+	// back.
 	recoverTidy
 	recoverReturned
 )
 
-// recoveryActionOf says what becomes of a release of which there are records.
+// recoveryActionOf returns how to undo a release that has records.
 func (x *run) recoveryActionOf(ctx context.Context, list []Record, s *StepState) (action recoveryAction, reason string) {
 	name := ReleaseName{s.Release, s.Namespace}
 	last := list[len(list)-1]
@@ -214,7 +215,7 @@ func (x *run) recoveryActionOf(ctx context.Context, list []Record, s *StepState)
 	case last.Revision == s.Was && last.Status == Deployed && s.Kind != RemoveRelease:
 		return recoverTidy, ""
 	case mine && s.Was > 0 && last.RollbackOf == s.Was && last.Status == Deployed && last.Revision > s.Was && last.Revision != s.Revision:
-		return recoverReturned, "" // it was brought back already
+		return recoverReturned, "" // it was rolled back already
 	case s.Was == 0:
 		return recoverLeave, fmt.Sprintf("release %s had no deployed revision to roll back to", name)
 	case last.Revision == s.Was && (removed || last.Status == Deployed):
@@ -222,7 +223,7 @@ func (x *run) recoveryActionOf(ctx context.Context, list []Record, s *StepState)
 		return recoverLeave, foreign
 	}
 	if s.Kind == RemoveRelease && last.Status == Deployed && last.Revision == s.Was && (x.loaded && !mine || x.whole(ctx, last)) {
-		return recoverNothing, "" // nothing was taken away
+		return recoverNothing, "" // nothing was removed
 	}
 	if x.loaded && !mine {
 		return recoverLeave, foreign
@@ -230,7 +231,7 @@ func (x *run) recoveryActionOf(ctx context.Context, list []Record, s *StepState)
 	return recoverRollback, ""
 }
 
-// undoChange brings a release back to the revision there was.
+// undoChange rolls a release back to the revision before the step.
 func (x *run) undoChange(ctx context.Context, s *StepState) (reason string, err error) {
 	name := ReleaseName{s.Release, s.Namespace}
 	list, err := x.Engine.History(ctx, name)
@@ -246,10 +247,10 @@ func (x *run) undoChange(ctx context.Context, s *StepState) (reason string, err 
 	case recoverNothing:
 		return "", nil
 	case recoverTidy:
-		return "", errors.Join(x.restoreAll(ctx, s.Changed), x.deleteMade(ctx, s)) // it came no further
+		return "", errors.Join(x.restoreAll(ctx, s.Changed), x.deleteMade(ctx, s)) // the step got no further
 	case recoverReturned:
 		return "", x.afterReturn(ctx, list, s)
-	case recoverUninstall: // it was made again of its records
+	case recoverUninstall: // it was recreated from its records
 		if err := x.uninstallInstalled(ctx, list[len(list)-1], s); err != nil {
 			return "", err
 		}
@@ -278,9 +279,9 @@ func (x *run) undoChange(ctx context.Context, s *StepState) (reason string, err 
 	return "", x.afterReturn(ctx, list, s)
 }
 
-// afterReturn deletes what a revision of this run brought and Helm left, and restores what
-// was there before. Helm compares with the last record alone: where a rollback was killed,
-// that one knows nothing of what was there before it.
+// afterReturn deletes the objects that a revision of this run added and Helm has kept, and restores
+// before-images. Helm compares with the last record alone: after a rollback that was killed, that
+// record does not have the objects of the revision before it.
 func (x *run) afterReturn(ctx context.Context, list []Record, s *StepState) error {
 	gone, err := x.broughtBy(ctx, list, s)
 	if err == nil {
@@ -292,7 +293,7 @@ func (x *run) afterReturn(ctx context.Context, list []Record, s *StepState) erro
 	return errors.Join(x.deleteObjects(ctx, gone, x.o.statusTimeout(0)), x.restoreAll(ctx, s.Changed), x.deleteMade(ctx, s))
 }
 
-// broughtBy are the objects that are there since a revision of this run brought them.
+// broughtBy returns the existing objects that a revision of this run has added.
 func (x *run) broughtBy(ctx context.Context, list []Record, s *StepState) ([]object.Ref, error) {
 	stays := map[object.Ref]bool{}
 	for _, b := range s.Changed {
@@ -324,7 +325,7 @@ func (x *run) broughtBy(ctx context.Context, list []Record, s *StepState) ([]obj
 	return gone, nil
 }
 
-// whole says that all objects of a record are there.
+// whole reports whether all objects of a record exist.
 func (x *run) whole(ctx context.Context, v Record) bool {
 	for _, ref := range v.Objects {
 		if current, err := x.Objects.Get(ctx, ref); err != nil || current.GetDeletionTimestamp() != nil {
@@ -334,8 +335,8 @@ func (x *run) whole(ctx context.Context, v Record) bool {
 	return true
 }
 
-// rollback goes back with the hooks of the chart, and without them where they fail. Fields
-// that the run took from others are taken from who took them since: they were the release's.
+// rollback rolls back with the hooks of the chart, and without them if they fail. Fields that the
+// run took over by force are forced again, because they belonged to the release.
 func (x *run) rollback(ctx context.Context, name ReleaseName, to int) error {
 	o := RevertOptions{Marks: RecordLabels{Run: x.j.Run.ID}, Timeout: x.o.statusTimeout(0), ForceConflicts: x.o.ForceConflicts}
 	err := x.Engine.Rollback(ctx, name, to, o)
@@ -350,13 +351,13 @@ func (x *run) rollback(ctx context.Context, name ReleaseName, to int) error {
 	return nil
 }
 
-// disown takes the marks of the release from objects that were there before it: Helm leaves
-// them then.
+// disown removes the release's annotation from objects that existed before it, so that Helm keeps
+// them.
 func (x *run) disown(ctx context.Context, images []BeforeImage) error {
 	return x.eachKept(ctx, images, func(a map[string]string) { delete(a, releaseNameAnnotation) })
 }
 
-// holdOn has Helm leave objects that were there before the release took them.
+// holdOn makes Helm keep objects that existed before the release took them over.
 func (x *run) holdOn(ctx context.Context, images []BeforeImage) error {
 	return x.eachKept(ctx, images, func(a map[string]string) { a[policyAnnotation] = "keep" })
 }
@@ -389,7 +390,7 @@ func (x *run) eachKept(ctx context.Context, images []BeforeImage, change func(ma
 	return nil
 }
 
-// restoreAll gives objects back what they were before the release took them.
+// restoreAll restores the before-images of objects that the release took over.
 func (x *run) restoreAll(ctx context.Context, images []BeforeImage) error {
 	var failed []error
 	for _, b := range images {
@@ -436,8 +437,8 @@ func (x *run) restore(ctx context.Context, b BeforeImage) error {
 	}
 }
 
-// deleteMade deletes what the run made and Helm leaves: objects of hooks, and those that are
-// to be kept.
+// deleteMade deletes objects that the run created and Helm keeps: those of hooks, and those with
+// the keep policy.
 func (x *run) deleteMade(ctx context.Context, s *StepState) error {
 	if err := x.keepClaims(ctx, s.Made, s); err != nil {
 		return err

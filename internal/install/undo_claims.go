@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// claimsBefore are the UIDs of the claims that are there before a step, and that a StatefulSet of
-// it takes for its own and has deleted: undoing the step leaves them.
+// claimsBefore returns the UIDs of the claims that exist before a step and that a StatefulSet of
+// the step adopts and has deleted: undo keeps them.
 func (x *run) claimsBefore(ctx context.Context, objects []*unstructured.Unstructured, namespace string) ([]string, error) {
 	var out []string
 	for _, set := range objects {
@@ -36,7 +36,7 @@ func (x *run) claimsBefore(ctx context.Context, objects []*unstructured.Unstruct
 	return slices.Compact(out), nil
 }
 
-// liveDeletesClaims says that a StatefulSet, as it is before a step, has claims deleted.
+// liveDeletesClaims reports whether a StatefulSet, as it is before a step, has claims deleted.
 func (x *run) liveDeletesClaims(ctx context.Context, set *unstructured.Unstructured, namespace string) bool {
 	if len(claimPrefixes(set)) == 0 {
 		return false
@@ -47,9 +47,9 @@ func (x *run) liveDeletesClaims(ctx context.Context, set *unstructured.Unstructu
 	return err == nil && deletesClaims(live)
 }
 
-// existed says that a claim was there before the step that made a StatefulSet: the step says so,
-// or the claim is older than the set. The second needs no journal: whoever forges one cannot have
-// a claim deleted by leaving it out. No step says so of none.
+// existed reports whether a claim existed before the step that created a StatefulSet: it is in the
+// journal of the step, or is older than the set. The age protects the claim even if a forged
+// journal omits it. A nil step has no such claims.
 func (s *StepState) existed(claim, set *unstructured.Unstructured) bool {
 	if s == nil {
 		return false
@@ -58,10 +58,10 @@ func (s *StepState) existed(claim, set *unstructured.Unstructured) bool {
 	return slices.Contains(s.Claims, string(claim.GetUID())) || !created.IsZero() && created.Before(&since)
 }
 
-// keepClaims has the claims that were there before the run stay when StatefulSets are deleted in
-// undoing it. By their policy the garbage collector would take them: the sets are told to retain
-// their claims, and when their controller has seen that, the claims are taken from them. An undo
-// that was killed in between has left a set that retains claims which it still owns.
+// keepClaims protects claims from before the run when undo deletes StatefulSets, whose policy would
+// have the garbage collector delete the claims. It sets the policy to Retain, waits until the
+// controller has observed it, and then removes the owner references of the claims. A killed undo
+// may have left a set with the Retain policy that still owns claims.
 func (x *run) keepClaims(ctx context.Context, refs []object.Ref, s *StepState) error {
 	for _, ref := range refs {
 		if ref.GroupKind() != statefulSetKind {
@@ -79,7 +79,7 @@ func (x *run) keepClaims(ctx context.Context, refs []object.Ref, s *StepState) e
 		}
 		claims, err := x.claimsToKeep(ctx, set, s)
 		if apierrors.IsForbidden(err) && !deletesClaims(set) {
-			continue // its policy is that of its release: nothing has been taken in hand here
+			continue // its policy is that of its release, so no earlier undo has changed it
 		}
 		if err != nil {
 			return fmt.Errorf("%s is not deleted: cannot tell which claims from before this run would be deleted with it: %w", ref, err)
@@ -112,7 +112,7 @@ func (x *run) claimsToKeep(ctx context.Context, set *unstructured.Unstructured, 
 	return sortRefs(out), nil
 }
 
-// retain has a StatefulSet retain its claims when it is deleted.
+// retain sets the policy of a StatefulSet to retain its claims.
 func (x *run) retain(ctx context.Context, ref object.Ref) error {
 	return x.rewrite(ctx, ref, func(set *unstructured.Unstructured) (bool, error) {
 		if retention(set, whenDeleted) != deletePolicy && retention(set, whenScaled) != deletePolicy {
@@ -123,9 +123,9 @@ func (x *run) retain(ctx context.Context, ref object.Ref) error {
 	})
 }
 
-// released says that none of the claims is owned by a StatefulSet any more, or by a pod of it. The
-// controller takes an owner away only from claims of pods that are Ready, so that it is done here:
-// after it has seen the policy, since before it would put the owner back.
+// released removes the owner references of the claims to a StatefulSet and its pods, and reports
+// whether that is done. The controller removes them only while the pods are Ready. It must have
+// observed the policy first, because otherwise it would add them again.
 func (x *run) released(ctx context.Context, ref object.Ref, claims []object.Ref) (bool, error) {
 	set, err := x.Objects.Get(ctx, ref)
 	if apierrors.IsNotFound(err) {
@@ -150,7 +150,8 @@ func (x *run) released(ctx context.Context, ref object.Ref, claims []object.Ref)
 	return true, nil
 }
 
-// rewrite changes an object as it is now, if there is something to change; one that is gone is not.
+// rewrite updates the current state of an object if change reports a change; an object that is gone
+// is skipped.
 func (x *run) rewrite(ctx context.Context, ref object.Ref, change func(*unstructured.Unstructured) (bool, error)) error {
 	for try := 0; ; try++ {
 		current, err := x.Objects.Get(ctx, ref)
@@ -170,8 +171,8 @@ func (x *run) rewrite(ctx context.Context, ref object.Ref, change func(*unstruct
 	}
 }
 
-// claims tells of the claims of StatefulSets that the run made and that are gone: which of them
-// stay, and which the garbage collector takes. It returns those that stay.
+// claims reports which claims of StatefulSets that the run created and that are gone stay, and
+// which ones are garbage collected. It returns those that stay.
 func (x *run) claims(ctx context.Context, result string) []string {
 	if result != ResultUndone && result != ResultPartlyUndone {
 		return nil
@@ -188,7 +189,7 @@ func (x *run) claims(ctx context.Context, result string) []string {
 		}
 		list, err := x.Engine.History(ctx, ReleaseName{s.Release, s.Namespace})
 		if err != nil {
-			continue // then the step says why
+			continue // the reason is in the step
 		}
 		for _, r := range list {
 			if r.Marks.Run == x.j.Run.ID {
@@ -210,8 +211,8 @@ func (x *run) claims(ctx context.Context, result string) []string {
 	return stay
 }
 
-// claimsAfter are the claims of the StatefulSets of a record that are gone, and what becomes of
-// the claims.
+// claimsAfter returns the claims of the deleted StatefulSets of a record: those that stay, and
+// those that are garbage collected.
 func (x *run) claimsAfter(ctx context.Context, r Record) (stay, deleted []string) {
 	objects, err := objectsIn(r.Manifest)
 	if err != nil {
@@ -223,7 +224,7 @@ func (x *run) claimsAfter(ctx context.Context, r Record) (stay, deleted []string
 		}
 		set.SetNamespace(cmp.Or(set.GetNamespace(), r.Release.Namespace))
 		if current, err := x.Objects.Get(ctx, refOf(set)); err == nil && current.GetDeletionTimestamp() == nil {
-			continue // it was there before, and is again: so are its claims
+			continue // it existed before and exists again, and so do its claims
 		}
 		all, err := x.Objects.List(ctx, claimKind, set.GetNamespace())
 		switch {

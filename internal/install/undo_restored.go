@@ -12,16 +12,16 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Restored is how the releases are that were brought back by undoing a run.
+// Restored is the health of the releases that undo restored.
 type Restored struct {
 	Releases []ReleaseName `json:"releases"`
 	restored.Report
 }
 
-// lookAtRestored waits until the releases that were brought back are Healthy, and says so, or what
-// is not and which command helps. Pods that keep a StatefulSet from going back are deleted. It
-// returns nil where nothing was brought back, or nobody can tell of health. An error is that of
-// ctx: then it is not known.
+// lookAtRestored waits until the restored releases are Healthy, and reports that, or what is not
+// and which command helps. It deletes pods that block the rollback of a StatefulSet. It returns nil
+// if nothing was restored, or if health cannot be determined. An error is that of ctx: then the
+// health is unknown.
 func (x *run) lookAtRestored(ctx context.Context) (*Restored, error) {
 	if x.Gate == nil || x.gone {
 		return nil, nil //nolint:nilnil // nothing to say is no error
@@ -47,7 +47,7 @@ func (x *run) lookAtRestored(ctx context.Context) (*Restored, error) {
 	return r, nil
 }
 
-// InspectedObjects are objects as an Inspector wants them.
+// InspectedObjects adapts Objects for an Inspector.
 func InspectedObjects(o Objects) restored.Objects { return inspected{o} }
 
 type inspected struct{ Objects }
@@ -56,7 +56,8 @@ func (i inspected) Delete(ctx context.Context, ref object.Ref, uid types.UID) er
 	return i.Objects.Delete(ctx, ref, Precondition{UID: string(uid)})
 }
 
-// undone says that a run was undone, by all, only where what was restored is Healthy.
+// undone returns all if everything restored is Healthy, and otherwise part, with the health of the
+// restored releases.
 func (r *Restored) undone(all, part string) string {
 	switch {
 	case r == nil:
@@ -67,7 +68,7 @@ func (r *Restored) undone(all, part string) string {
 	return part + ", and " + r.Text("what was restored")
 }
 
-// look is how long is waited for what was restored.
+// look returns how long to wait for restored objects.
 func (o Options) look() time.Duration {
 	if o.Look > 0 {
 		return o.Look
@@ -75,8 +76,8 @@ func (o Options) look() time.Duration {
 	return o.statusTimeout(0)
 }
 
-// restoredObjects are the objects of the releases that this run brought back; what cannot be read
-// is left out.
+// restoredObjects returns the objects of the releases that this run restored, without those that
+// cannot be read.
 func (x *run) restoredObjects(ctx context.Context, r *Restored) []object.Ref {
 	var refs []object.Ref
 	for _, s := range x.j.Run.Steps {
@@ -94,7 +95,7 @@ func (x *run) restoredObjects(ctx context.Context, r *Restored) []object.Ref {
 			continue
 		}
 		last, ok := deployed(list)
-		if !ok || last.Marks.Run != x.j.Run.ID || last.RollbackOf != s.Was { // it was not changed, or is somebody else's
+		if !ok || last.Marks.Run != x.j.Run.ID || last.RollbackOf != s.Was { // unchanged, or not of this run
 			continue
 		}
 		r.Releases = append(r.Releases, name)
@@ -107,7 +108,7 @@ func (x *run) restoredObjects(ctx context.Context, r *Restored) []object.Ref {
 	return refs
 }
 
-// ReleasedObjects are the objects of the releases of some steps, as they are deployed now.
+// ReleasedObjects returns the objects of the releases of some steps, as they are deployed now.
 func (r *Runner) ReleasedObjects(ctx context.Context, steps []StepState) ([]object.Ref, error) {
 	var refs []object.Ref
 	for i := range steps {

@@ -12,9 +12,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// scaledBack are the claims that are deleted when a release goes back to the revision that a step
-// found: those of pods that its StatefulSets have no more then, where their policy is so
-// (whenScaled: Delete). They are parted in those that were there before the step, and the others.
+// scaledBack returns the claims that are deleted when a release returns to the revision before a
+// step: those of pods by which its StatefulSets are scaled down, if their policy is whenScaled:
+// Delete. It separates claims from before the step from later ones.
 func (x *run) scaledBack(ctx context.Context, list []Record, s *StepState) (before, after []object.Ref, err error) {
 	i := slices.IndexFunc(list, func(r Record) bool { return r.Revision == s.Was })
 	if i < 0 {
@@ -55,7 +55,8 @@ func (x *run) scaledBack(ctx context.Context, list []Record, s *StepState) (befo
 	return sortRefs(before), sortRefs(after), nil
 }
 
-// isScaledAway says that a claim is of a pod that a live StatefulSet has, and is to have no more.
+// isScaledAway reports whether a claim belongs to a pod that a live StatefulSet has and the desired
+// one has not.
 func isScaledAway(claim, wanted, live *unstructured.Unstructured) bool {
 	n, named := ordinalOf(claim.GetName(), append(claimPrefixes(wanted), claimPrefixes(live)...))
 	return named && claim.GetDeletionTimestamp() == nil && ordinalsOf(live).has(n) && !ordinalsOf(wanted).has(n)

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// uninstall takes the parts away, each before those that it needs: apps first, then for each
-// package its custom resources, the operator, its definitions, as far as that is allowed.
+// uninstall removes the parts, each before its dependencies: apps first, then for each package its
+// custom resources, the operator and its definitions, as far as the options allow.
 func (m *planner) uninstall() {
 	removed := map[object.Ref]bool{}
 	for _, p := range m.plan.Parts {
@@ -58,8 +58,8 @@ func (m *planner) strangerGoes(p *Part, r *LiveRelease) {
 	}
 }
 
-// customData is what becomes of the custom resources of a package: they are deleted (DeleteData),
-// or they are why its definitions must stay.
+// customData deletes the custom resources of a package (DeleteData), keeps them with their
+// definitions (Orphan), or refuses the plan because of them.
 func (m *planner) customData(p *Part, removed map[object.Ref]bool) {
 	remaining := m.customObjects(p.Name, rendered(p).Definitions, removed)
 	if len(remaining) == 0 {
@@ -86,8 +86,8 @@ func (m *planner) customData(p *Part, removed map[object.Ref]bool) {
 	}
 }
 
-// deleteObjects deletes custom resources, but not those of others. What a custom resource
-// owns is deleted with it.
+// deleteObjects deletes custom resources, and refuses those of other managers. The garbage
+// collector deletes what they own.
 func (m *planner) deleteObjects(p *Part, remaining []*unstructured.Unstructured) {
 	mine := map[string]bool{}
 	for _, u := range remaining {
@@ -118,7 +118,7 @@ func (m *planner) deleteObjects(p *Part, remaining []*unstructured.Unstructured)
 	})
 }
 
-// deleteDefinitions deletes those of a package of which no custom resource is left.
+// deleteDefinitions deletes the definitions of a package that have no custom resources left.
 func (m *planner) deleteDefinitions(p *Part, removed map[object.Ref]bool) {
 	names := m.definitionNames(p.Name, rendered(p).Definitions)
 	if !m.options.DeleteDefinitions || len(names) == 0 {
@@ -147,7 +147,7 @@ func (m *planner) deleteDefinitions(p *Part, removed map[object.Ref]bool) {
 	}
 }
 
-// customResources says how many there are.
+// customResources formats a number of custom resources.
 func customResources(n int) string {
 	if n == 1 {
 		return "1 custom resource"
