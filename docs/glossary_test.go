@@ -6,7 +6,6 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -279,34 +278,17 @@ var help = "see the " + `+"`old\nfolder`", 0)
 	}
 }
 
-// unfinished returns the packages of glossary.md whose comments and local variables are not in its
-// words yet: false until one of them is found to offend.
-func unfinished(t *testing.T) map[string]bool {
-	t.Helper()
-	out := map[string]bool{}
-	for _, line := range glossaryLines(t, "### Packages whose comments and locals are not done yet") {
-		out[strings.TrimSpace(line)] = false
-	}
-	return out
-}
-
 // TestInside holds comments against the phrases that glossary.md says not to use, and the names of
 // local variables and parameters against the words that are no whole name.
 func TestInside(t *testing.T) {
 	t.Parallel()
 	forbidden, words := commentPhrases(t), glossaryWords(t, "### Not as the whole name of a function")
-	todo := unfinished(t)
 	eachFile(t, func(file string, files *token.FileSet, f *ast.File) {
 		if ast.IsGenerated(f) {
 			return
 		}
 		file = strings.TrimPrefix(filepath.ToSlash(file), "../")
-		dir := path.Dir(file)
 		report := func(at token.Pos, what string) {
-			if _, listed := todo[dir]; listed {
-				todo[dir] = true
-				return
-			}
 			t.Errorf("%s:%d: glossary.md says not to write %q", file, files.Position(at).Line, what)
 		}
 		for _, group := range f.Comments {
@@ -320,11 +302,6 @@ func TestInside(t *testing.T) {
 			}
 		})
 	})
-	for dir, offends := range todo {
-		if !offends {
-			t.Errorf("glossary.md lists %s as not done, and nothing in it offends", dir)
-		}
-	}
 }
 
 // commentPhrases returns the phrases for texts without those that are fine in comments.

@@ -15,20 +15,22 @@ import (
 
 // MetricsResult is one answer of the metrics command, before it is shown.
 type MetricsResult struct {
-	Input       *Input
-	Request     *MetricsRequest
-	Session     *Session
-	Graph       *graph.Graph
-	stacks      []metrics.Stack
-	apexes      []graph.ID // the roots of all known stacks
-	asked       bool       // for some stacks, not for all of a namespace or the cluster
-	whole       bool       // every pod of the cluster is in the report, until it is priced
-	Reading     *metrics.UsageReport
-	Attribution *metrics.Attribution
-	Ledger      *cost.Ledger
-	Report      *cost.Report
-	Home        string
-	extra       []metrics.Note
+	Input   *Input
+	Request *MetricsRequest
+	Session *Session
+	Graph   *graph.Graph
+	stacks  []metrics.Stack
+	// applications are the stacks with what is in none of them, if the request selects these.
+	applications graph.FoundStacks
+	apexes       []graph.ID // the roots of all known stacks
+	asked        bool       // for some stacks, not for all of a namespace or the cluster
+	whole        bool       // every pod of the cluster is in the report, until it is priced
+	Reading      *metrics.UsageReport
+	Attribution  *metrics.Attribution
+	Ledger       *cost.Ledger
+	Report       *cost.Report
+	Home         string
+	extra        []metrics.Note
 	// resources are the extended ones that the book and the cluster know by their full names.
 	resources []metrics.Resource
 }

@@ -30,8 +30,9 @@ type MetricsRequest struct {
 	Timeout    time.Duration   // with a query of Prometheus; 0 for the default
 	Book       *cost.Book
 	Options    cost.Options
-	// Find finds the stacks of the request; nil for those that have pods, claims or load balancers.
-	Find func(*MetricsResult) []metrics.Stack
+	// Applications selects the stacks that the stacks command lists; otherwise those that have
+	// pods, claims or load balancers.
+	Applications bool
 	// Wrap replaces the sources of usage; nil keeps them.
 	Wrap func([]metrics.Source) []metrics.Source
 	// Brief limits the report to CPU and memory: no kubelet is queried.

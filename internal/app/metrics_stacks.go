@@ -122,8 +122,12 @@ func (m *MetricsResult) fold(opts graph.StackOptions) {
 
 // find finds the stacks by the pods of a report, where the request names none.
 func (m *MetricsResult) find(r *metrics.UsageReport) {
-	if m.Request.Find != nil {
-		m.stacks = m.Request.Find(m)
+	if m.Request.Applications {
+		m.applications = m.Session.Applications(m.Graph, m.StackOptions())
+		m.stacks = nil
+		for _, f := range m.applications.Stacks {
+			m.stacks = append(m.stacks, metrics.Stack{Ref: f.Ref(m.Graph), Roots: f.Roots})
+		}
 		m.apexes = m.roots()
 		m.atHome()
 		return

@@ -55,15 +55,14 @@ type Page struct {
 type PageState struct {
 	*MetricsResult
 	Assessment *health.Assessment
-	Found      []surveyStack
-	findings   graph.FoundStacks
+	Found      []pageStack
 	events     map[object.Ref][]view.Event
 	// EventsGap is why warnings are unknown; nil if they are known.
 	EventsGap *object.Gap
 }
 
-// surveyStack is a stack of the page.
-type surveyStack struct {
+// pageStack is a stack of the page.
+type pageStack struct {
 	view.UIFound
 	tops []graph.ID
 }
@@ -113,9 +112,7 @@ func (v *Page) Observe(ctx context.Context) (*view.UIState, error) {
 	}
 	v.Session = s
 	l := &PageState{MetricsResult: &MetricsResult{Input: v.Input, Request: &q, Session: v.Session}}
-	if q.Find == nil && len(v.Request.Args) == 0 && !v.ByPods {
-		q.Find = l.Find
-	}
+	q.Applications = q.Applications || len(v.Request.Args) == 0 && !v.ByPods
 	if err := q.SetWindow(v.Input.Now()); err != nil {
 		return nil, err
 	}
@@ -140,16 +137,6 @@ func (v *Page) Observe(ctx context.Context) (*view.UIState, error) {
 	return EscapeTexts(view.NewUIState(v.stateOf(l, costs), v.Numbers)), nil
 }
 
-// Find finds the stacks, to be measured.
-func (l *PageState) Find(m *MetricsResult) []metrics.Stack {
-	l.findings = m.Session.Applications(m.Graph, m.StackOptions())
-	var out []metrics.Stack
-	for _, f := range l.findings.Stacks {
-		out = append(out, metrics.Stack{Ref: f.Ref(m.Graph), Roots: f.Roots})
-	}
-	return out
-}
-
 // evaluate finds the health of each stack, and what it shares.
 func (l *PageState) evaluate(v *Page) {
 	opts := l.StackOptions()
@@ -158,9 +145,9 @@ func (l *PageState) evaluate(v *Page) {
 	well := l.HealthyPods(l.Assessment)
 	in := map[graph.ID]int{}
 	for i, s := range l.stacks {
-		one := surveyStack{tops: s.Roots}
-		if l.findings.Stacks != nil {
-			f := l.findings.Stacks[i]
+		one := pageStack{tops: s.Roots}
+		if l.applications.Stacks != nil {
+			f := l.applications.Stacks[i]
 			one.tops, one.By, one.Cluster = f.TopObjects, f.Group.By, l.Session.IsClusterSystem(l.Graph, f)
 		}
 		opts.SameRoot = map[graph.ID]graph.ID{} // The roots of one stack share nothing with each other.
@@ -186,13 +173,13 @@ func (l *PageState) evaluate(v *Page) {
 			l.Found = append(l.Found, one)
 		}
 	}
-	slices.SortFunc(l.Found, func(a, b surveyStack) int {
+	slices.SortFunc(l.Found, func(a, b pageStack) int {
 		return cmp.Or(strings.Compare(a.Name.Namespace, b.Name.Namespace), strings.Compare(a.Name.Name, b.Name.Name), object.Compare(a.Name, b.Name))
 	})
 }
 
 // wants reports whether a stack is shown.
-func (v *Page) wants(l *PageState, s *surveyStack) bool {
+func (v *Page) wants(l *PageState, s *pageStack) bool {
 	if v.Selector != nil && len(v.Request.Args) == 0 && !slices.ContainsFunc(s.tops, func(id graph.ID) bool { return v.Selector.Matches(labels.Set(l.Graph.Labels(id))) }) {
 		return false
 	}
@@ -350,5 +337,5 @@ func (l *PageState) SingleStackReport(ctx context.Context, id graph.ID, stack *g
 // measuredHere reports whether all data of an object was read: it is in a selected stack, or in the
 // namespace.
 func (l *PageState) measuredHere(id graph.ID) bool {
-	return !l.asked && l.inNamespace(l.Graph.Ref(id)) || slices.ContainsFunc(l.Found, func(s surveyStack) bool { return s.Stack.IsOwnPart(id) })
+	return !l.asked && l.inNamespace(l.Graph.Ref(id)) || slices.ContainsFunc(l.Found, func(s pageStack) bool { return s.Stack.IsOwnPart(id) })
 }

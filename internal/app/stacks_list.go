@@ -32,7 +32,7 @@ func (c *Input) Stacks(ctx context.Context, q StacksRequest) (*StacksResult, err
 	in.Extract = append(slices.Clone(in.Extract), l.created.Extractor)
 	verdicts := in.CollectHealth(q.Rules)
 	var err error
-	l.MetricsResult, err = in.Measure(ctx, &MetricsRequest{By: cost.ByStack, Book: q.Book, Options: cost.Options{Sharing: cost.ShareEven}, Brief: true, Find: l.find})
+	l.MetricsResult, err = in.Measure(ctx, &MetricsRequest{By: cost.ByStack, Book: q.Book, Options: cost.Options{Sharing: cost.ShareEven}, Brief: true, Applications: true})
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,6 @@ type StacksResult struct {
 	List    StacksRequest
 	created *creationTimes
 
-	findings   graph.FoundStacks
 	assessment *health.Assessment
 	Rows       []view.StackRow
 	Total      cost.Row
@@ -60,16 +59,6 @@ type StacksResult struct {
 	Unmeasured map[string]int // pods of the listed stacks, by why their usage is unknown
 }
 
-// find finds the stacks, to be measured.
-func (l *StacksResult) find(m *MetricsResult) []metrics.Stack {
-	l.findings = m.Session.Applications(m.Graph, m.StackOptions())
-	var out []metrics.Stack
-	for _, f := range l.findings.Stacks {
-		out = append(out, metrics.Stack{Ref: f.Ref(m.Graph), Roots: f.Roots})
-	}
-	return out
-}
-
 // evaluate makes the rows, and finds what is in no stack.
 func (l *StacksResult) evaluate() {
 	opts := l.StackOptions()
@@ -77,7 +66,7 @@ func (l *StacksResult) evaluate() {
 	parted.PartOf = l.Graph.PartOf(l.roots(), opts)
 	var stacks []*graph.Stack
 	holders, in := map[graph.ID]int{}, map[graph.ID]bool{}
-	for _, f := range l.findings.Stacks {
+	for _, f := range l.applications.Stacks {
 		s := l.Graph.Stack(f.Roots, parted)
 		for _, id := range s.Members() {
 			in[id] = true
@@ -95,7 +84,7 @@ func (l *StacksResult) evaluate() {
 	}
 	well := l.HealthyPods(l.assessment)
 	listed := map[object.Ref]bool{}
-	for i, f := range l.findings.Stacks {
+	for i, f := range l.applications.Stacks {
 		if !l.wants(f) {
 			continue
 		}

@@ -40,7 +40,7 @@ func (l *StacksResult) leftOver(in map[graph.ID]bool) {
 // exclusionReason returns why an object is in none of the stacks that have these.
 func (l *StacksResult) exclusionReason(id graph.ID, in map[graph.ID]bool) string {
 	ref := l.Graph.Ref(id)
-	switch l.findings.Excluded[id] {
+	switch l.applications.Excluded[id] {
 	case graph.IsManager:
 		return "manages others"
 	case graph.IsConfiguration:

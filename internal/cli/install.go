@@ -257,7 +257,7 @@ func (p *installPlan) role(open *recovering) error {
 			missing = append(missing, s.Namespace)
 		}
 	}
-	rights := install.Rights(p.planned, p.state, p.cluster.kinds)
+	rights := install.Permissions(p.planned, p.state, p.cluster.kinds)
 	if open != nil {
 		rights = append(rights, install.RecoveryRights(p.of, open.plan, p.cluster.kinds)...)
 	}

@@ -137,7 +137,7 @@ func refOfObject(o *unstructured.Unstructured) object.Ref {
 // permissions refuses a plan for which a permission is missing, before anything is written.
 func (p *installPlan) permissions(ctx context.Context) error {
 	escalations := install.Escalations(p.planned)
-	rights := install.Rights(p.planned, p.state, p.cluster.kinds)
+	rights := install.Permissions(p.planned, p.state, p.cluster.kinds)
 	asked := slices.Clone(rights)
 	for _, e := range escalations {
 		asked = append(asked, e.Or...)

@@ -137,9 +137,7 @@ func (a *uiAPI) lookBack(ctx context.Context, window string) (*app.PageState, *m
 		return nil, nil, fmt.Errorf("--request-timeout: %w", err)
 	}
 	l := &app.PageState{MetricsResult: &app.MetricsResult{Input: in, Request: &q}}
-	if len(q.Args) == 0 {
-		q.Find = l.Find
-	}
+	q.Applications = len(q.Args) == 0
 	if l.Session, err = in.Open(ctx); err != nil {
 		return nil, nil, err
 	}

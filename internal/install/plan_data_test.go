@@ -220,7 +220,7 @@ func TestGatherReadsClaims(t *testing.T) {
 			if c.listed {
 				wantRefusal(t, p, "rights", "you may not read persistentvolumeclaims in shop")
 			}
-			rights := fmt.Sprint(Rights(p, read, s.Kinds))
+			rights := fmt.Sprint(Permissions(p, read, s.Kinds))
 			if strings.Contains(rights, "persistentvolumeclaims") != c.listed {
 				t.Errorf("rights: %s", rights)
 			}

@@ -41,7 +41,7 @@ func rightTexts(rights []regulate.Permission) []string {
 func TestRights(t *testing.T) {
 	s := emptyState()
 	p := NewPlan(Install, Installation{Name: "op", Namespace: "op"}, []*Part{rolesPart(t)}, s, planOptions)
-	got := rightTexts(Rights(p, s, s.Kinds))
+	got := rightTexts(Permissions(p, s, s.Kinds))
 	for _, want := range []string{
 		"create namespaces", "delete namespaces op",
 		"create customresourcedefinitions.apiextensions.k8s.io", "patch customresourcedefinitions.apiextensions.k8s.io things.x.example.com", "list things.x.example.com",
@@ -57,7 +57,7 @@ func TestRights(t *testing.T) {
 			t.Errorf("no right to %s; there are:\n%s", want, strings.Join(got, "\n"))
 		}
 	}
-	if !slices.Equal(got, rightTexts(Rights(p, s, s.Kinds))) {
+	if !slices.Equal(got, rightTexts(Permissions(p, s, s.Kinds))) {
 		t.Error("the rights are in no order")
 	}
 	for _, r := range got {
@@ -66,7 +66,7 @@ func TestRights(t *testing.T) {
 		}
 	}
 	after := doPlan(t, s, p)
-	if again := NewPlan(Install, Installation{Name: "op", Namespace: "op"}, []*Part{rolesPart(t)}, after, planOptions); len(Rights(again, after, after.Kinds)) > 0 {
+	if again := NewPlan(Install, Installation{Name: "op", Namespace: "op"}, []*Part{rolesPart(t)}, after, planOptions); len(Permissions(again, after, after.Kinds)) > 0 {
 		t.Error("nothing is to be done, and it takes rights")
 	}
 }
@@ -91,7 +91,7 @@ func TestRightsOfOrdered(t *testing.T) {
 			if action == Install {
 				state, want = emptyState(), nil // nothing is brought back
 			}
-			all := rightTexts(Rights(p, state, s.Kinds))
+			all := rightTexts(Permissions(p, state, s.Kinds))
 			if action == Upgrade && !slices.Contains(all, "get namespaces op") {
 				t.Errorf("nobody can plan an upgrade who may not read its namespace: %q", all)
 			}
@@ -113,7 +113,7 @@ func TestRightsOfUninstall(t *testing.T) {
 	o.DeleteData, o.DeleteDefinitions = true, true
 	part := &Part{Name: "op", Release: "op", Namespace: "op"}
 	p := NewPlan(Uninstall, in, []*Part{part}, s, o)
-	got := rightTexts(Rights(p, s, s.Kinds))
+	got := rightTexts(Permissions(p, s, s.Kinds))
 	for _, want := range []string{
 		"delete things.x.example.com a in other", "delete customresourcedefinitions.apiextensions.k8s.io things.x.example.com",
 		"delete deployments.apps op in op", "delete secrets sh.helm.release.v1.op.v1 in op", "list things.x.example.com",

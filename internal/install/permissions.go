@@ -21,12 +21,12 @@ type rightsOfRun struct {
 	set   map[regulate.Permission]bool
 }
 
-// Rights returns the permissions to execute a plan and to undo it: the journal and the lease, the
+// Permissions returns the permissions to execute a plan and to undo it: the journal and the lease, the
 // records of releases, every object that is created, changed or deleted, and the reads of gates.
 // The permissions to escalate and bind are optional, because the permissions of the role suffice
 // instead (Escalations). Kinds of the run's own definitions count as served. The result is sorted,
 // without duplicates; a plan without steps needs none.
-func Rights(p *Plan, state State, kinds *object.Kinds) []regulate.Permission {
+func Permissions(p *Plan, state State, kinds *object.Kinds) []regulate.Permission {
 	if len(p.Steps) == 0 {
 		return nil
 	}
