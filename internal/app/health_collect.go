@@ -23,7 +23,7 @@ type HealthCollector struct {
 // which go before those of the catalog; nil for none.
 func (c *Input) CollectHealth(rules *healthRules) *HealthCollector {
 	v := &HealthCollector{input: c}
-	c.judges, c.healthRules = true, rules
+	c.evaluatesHealth, c.healthRules = true, rules
 	c.Extract = append(c.Extract, func(s *Session) inventory.Extractor {
 		collector := health.NewCollector(rules.newEvaluator(s, catalog.Health(s.Kinds)))
 		v.c = collector
@@ -59,7 +59,7 @@ const maxHealthRuleBytes = 4 << 20
 // Definitions are huge: on a cluster only their metadata is read, unless the question is about one.
 func (c *Input) healthDetail(r object.Resource) (source.Detail, string, bool) {
 	gk := r.GroupKind()
-	if !c.judges || gk == DefinitionKind && !c.Definitions && c.From == "" {
+	if !c.evaluatesHealth || gk == DefinitionKind && !c.Definitions && c.From == "" {
 		return 0, "", false
 	}
 	for _, gvk := range health.Whole() {

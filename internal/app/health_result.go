@@ -51,7 +51,7 @@ func (h *HealthResult) Evaluate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer h.Input.Clock.Stage("judge")()
+	defer h.Input.Clock.Stage("evaluate")()
 	h.assessment = h.verdicts.Assess(h.Graph)
 	h.Stacks, h.objects = nil, nil
 	if h.Request.All {

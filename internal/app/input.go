@@ -57,10 +57,10 @@ type Input struct {
 	// annotations that it needs.
 	Collect func(object.Object)
 	Notes   []string
-	// Extract makes extractors that the question needs, and judges says that it needs the
+	// Extract makes extractors that the question needs, and evaluatesHealth says that it needs the
 	// status of every kind that has one.
-	Extract []func(*Session) inventory.Extractor
-	judges  bool
+	Extract         []func(*Session) inventory.Extractor
+	evaluatesHealth bool
 	// healthRules go before the catalog's, where health is evaluated; nil for none.
 	healthRules *healthRules
 }

@@ -36,7 +36,7 @@ func (c *Input) Stacks(ctx context.Context, q StacksRequest) (*StacksResult, err
 	if err != nil {
 		return nil, err
 	}
-	defer in.Clock.Stage("judge")()
+	defer in.Clock.Stage("evaluate")()
 	l.assessment = verdicts.Assess(l.Graph)
 	l.evaluate()
 	return l, nil

@@ -132,7 +132,7 @@ func (g *healthGate) restart(ctx context.Context, f *app.HealthWatch, reason err
 // gateRipening is how often a gate looks again although nothing has changed.
 const gateRipening = 5 * time.Second
 
-// look reads the objects with all that is below them, and judges.
+// look reads the objects with all that is below them, and evaluates their health.
 func (g *healthGate) look(ctx context.Context) error {
 	roots := make([]app.Root, 0, len(g.refs))
 	for _, ref := range g.refs {

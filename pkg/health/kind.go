@@ -44,11 +44,11 @@ var kindIndex = sync.OnceValue(func() map[schema.GroupKind]func(*subject) (Healt
 
 // kind evaluates the built-in kinds, each by a rule of its own.
 func (j *Evaluator) kind(s *subject) (Health, bool) {
-	judge, known := kindIndex()[schema.GroupKind{Group: s.Group, Kind: s.Kind}]
+	evaluate, known := kindIndex()[schema.GroupKind{Group: s.Group, Kind: s.Kind}]
 	if !known {
 		return Health{}, false
 	}
-	return judge(s)
+	return evaluate(s)
 }
 
 // Whole lists the built-in kinds that must be read whole to be evaluated, with the version: as Go
@@ -71,7 +71,7 @@ func Known(gk schema.GroupKind) bool {
 
 // typed returns the rule of a kind that is evaluated on its Go type. Maps of the same version are
 // converted.
-func typed[T any](group, version, kind string, judge func(*subject, *T) Health) kindRule {
+func typed[T any](group, version, kind string, evaluate func(*subject, *T) Health) kindRule {
 	return kindRule{group, version, kind, func(s *subject) (Health, bool) {
 		body, ok := any(s.Body).(*T)
 		if !ok {
@@ -80,7 +80,7 @@ func typed[T any](group, version, kind string, judge func(*subject, *T) Health) 
 		if !ok {
 			return Health{}, false
 		}
-		return judge(s, body), true
+		return evaluate(s, body), true
 	}}
 }
 

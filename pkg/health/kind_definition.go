@@ -12,12 +12,12 @@ func definitionKinds() []kindRule {
 }
 
 // mapped returns the rule of a kind that is evaluated on its status as maps.
-func mapped(group, version, kind string, judge func(*subject) Health) kindRule {
+func mapped(group, version, kind string, evaluate func(*subject) Health) kindRule {
 	return kindRule{group, version, kind, func(s *subject) (Health, bool) {
 		if s.fields == nil {
 			return Health{}, false
 		}
-		return judge(s), true
+		return evaluate(s), true
 	}}
 }
 
