@@ -18,10 +18,10 @@ const views: Views = {
 }
 
 const mount = document.getElementById('page')!
-const say = (what: string, failed = false) => render(h(Waiting, { what, failed }), mount)
+const say = (message: string, failed = false) => render(h(Waiting, { message, failed }), mount)
 
-connect((picture, server) => {
-  const page = new Page(picture, server)
+connect((uiState, server) => {
+  const page = new Page(uiState, server)
   render(h(Shell, { page, views }), mount)
   // They are there when somebody selects an object, even where the program has ended since.
   setTimeout(() => details().catch(() => {}), 1000)

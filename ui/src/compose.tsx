@@ -5,7 +5,7 @@ import { useEffect, useId, useReducer, useRef, useState } from 'preact/hooks'
 import { Command, useAsk, Waits } from './bits.tsx'
 import { Group } from './compose_form.tsx'
 import {
-  addApp, addOperator, appNames, type As, connect, empty, type End, type Fields, fields, forest, get, kindOf, lacks, links, list, objects, type Path, paths, place, remove, rename, says,
+  addApp, addOperator, appNames, type As, connect, empty, type End, type Fields, fields, forest, get, kindOf, specFaults, links, list, objects, type Path, paths, place, remove, rename, says,
   type Schema, set, spec, text, type Twig, type Value,
 } from './compose_model.ts'
 import { type Box, layout, type Node } from './layout.ts'
@@ -46,7 +46,7 @@ function send(page: Page, body: { yaml: string } | { manifest: Fields }, pause =
 
 export function Compose({ page }: { page: Page }) {
   const [, again] = useReducer((n: number) => n + 1, 0)
-  const [link, join] = useState<{ from: string; to: string }>({ from: '', to: '' })
+  const [ends, join] = useState<{ from: string; to: string }>({ from: '', to: '' })
   useEffect(() => {
     tell = () => again(0)
     // What no longer fits into the page is lost with it: that is asked, as browsers ask it.
@@ -60,9 +60,9 @@ export function Compose({ page }: { page: Page }) {
     if (!draft.waits || draft.typed) undos.push({ yaml: draft.yaml, manifest: draft.manifest })
     if (undos.length > 100) undos.shift()
   }
-  const edit = (next: Fields, said = '') => {
+  const edit = (next: Fields, status = '') => {
     keep()
-    Object.assign(draft, { manifest: next, typed: false, said })
+    Object.assign(draft, { manifest: next, typed: false, said: status })
     send(page, { manifest: next })
   }
   const drop = (key: 'apps' | 'operators', i: number) => {
@@ -103,7 +103,7 @@ export function Compose({ page }: { page: Page }) {
       {m ? (
         <div class="compose-panes">
           <Catalog page={page} m={m} edit={edit} />
-          <div class="compose-middle"><Board m={m} choose={(i) => { draft.chosen = i; again(0) }} drop={(i) => i < 0 ? drop('operators', -1 - i) : drop('apps', i)} join={(from, to) => { join({ from, to }); document.getElementById('compose-as')?.focus() }} /><Connect page={page} m={m} edit={edit} link={link} join={join} /></div>
+          <div class="compose-middle"><Board m={m} choose={(i) => { draft.chosen = i; again(0) }} drop={(i) => i < 0 ? drop('operators', -1 - i) : drop('apps', i)} join={(from, to) => { join({ from, to }); document.getElementById('compose-as')?.focus() }} /><Connect page={page} m={m} edit={edit} link={ends} join={join} /></div>
           <AppForm page={page} m={m} edit={edit} drop={drop} />
         </div>
       ) : <p class="lacks">The board shows the manifest once its text can be read. The text stays unchanged.</p>}
@@ -119,10 +119,10 @@ interface Editing { m: Fields; edit: (m: Fields) => void }
 
 function Catalog({ page, m, edit }: Editing & { page: Page }) {
   const [search, find] = useState(''), ask = useAsk<Catalog>(page, 'catalog')
-  const words = search.toLowerCase().split(/\s+/), fits = (...of: string[]) => words.every((w) => of.join(' ').toLowerCase().includes(w))
+  const words = search.toLowerCase().split(/\s+/), fits = (...texts: string[]) => words.every((w) => texts.join(' ').toLowerCase().includes(w))
   const entries = (ask.answer?.entries ?? []).filter((e) => fits(e.name, e.title, e.description, ...e.kinds.map((k) => k.kind)))
-  const here = (ask.answer?.here ?? []).filter((k) => fits(k.kind, k.group))
-  const stacks = page.picture.stacks.filter((s) => !s.cluster && fits(s.name))
+  const served = (ask.answer?.here ?? []).filter((k) => fits(k.kind, k.group))
+  const stacks = page.uiState.stacks.filter((s) => !s.cluster && fits(s.name))
   const add = (name: string, more: Fields) => {
     draft.chosen = appNames(m).length
     edit(addApp(m, name, more))
@@ -134,12 +134,12 @@ function Catalog({ page, m, edit }: Editing & { page: Page }) {
       <ul>{stacks.slice(0, 30).map((s) => <li key={s.name}><span>{s.name}</span> <button type="button" aria-label={'Add ' + s.name} onClick={() => add(s.name.split('/').pop()!, { roots: s.roots.map((id) => rootOf(page, id)) })}>Add</button></li>)}</ul>
       {stacks.length > 30 && <p class="faint">showing 30 of {stacks.length}: search for others</p>}
       <h3>Operators</h3>
-      <Waits of={ask} what="The catalog" />
+      <Waits request={ask} label="The catalog" />
       <ul>{entries.map((e) => <Operator key={e.name} e={e} m={m} edit={edit} add={add} />)}</ul>
       {ask.answer && !entries.length && <p class="faint">None of them matches.</p>}
-      {here.length > 0 && <><h3>Other kinds that are here</h3><ul>{here.slice(0, 60).map((k) => (
+      {served.length > 0 && <><h3>Other kinds that are here</h3><ul>{served.slice(0, 60).map((k) => (
         <li key={k.kind + k.group}><span title={k.group}>{k.kind}</span> <button type="button" aria-label={`New ${k.kind}`} onClick={() => add(k.kind.toLowerCase(), fresh(k.kind, k.group, k.version))}>New</button></li>
-      ))}</ul>{here.length > 60 && <p class="faint">showing 60 of {here.length}: search for others</p>}</>}
+      ))}</ul>{served.length > 60 && <p class="faint">showing 60 of {served.length}: search for others</p>}</>}
     </section>
   )
 }
@@ -148,16 +148,16 @@ const fresh = (kind: string, group: string, version: string): Fields => ({ resou
 
 /** A root as a manifest names it: the kind alone, where no other group has one of that name. */
 function rootOf(page: Page, id: number): string {
-  const n = page.node(id), k = page.kind(n), ns = page.namespace(n), twice = page.picture.kinds.filter((o) => o.kind === k.kind).length > 1
+  const n = page.node(id), k = page.kind(n), ns = page.namespace(n), twice = page.uiState.kinds.filter((o) => o.kind === k.kind).length > 1
   return [k.kind.toLowerCase() + (twice && k.group ? '.' + k.group : ''), ...(ns ? [ns] : []), n.n].join('/')
 }
 
 function Operator({ e, m, edit, add }: Editing & { e: Entry; add: (name: string, more: Fields) => void }) {
-  const [is, set] = useState(false), [version, choose] = useState('')
+  const [open, set] = useState(false), [version, choose] = useState('')
   return (
     <li class="compose-operator">
-      <button type="button" class="link" aria-expanded={is} onClick={() => set(!is)}><span aria-hidden="true">{is ? '▾' : '▸'}</span> {e.title}</button>
-      {is && (
+      <button type="button" class="link" aria-expanded={open} onClick={() => set(!open)}><span aria-hidden="true">{open ? '▾' : '▸'}</span> {e.title}</button>
+      {open && (
         <div>
           <p>{e.description}</p>
           {e.versions.length > 0 ? (
@@ -216,11 +216,11 @@ function Board({ m, choose, drop, join }: { m: Fields; choose: (i: number) => vo
         </svg>
         {order.map((id) => {
           const b = box.get(id)!, a = id < 0 ? operators[-1 - id] : apps[id], name = text(a.name)
-          const what = id < 0 ? 'operator ' + (text(a.version) || 'newest') : [...list(a.roots).map(String), ...list(a.resources).map((r) => text(get(r, ['kind'])) || 'template')][0] ?? 'nothing yet'
+          const subtitle = id < 0 ? 'operator ' + (text(a.version) || 'newest') : [...list(a.roots).map(String), ...list(a.resources).map((r) => text(get(r, ['kind'])) || 'template')][0] ?? 'nothing yet'
           return (
             <div key={id} class={'compose-card' + (id < 0 ? ' is-operator' : '')} data-app={id < 0 ? undefined : name} style={{ left: b.x + 'px', top: b.y + 'px', width: wide + 'px', height: high + 'px' }}>
               <button type="button" class="compose-name" aria-pressed={draft.chosen === id} onClick={() => choose(id)} aria-keyshortcuts="Delete"
-                onKeyDown={(e) => { if (e.key === 'Delete') { e.preventDefault(); drop(id) } }}><b>{name}</b><span>{what}</span></button>
+                onKeyDown={(e) => { if (e.key === 'Delete') { e.preventDefault(); drop(id) } }}><b>{name}</b><span>{subtitle}</span></button>
               {id >= 0 && <span class="compose-port" aria-hidden="true" title="drag to another app to connect" onPointerDown={(e) => { held.current = name; e.currentTarget.setPointerCapture(e.pointerId) }}
                 onPointerMove={(e) => { if (held.current) pull(e) }} onPointerUp={leave} onPointerCancel={() => { held.current = ''; band.current!.setAttribute('d', '') }}>●</span>}
             </div>
@@ -272,7 +272,7 @@ function Connect({ page, m, edit, link, join }: Editing & { page: Page; link: { 
 function typeOf(page: Page, app: Fields, root: string): string {
   const i = root ? objects(app).indexOf(root) : 0, at = i - list(app.roots).length, [type] = (objects(app)[i] ?? '').split('/')
   if (at >= 0) return kindOf(list(app.resources).map(fields).filter((r) => r.kind && text(get(r, ['metadata', 'name'])))[at] ?? {})
-  const k = page.picture.kinds.find((k) => [k.kind, k.kind + '.' + k.group].some((name) => name.toLowerCase() === type.toLowerCase()))
+  const k = page.uiState.kinds.find((k) => [k.kind, k.kind + '.' + k.group].some((name) => name.toLowerCase() === type.toLowerCase()))
   return k ? k.kind + (k.group ? '.' + k.group : '') : ''
 }
 
@@ -289,15 +289,15 @@ function AppForm({ page, m, edit, drop }: Editing & { page: Page; drop: (key: 'a
       </section>
     )
   }
-  const where: Path = ['spec', key, at]
+  const field: Path = ['spec', key, at]
   return (
     <section id="compose-form" class="compose-form" aria-label="Form" key={key + at} tabIndex={-1}>
       <h3>{operator ? 'Operator' : 'App'} {text(a.name)}</h3>
-      {operator ? <>{input('Version', [...where, 'version'])}{input('Namespace', [...where, 'namespace'])}</> : (
+      {operator ? <>{input('Version', [...field, 'version'])}{input('Namespace', [...field, 'namespace'])}</> : (
         <>
-          {input('Name', [...where, 'name'], (v) => edit(rename(m, at, v)))}
-          <label class="form-field">Roots, one a line <textarea rows={2} spellcheck={false} value={list(a.roots).join('\n')} onChange={(e) => { const all = e.currentTarget.value.split(/\s+/).filter(Boolean); put([...where, 'roots'], all.length ? all : undefined) }} /></label>
-          {list(a.resources).map((r, n) => <Resource key={n} page={page} value={fields(r)} change={(path, v) => put([...where, 'resources', n, ...path], v)} />)}
+          {input('Name', [...field, 'name'], (v) => edit(rename(m, at, v)))}
+          <label class="form-field">Roots, one a line <textarea rows={2} spellcheck={false} value={list(a.roots).join('\n')} onChange={(e) => { const all = e.currentTarget.value.split(/\s+/).filter(Boolean); put([...field, 'roots'], all.length ? all : undefined) }} /></label>
+          {list(a.resources).map((r, n) => <Resource key={n} page={page} value={fields(r)} change={(path, v) => put([...field, 'resources', n, ...path], v)} />)}
         </>
       )}
       <button type="button" onClick={() => drop(key, at)}>Remove {text(a.name)}</button> <button type="button" onClick={() => { draft.chosen = nothing; tell() }}>Done</button>
@@ -315,7 +315,7 @@ function Resource({ page, value, change }: { page: Page; value: Fields; change: 
       <legend>{kind}</legend>
       <p class="form-help">{ask.answer?.description}</p>
       <label class="form-field">Name of the object <input value={text(get(value, ['metadata', 'name']))} spellcheck={false} onInput={(e) => change(['metadata', 'name'], e.currentTarget.value)} /></label>
-      <Waits of={ask} what="The schema" />
+      <Waits request={ask} label="The schema" />
       {ask.answer?.unavailable && <><p class="lacks">{ask.answer.unavailable}; or here, as JSON.</p><Group schema={{ properties: { spec: {} } }} value={value} path={[]} change={change} /></>}
       {schema && <Group schema={schema} value={value.spec} path={['spec']} change={change} />}
     </fieldset>
@@ -323,7 +323,7 @@ function Resource({ page, value, change }: { page: Page; value: Fields; change: 
 }
 
 function Text({ page }: { page: Page }) {
-  const area = useRef<HTMLTextAreaElement>(null), [said, say] = useState('')
+  const area = useRef<HTMLTextAreaElement>(null), [status, say] = useState('')
   const go = (p: Problem) => {
     const [from] = place(draft.yaml, p.line, p.column), [, to] = place(draft.yaml, p.line)
     area.current!.focus()
@@ -339,7 +339,7 @@ function Text({ page }: { page: Page }) {
     draft.touched = false
     setTimeout(() => URL.revokeObjectURL(url), 1000)
   }
-  const valid = draft.yaml && !draft.waits && !draft.failed && !draft.problems.length, wrong = draft.manifest ? lacks(draft.manifest, schemas) : []
+  const valid = draft.yaml && !draft.waits && !draft.failed && !draft.problems.length, wrong = draft.manifest ? specFaults(draft.manifest, schemas) : []
   const lead = (app: number) => {
     draft.chosen = app
     tell()
@@ -352,7 +352,7 @@ function Text({ page }: { page: Page }) {
         <span role="status" class={valid ? wrong.length ? 'tone-warn' : 'tone-good' : draft.failed || draft.problems.length ? 'tone-bad' : 'faint'}>
           {draft.waits ? 'reading ...' : draft.failed ? '✖ ' + draft.failed : !draft.yaml ? 'empty' : valid ? 'valid ✔' + (wrong.length ? `, with ${plural(wrong.length, 'field')} to check` : '') : `✖ not valid: ${draft.problems.length} to look at`}
         </span>
-        <button type="button" disabled={!draft.yaml} onClick={copy}>Copy</button> <button type="button" disabled={!draft.yaml} onClick={download}>Download</button> <span role="status">{said}</span>
+        <button type="button" disabled={!draft.yaml} onClick={copy}>Copy</button> <button type="button" disabled={!draft.yaml} onClick={download}>Download</button> <span role="status">{status}</span>
       </div>
       <textarea ref={area} aria-labelledby="compose-manifest" aria-describedby="compose-problems" aria-invalid={draft.problems.length > 0} rows={16} spellcheck={false} wrap="off" value={draft.yaml}
         onInput={(e) => { draft.yaml = e.currentTarget.value; Object.assign(draft, { typed: true, said: '' }); send(page, { yaml: draft.yaml }, 400) }} />

@@ -13,22 +13,22 @@ export function Group({ schema, value, path, change }: Omit<Of, 'name'>) {
   return <>{names.map((n) => <Field key={n} schema={schema.properties![n]} value={get(value, [n])} path={[...path, n]} name={n} required={want.includes(n)} change={change} />)}</>
 }
 
-function Field(of: Of) {
-  const { schema, value, name, required, path, change } = of, form = formOf(schema)
+function Field(props: Of) {
+  const { schema, value, name, required, path, change } = props, form = formOf(schema)
   if (form === 'group' || form === 'list' || form === 'map') {
     return <Nest title={name + (required ? ' *' : '')} help={schema.description} open={value !== undefined || required} error={check(schema, value)}>{() => form === 'group' ? <>{value === undefined && <button type="button" onClick={() => change(path, {})}>Set {name}</button>}<Group schema={schema} value={value} path={path} change={change} /></>
-      : form === 'list' ? <Items {...of} /> : <Entries {...of} />}</Nest>
+      : form === 'list' ? <Items {...props} /> : <Entries {...props} />}</Nest>
   }
-  return <Leaf {...of} form={form} />
+  return <Leaf {...props} form={form} />
 }
 
 function Nest({ title, help, open, error, children }: { title: string; help?: string; open?: boolean; error: string; children: () => ComponentChildren }) {
-  const [is, set] = useState(!!open), id = useId()
+  const [shown, set] = useState(!!open), id = useId()
   return (
     <fieldset class="form-nest" aria-describedby={error ? id : undefined}>
-      <legend><button type="button" class="link" aria-expanded={is} onClick={() => set(!is)}><span aria-hidden="true">{is ? '▾' : '▸'}</span> {title}</button></legend>
+      <legend><button type="button" class="link" aria-expanded={shown} onClick={() => set(!shown)}><span aria-hidden="true">{shown ? '▾' : '▸'}</span> {title}</button></legend>
       {error && <p id={id} class="tone-bad">✖ {error}</p>}
-      {is && <>{help && <p class="form-help">{help}</p>}{children()}</>}
+      {shown && <>{help && <p class="form-help">{help}</p>}{children()}</>}
     </fieldset>
   )
 }

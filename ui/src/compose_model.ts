@@ -114,8 +114,8 @@ function matches(pattern: string, v: string): boolean {
 }
 
 /** A name that none of the taken ones is: a DNS label. */
-export function nameFor(of: string, taken: string[]): string {
-  const base = of.toLowerCase().replace(/[^a-z0-9-]+/g, '-').replace(/^[^a-z]+/, '').slice(0, 50).replace(/-+$/, '') || 'app'
+export function nameFor(wanted: string, taken: string[]): string {
+  const base = wanted.toLowerCase().replace(/[^a-z0-9-]+/g, '-').replace(/^[^a-z]+/, '').slice(0, 50).replace(/-+$/, '') || 'app'
   for (let n = 1; ; n++) {
     const name = n > 1 ? `${base}-${n}` : base
     if (!taken.includes(name)) return name
@@ -139,11 +139,11 @@ export function addOperator(m: Fields, name: string, version: string): Fields {
 export function remove(m: Fields, key: 'apps' | 'operators' | 'dependencies' | 'connections', i: number): Fields {
   const name = key === 'apps' ? appNames(m)[i] : '', next = put(m, ['spec', key, i], undefined)
   if (!name) return next
-  const without = (m: Fields, key: string, names: (e: Fields) => (Value | undefined)[]) => {
+  const removeFrom = (m: Fields, key: string, names: (e: Fields) => (Value | undefined)[]) => {
     const rest = spec(m, key).filter((e) => !names(e).includes(name))
     return put(m, ['spec', key], rest.length ? rest : undefined)
   }
-  return without(without(next, 'dependencies', (e) => [e.from, e.to]), 'connections', (e) => [get(e, ['from', 'app']), get(e, ['to', 'app'])])
+  return removeFrom(removeFrom(next, 'dependencies', (e) => [e.from, e.to]), 'connections', (e) => [get(e, ['from', 'app']), get(e, ['to', 'app'])])
 }
 
 export function rename(m: Fields, i: number, name: string): Fields {
@@ -160,7 +160,7 @@ export type As = 'dependency' | 'spec' | 'label' | 'annotation' | 'value'
 export interface End { app: string; root: string; path: string }
 /** Where a value is put, by what the connection is made as. */
 export function target(as: As, path: string): string {
-  const key = (of: string) => path && `metadata.${of}[${JSON.stringify(path)}]`
+  const key = (field: string) => path && `metadata.${field}[${JSON.stringify(path)}]`
   return as === 'label' ? key('labels') : as === 'annotation' ? key('annotations') : as === 'spec' && path && !/^spec[.[]/.test(path) ? 'spec.' + path : path
 }
 
@@ -179,8 +179,8 @@ export const says = (as: As, from: End, to: End) => as === 'dependency' ? `${to.
 export const objects = (a: Fields): string[] => [
   ...list(a.roots).map(text),
   ...list(a.resources).flatMap((r) => {
-    const kind = text(get(r, ['kind'])), of = fields(get(r, ['metadata'])), name = text(of.name)
-    return kind && name ? [[kind.toLowerCase(), ...(text(of.namespace) ? [text(of.namespace)] : []), name].join('/')] : []
+    const kind = text(get(r, ['kind'])), metadata = fields(get(r, ['metadata'])), name = text(metadata.name)
+    return kind && name ? [[kind.toLowerCase(), ...(text(metadata.namespace) ? [text(metadata.namespace)] : []), name].join('/')] : []
   }),
 ]
 
@@ -190,10 +190,10 @@ export const kindOf = (o: Fields) => text(o.kind) + (text(o.apiVersion).includes
 /** Fields of a spec that take a text, those that refer to something first. */
 export function paths(s: Schema, depth = 5): string[] {
   const all: string[] = [], refers = /(ref|name|reference)(\.name)?$/i
-  const walk = (s: Schema, path: string, left: number) => {
+  const walk = (s: Schema, path: string, levels: number) => {
     if (s.type === 'string' || s['x-kubernetes-int-or-string']) all.push(path)
-    else if (left > 0 && s.type === 'array' && s.items) walk(s.items, path + '[0]', left - 1)
-    else if (left > 0) for (const [name, p] of Object.entries(s.properties ?? {})) if (!isSecret(name, p)) walk(p, `${path}.${name}`, left - 1)
+    else if (levels > 0 && s.type === 'array' && s.items) walk(s.items, path + '[0]', levels - 1)
+    else if (levels > 0) for (const [name, p] of Object.entries(s.properties ?? {})) if (!isSecret(name, p)) walk(p, `${path}.${name}`, levels - 1)
   }
   walk(s, 'spec', depth)
   return all.sort((a, b) => Number(refers.test(b)) - Number(refers.test(a)) || a.split('.').length - b.split('.').length).slice(0, 200)
@@ -214,7 +214,7 @@ export const links = (m: Fields): Link[] => [
 ]
 
 /** What is wrong with the objects that apps bring along, by the schemas that are known; not what a connection will put there. */
-export function lacks(m: Fields, schemas: Map<string, Schema>): (Fault & { app: number })[] {
+export function specFaults(m: Fields, schemas: Map<string, Schema>): (Fault & { app: number })[] {
   const filled = (app: Value | undefined, path: string) => spec(m, 'connections').some(({ to }) => {
     const p = text(get(to, ['path']))
     return get(to, ['app']) === app && (p === path || p.startsWith(path + '.') || p.startsWith(path + '['))
@@ -230,24 +230,24 @@ export interface Twig { id: number; children: Twig[] }
 /** The cards as a forest: an app is under the first that gives it something, or else under its operator. Circles are cut. */
 export function forest(m: Fields): Twig[] {
   const apps = spec(m, 'apps'), operators = spec(m, 'operators'), twigs = apps.map((_, id): Twig => ({ id, children: [] })), names = appNames(m)
-  const over = apps.map((a) => { const o = operators.findIndex((o) => o.name === a.operator); return o < 0 ? undefined : -1 - o })
+  const parents = apps.map((a) => { const o = operators.findIndex((o) => o.name === a.operator); return o < 0 ? undefined : -1 - o })
   const given = new Set<number>()
   for (const l of links(m)) {
     const to = names.indexOf(l.to), from = names.indexOf(l.from)
     if (to < 0 || from < 0 || given.has(to)) continue
     let up: number | undefined = from
-    while (up !== undefined && up >= 0 && up !== to) up = over[up]
+    while (up !== undefined && up >= 0 && up !== to) up = parents[up]
     if (up === to) continue
-    over[to] = from
+    parents[to] = from
     given.add(to)
   }
   const roots = operators.map((_, o): Twig => ({ id: -1 - o, children: [] }))
-  twigs.forEach((t, i) => { const up = over[i]; (up === undefined ? roots : up < 0 ? roots[-1 - up].children : twigs[up].children).push(t) })
+  twigs.forEach((t, i) => { const up = parents[i]; (up === undefined ? roots : up < 0 ? roots[-1 - up].children : twigs[up].children).push(t) })
   return roots
 }
 
 /** Where a line of a text begins and ends, counted from 1. */
 export function place(all: string, line: number, column = 1): [number, number] {
-  const lines = all.split('\n'), before = lines.slice(0, Math.max(0, line - 1)).reduce((n, l) => n + l.length + 1, 0), here = lines[line - 1] ?? ''
-  return [Math.min(all.length, before + Math.min(here.length, Math.max(0, column - 1))), Math.min(all.length, before + here.length)]
+  const lines = all.split('\n'), before = lines.slice(0, Math.max(0, line - 1)).reduce((n, l) => n + l.length + 1, 0), current = lines[line - 1] ?? ''
+  return [Math.min(all.length, before + Math.min(current.length, Math.max(0, column - 1))), Math.min(all.length, before + current.length)]
 }

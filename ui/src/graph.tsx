@@ -15,7 +15,7 @@ import { relations } from './words.ts'
 /** More cards in sight than this are drawn, however near they are: elements are what a page is slow of. */
 const fewElements = 120
 /** The canvas is larger than what is seen of it by this at each side, in pixels: a drag seldom draws it anew. */
-const beyond = 128
+const overscan = 128
 /** Cards this far out of sight are elements already, in pixels. */
 const around = 160
 
@@ -23,7 +23,7 @@ interface Live {
   scene: Scene | null
   shape: Shape | null
   /** Which stack the scene is of, looked at from where. */
-  of: string
+  stackKey: string
   topology: number
   aspect: number
   view: View
@@ -55,7 +55,7 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
   const [, again] = useReducer((n: number) => n + 1, 0)
   const canvas = useRef<HTMLCanvasElement>(null), world = useRef<HTMLDivElement>(null), pane = useRef<HTMLDivElement>(null)
   const live = useRef<Live>({
-    scene: null, shape: null, of: '', topology: -1, aspect: 0, view: { x: 0, y: 0, z: 1 }, drawn: { x: 0, y: 0, z: 0 }, dirty: true, size: { width: 0, height: 0 }, colors: null,
+    scene: null, shape: null, stackKey: '', topology: -1, aspect: 0, view: { x: 0, y: 0, z: 1 }, drawn: { x: 0, y: 0, z: 0 }, dirty: true, size: { width: 0, height: 0 }, colors: null,
     frame: 0, timer: 0, rest: 0, was: [], path: [], mounted: [], part: [0, 0, 0, 0], active: -1, key: '', node: '', focus: false,
   }).current
 
@@ -63,38 +63,38 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
     live.view = view
     live.frame ||= requestAnimationFrame(paint)
   }
-  const what = () => [live.scene, live.active, live.mounted, live.size, page.picture, live.path]
+  const inputs = () => [live.scene, live.active, live.mounted, live.size, page.uiState, live.path]
   function paint() {
     live.frame = 0
     const { view, size, scene } = live, ctx = canvas.current?.getContext('2d')
     if (!ctx || !scene || !size.width) return
     // What is drawn moves and grows as a picture, which costs next to nothing, and is drawn sharp when it rests.
     const { drawn } = live, grown = view.z / drawn.z, dx = view.x - drawn.x, dy = view.y - drawn.y
-    const kept = !live.dirty && (grown === 1 ? Math.max(Math.abs(dx), Math.abs(dy)) <= beyond : grown > 0.5 && grown < 2 && view.z < elements === drawn.z < elements)
+    const reuse = !live.dirty && (grown === 1 ? Math.max(Math.abs(dx), Math.abs(dy)) <= overscan : grown > 0.5 && grown < 2 && view.z < elements === drawn.z < elements)
     clearTimeout(live.rest)
-    if (kept && grown !== 1) live.rest = window.setTimeout(() => { live.dirty = true; look(live.view) }, 120)
+    if (reuse && grown !== 1) live.rest = window.setTimeout(() => { live.dirty = true; look(live.view) }, 120)
     else if (stale(live) && !live.timer) live.timer = window.setTimeout(() => { live.timer = 0; again(0) }, 60)
     world.current!.classList.toggle('graph-far', view.z < elements)
-    world.current!.style.willChange = kept ? 'transform' : ''
+    world.current!.style.willChange = reuse ? 'transform' : ''
     world.current!.style.transform = `translate(${view.x}px, ${view.y}px) scale(${view.z})`
-    canvas.current!.style.transform = kept ? `translate(${view.x + beyond - (drawn.x + beyond) * grown}px, ${view.y + beyond - (drawn.y + beyond) * grown}px) scale(${grown})` : ''
-    if (kept) return
+    canvas.current!.style.transform = reuse ? `translate(${view.x + overscan - (drawn.x + overscan) * grown}px, ${view.y + overscan - (drawn.y + overscan) * grown}px) scale(${grown})` : ''
+    if (reuse) return
     live.drawn = view
     live.dirty = false
-    live.was = what()
+    live.was = inputs()
     world.current!.style.setProperty('--z', String(view.z))
-    const ratio = devicePixelRatio || 1, width = size.width + 2 * beyond, height = size.height + 2 * beyond
+    const ratio = devicePixelRatio || 1, width = size.width + 2 * overscan, height = size.height + 2 * overscan
     const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)]
     if (canvas.current!.width !== w || canvas.current!.height !== h) Object.assign(canvas.current!, { width: w, height: h })
     ctx.setTransform(ratio, 0, 0, ratio, 0, 0)
     live.colors ??= colors(pane.current!)
     draw(ctx, {
-      page, scene, view: { x: view.x + beyond, y: view.y + beyond, z: view.z }, size: { width, height },
+      page, scene, view: { x: view.x + overscan, y: view.y + overscan, z: view.z }, size: { width, height },
       colors: live.colors, active: live.active, path: live.path, mounted: new Set(view.z < elements ? [] : live.mounted),
     })
   }
 
-  live.path = useMemo(() => pathOf(page), [page.picture.nodes, page.choice.node, page.choice.to])
+  live.path = useMemo(() => pathOf(page), [page.uiState.nodes, page.choice.node, page.choice.to])
   if (live.size.width) {
     renew(live, page, shape)
     choose(live, page)
@@ -130,7 +130,7 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
   }, [])
 
   useEffect(() => {
-    live.dirty ||= what().some((v, i) => v !== live.was[i])
+    live.dirty ||= inputs().some((v, i) => v !== live.was[i])
     look(live.view)
     if (!live.focus) return
     live.focus = false
@@ -149,7 +149,7 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
     const { key, fold } = live.scene!.cards[i].item, { open } = page.choice
     if (fold) page.set({ open: open.includes(key) ? open.filter((k) => k !== key) : [...open, key] })
   }
-  function center(by: number) { look(zoom(live.view, by, live.size.width / 2, live.size.height / 2)) }
+  function center(factor: number) { look(zoom(live.view, factor, live.size.width / 2, live.size.height / 2)) }
   function whole(floor?: number) { if (live.scene) look(fit(live.scene, live.size, live.active, floor)) }
 
   function keys(e: KeyboardEvent) {
@@ -209,7 +209,7 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
             <GraphCard key={s.cards[i].item.key} page={page} stack={stack} card={s.cards[i]} number={i} roots={shape.roots}
               selected={i === live.active} tabbable={i === first} />
           ))}
-          {s && said(live).map(([i, { text, relation }]) => (
+          {s && lineLabels(live).map(([i, { text, relation }]) => (
             <span key={'word' + i} class={`graph-word graph-${relations[relation]}`} aria-hidden="true" style={{ left: s.cards[i].x + 'px', top: s.cards[i].y + 'px' }}>{text}</span>
           ))}
         </div>
@@ -247,15 +247,15 @@ function at(live: Live, e: MouseEvent): number {
 /** Makes the scene anew where other things are shown, and keeps in its place what is looked at. */
 function renew(live: Live, page: Page, shape: Shape): void {
   if (live.shape === shape && live.topology === page.topology) return
-  const stack = page.stack()!, of = stack.name + ' ' + page.choice.root
-  const old = live.of === of ? live.scene : null
+  const stack = page.stack()!, stackKey = stack.name + ' ' + page.choice.root
+  const old = live.stackKey === stackKey ? live.scene : null
   live.shape = shape
   if (old && live.topology === page.topology && keep(old, stack, shape)) return
   if (!old) live.aspect = Math.round(100 * live.size.width / live.size.height)
   const before = old && old.cards[landmark(live, old)]
   live.scene = scene(page, stack, shape, live.aspect)
   live.topology = page.topology
-  live.of = of
+  live.stackKey = stackKey
   live.part = [0, 0, 0, 0]
   choose(live, page)
   const after = before && live.scene.cards.find((c) => c.item.key === before.item.key)
@@ -301,8 +301,8 @@ function mount(live: Live): void {
   }
   if (!stale(live)) return
   const { view: { x, y, z }, size } = live
-  for (const by of [around, 0]) {
-    live.part = [(-by - x) / z, (-by - y) / z, (size.width + by - x) / z, (size.height + by - y) / z]
+  for (const margin of [around, 0]) {
+    live.part = [(-margin - x) / z, (-margin - y) / z, (size.width + margin - x) / z, (size.height + margin - y) / z]
     live.mounted = inside(live.scene!, ...live.part)
     if (live.mounted.length <= fewElements) return
   }
@@ -310,7 +310,7 @@ function mount(live: Live): void {
 }
 
 /** The words above the cards that the selected one has lines to. */
-function said(live: Live) {
+function lineLabels(live: Live) {
   return live.active < 0 ? [] : [...words(live.scene!, live.active)].filter(([i]) => live.mounted.includes(i))
 }
 

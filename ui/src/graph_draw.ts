@@ -24,7 +24,7 @@ export function colors(el: Element): Colors {
 
 /** The health that a card shows as its own: of a fold the worst in it. */
 export function healthOf(page: Page, item: Item): number {
-  const n = page.picture.nodes[item.node]
+  const n = page.uiState.nodes[item.node]
   return item.fold ? item.worst : n?.h ?? (n?.t === 'missing' ? 5 : 0)
 }
 
@@ -140,8 +140,8 @@ function bend(d: Drawing, l: Pick<Line, 'from' | 'to'>): Bend {
   const y1 = (a.y + cardHeight / 2) * z + y, y2 = (b.y + cardHeight / 2) * z + y
   const out = a.x + cardWidth <= b.x ? [1, 0] : b.x + cardWidth <= a.x ? [0, 1] : [1, 1]
   const x1 = (a.x + out[0] * cardWidth) * z + x, x2 = (b.x + out[1] * cardWidth) * z + x
-  const by = Math.min(Math.max(40 * z, Math.abs(x2 - x1) / 2), 160 * z)
-  return [x1, y1, x1 + (out[0] ? by : -by), y1, x2 + (out[1] ? by : -by), y2, x2, y2]
+  const reach = Math.min(Math.max(40 * z, Math.abs(x2 - x1) / 2), 160 * z)
+  return [x1, y1, x1 + (out[0] ? reach : -reach), y1, x2 + (out[1] ? reach : -reach), y2, x2, y2]
 }
 
 function curve(ctx: Context, [x1, y1, ...rest]: Bend): void {
@@ -204,13 +204,13 @@ function labelled(ctx: Context, d: Drawing, cards: number[]): void {
     ctx.globalAlpha = c.item.context ? 0.55 : 1
     ctx.fillStyle = d.colors[h.tone]
     ctx.fillText(h.glyph, left, top + height * (two ? 0.3 : 0.5))
-    const beside = h.glyph ? size * 1.1 : 0
+    const indent = h.glyph ? size * 1.1 : 0
     if (two) {
       ctx.fillStyle = d.colors.faint
-      ctx.fillText(cut(ctx, kind, width - 14 * z - beside, size), left + beside, top + height * 0.3)
+      ctx.fillText(cut(ctx, kind, width - 14 * z - indent, size), left + indent, top + height * 0.3)
     }
     ctx.fillStyle = d.colors.text
-    ctx.fillText(cut(ctx, name, width - 14 * z - (two ? 0 : beside), size), left + (two ? 0 : beside), top + height * (two ? 0.7 : 0.5))
+    ctx.fillText(cut(ctx, name, width - 14 * z - (two ? 0 : indent), size), left + (two ? 0 : indent), top + height * (two ? 0.7 : 0.5))
   }
   ctx.globalAlpha = 1
 }

@@ -53,15 +53,15 @@ export function scene(page: Page, stack: Stack, s: Shape, aspect: number): Scene
   cards.forEach((c, i) => c.parent >= 0 && sized[c.parent].children.push(sized[i]))
   const placed = layout(sized.filter((_, i) => cards[i].parent < 0), { ...distances, aspect })
   placed.boxes.forEach((b, i) => Object.assign(cards[i], b))
-  const of = nodes(stack, cards)
-  return { cards, width: placed.width, height: placed.height, of, ...crossing(page, stack, cards, of) }
+  const cardOf = nodes(stack, cards)
+  return { cards, width: placed.width, height: placed.height, of: cardOf, ...crossing(page, stack, cards, cardOf) }
 }
 
 /** Whether a scene can be kept for a shape: then its cards are given the items of now. */
-export function keep(of: Scene, stack: Stack, s: Shape): boolean {
+export function keep(old: Scene, stack: Stack, s: Shape): boolean {
   const items = s.items.filter((it) => it.depth === 0 || !stack.tree[it.place].a)
-  if (items.length !== of.cards.length || items.some((it, i) => it.key !== of.cards[i].item.key || it.depth !== of.cards[i].item.depth)) return false
-  of.cards.forEach((c, i) => { c.item = items[i] })
+  if (items.length !== old.cards.length || items.some((it, i) => it.key !== old.cards[i].item.key || it.depth !== old.cards[i].item.depth)) return false
+  old.cards.forEach((c, i) => { c.item = items[i] })
   return true
 }
 
@@ -80,24 +80,24 @@ function hanging(page: Page, stack: Stack, item: Item): { via: Edge['v']; relati
 }
 
 function nodes(stack: Stack, cards: Card[]): Map<number, number> {
-  const of = new Map<number, number>()
-  cards.forEach((c, i) => !c.item.fold && of.set(c.item.node, i))
+  const cardOf = new Map<number, number>()
+  cards.forEach((c, i) => !c.item.fold && cardOf.set(c.item.node, i))
   cards.forEach((c, i) => c.item.fold?.forEach((p) => {
     const { n } = stack.tree[p]
-    if (!of.has(n)) of.set(n, i)
+    if (!cardOf.has(n)) cardOf.set(n, i)
   }))
-  return of
+  return cardOf
 }
 
-function crossing(page: Page, stack: Stack, cards: Card[], of: Map<number, number>): { cross: Line[]; at: Map<number, number[]> } {
+function crossing(page: Page, stack: Stack, cards: Card[], cardOf: Map<number, number>): { cross: Line[]; at: Map<number, number[]> } {
   const cross: Line[] = [], at = new Map<number, number[]>(), seen = new Set<string>()
   const note = (card: number, line: number) => at.get(card)?.push(line) ?? at.set(card, [line])
   cards.forEach((c, from) => {
     for (const p of c.item.fold ?? [c.item.place]) {
       const { n } = stack.tree[p]
-      if (of.get(n) !== from) continue
+      if (cardOf.get(n) !== from) continue
       for (const e of page.node(n).e ?? []) {
-        const to = of.get(e.t), key = `${from} ${to} ${e.r}${e.v}`
+        const to = cardOf.get(e.t), key = `${from} ${to} ${e.r}${e.v}`
         if (to === undefined || to === from || seen.has(key) || hangs(cards, from, to) || hangs(cards, to, from)) continue
         seen.add(key)
         const line = cross.push({ from, to, relation: e.r, via: e.v, inferred: !!e.i }) - 1
@@ -122,14 +122,14 @@ export interface Size { width: number; height: number }
 /** Names are readable from here on: to fit all in the window goes no further, unless a little more is enough. */
 export const readable = 0.75
 const nearly = 0.62
-export const least = 0.02
-export const most = 2
+export const minZoom = 0.02
+export const maxZoom = 2
 const margin = 24
 
 /** Shows all; but where names could not be read then, the part around a card. */
 export function fit(s: Scene, size: Size, around: number, floor = readable): View {
   const all = Math.min((size.width - 2 * margin) / s.width, (size.height - 2 * margin) / s.height, 1)
-  const z = Math.min(Math.max(all, all >= nearly ? 0 : floor, least), most)
+  const z = Math.min(Math.max(all, all >= nearly ? 0 : floor, minZoom), maxZoom)
   const center = (length: number, room: number) => (room - length * z) / 2
   const view = { z, x: center(s.width, size.width), y: center(s.height, size.height) }
   const c = s.cards[around] ?? s.cards[0]
@@ -145,8 +145,8 @@ export function fit(s: Scene, size: Size, around: number, floor = readable): Vie
 const between = (n: number, low: number, high: number) => Math.min(Math.max(n, low), high)
 
 /** Zooms so that a point of the window stays where it is. */
-export function zoom(v: View, by: number, x: number, y: number): View {
-  const z = between(v.z * by, least, most)
+export function zoom(v: View, factor: number, x: number, y: number): View {
+  const z = between(v.z * factor, minZoom, maxZoom)
   return { z, x: x - (x - v.x) * z / v.z, y: y - (y - v.y) * z / v.z }
 }
 

@@ -33,8 +33,8 @@ export function gestures(el: HTMLElement, view: () => View, look: (v: View) => v
     moved = still
     if (other) {
       const box = el.getBoundingClientRect(), before = Math.hypot(from.x - other.x, from.y - other.y)
-      const by = Math.hypot(e.clientX - other.x, e.clientY - other.y) / Math.max(before, 1)
-      look(zoom(view(), by, (e.clientX + other.x) / 2 - box.left, (e.clientY + other.y) / 2 - box.top))
+      const factor = Math.hypot(e.clientX - other.x, e.clientY - other.y) / Math.max(before, 1)
+      look(zoom(view(), factor, (e.clientX + other.x) / 2 - box.left, (e.clientY + other.y) / 2 - box.top))
     } else look({ ...view(), x: view().x + dx, y: view().y + dy })
     down.set(e.pointerId, { x: e.clientX, y: e.clientY })
   })

@@ -40,10 +40,10 @@ export interface Layout {
 }
 
 export function layout(im: Impact): Layout {
-  const all = [...im.direct, ...im.indirect, ...im.served], by = new Map<string, Dependent>(), shown = new Set<Dependent>()
-  for (const d of all) if (!by.has(d.id)) by.set(d.id, d)
+  const all = [...im.direct, ...im.indirect, ...im.served], byID = new Map<string, Dependent>(), shown = new Set<Dependent>()
+  for (const d of all) if (!byID.has(d.id)) byID.set(d.id, d)
   const stacks = im.stacks.map((touched) => {
-    const objects = touched.objects.flatMap((id) => by.get(id) ?? []).filter((d) => !shown.has(d))
+    const objects = touched.objects.flatMap((id) => byID.get(id) ?? []).filter((d) => !shown.has(d))
     for (const d of objects) shown.add(d)
     return { touched, objects }
   })

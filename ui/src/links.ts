@@ -15,17 +15,17 @@ export interface Links {
 }
 
 export const owns = 1, needs = 2, serves = 3
-const isAside = 1, isManager = 4
+const peerFlag = 1, managerFlag = 4
 
-export const aside = ({ edge }: Arrow) => !!((edge.f ?? 0) & isAside)
-export const manages = ({ edge }: Arrow) => !!((edge.f ?? 0) & isManager)
+export const isPeer = ({ edge }: Arrow) => !!((edge.f ?? 0) & peerFlag)
+export const manages = ({ edge }: Arrow) => !!((edge.f ?? 0) & managerFlag)
 
-let last: { of: UIState['nodes']; links: Links } | null = null
+let last: { nodes: UIState['nodes']; links: Links } | null = null
 
 /** They are of the UIState that was asked about last: it is replaced as a whole when it changes. */
 export function linksOf(page: Page): Links {
-  const { nodes, kinds, namespaces } = page.picture
-  if (last?.of === nodes) return last.links
+  const { nodes, kinds, namespaces } = page.uiState
+  if (last?.nodes === nodes) return last.links
   const ids: number[] = [], compare = (a: string, b: string) => a < b ? -1 : a > b ? 1 : 0
   nodes.forEach((n, id) => { if (n) ids.push(id) })
   ids.sort((x, y) => {
@@ -42,6 +42,6 @@ export function linksOf(page: Page): Links {
       into[edge.t].push(arrow)
     }
   }
-  last = { of: nodes, links: { rank, out, into } }
+  last = { nodes, links: { rank, out, into } }
   return last.links
 }

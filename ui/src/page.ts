@@ -72,7 +72,7 @@ export class Page {
   /** What each view was filtered by when it was left. */
   private filters = new Map<ViewName, Partial<Choice>>()
 
-  constructor(public picture: UIState, public server: Server | null, private address: Address | null = browserAddress()) {
+  constructor(public uiState: UIState, public server: Server | null, private address: Address | null = browserAddress()) {
     this.choice = this.read()
     address?.watch(() => {
       this.choice = this.read()
@@ -87,9 +87,9 @@ export class Page {
 
   /** What is shown where the address says nothing. */
   private home(): Choice {
-    const { view, stacks } = this.picture, only = stacks.length === 1 ? stacks[0].name : ''
-    const first = view || (only ? 'stack' : 'stacks')
-    return { ...none(), view: first, stack: first === 'stack' ? only || stacks[0]?.name || '' : '' }
+    const { view, stacks } = this.uiState, single = stacks.length === 1 ? stacks[0].name : ''
+    const first = view || (single ? 'stack' : 'stacks')
+    return { ...none(), view: first, stack: first === 'stack' ? single || stacks[0]?.name || '' : '' }
   }
 
   /** Tells everybody after a change of choice; with jump, Back leads to the choice before. */
@@ -105,7 +105,7 @@ export class Page {
     const { view: from, stack } = this.choice
     if (view === from) return
     this.filters.set(from, filtersOf(this.choice))
-    const first = view === 'stack' && !stack ? this.picture.stacks.reduce<Stack | undefined>((a, s) => a && (a.health ?? 0) >= (s.health ?? 0) ? a : s, undefined)?.name : ''
+    const first = view === 'stack' && !stack ? this.uiState.stacks.reduce<Stack | undefined>((a, s) => a && (a.health ?? 0) >= (s.health ?? 0) ? a : s, undefined)?.name : ''
     this.set({ ...noFilters(), ...this.filters.get(view), view, sort: '', ...(first && { stack: first }) }, true)
   }
 
@@ -118,7 +118,7 @@ export class Page {
   /** Shows an object: in the stack that is shown, if it is there, or in one that has it. */
   reveal(ref: string): void {
     const id = this.find(ref), has = (s?: Stack) => s?.tree.some((p) => p.n === id)
-    const stack = has(this.stack()) ? this.choice.stack : this.picture.stacks.find(has)?.name
+    const stack = has(this.stack()) ? this.choice.stack : this.uiState.stacks.find(has)?.name
     if (stack) this.open(stack, ref)
     else this.set({ ...none(), view: 'stack', stack: this.choice.stack, root: ref, node: ref }, true)
   }
@@ -126,9 +126,9 @@ export class Page {
   /** Takes in what changed. */
   apply(change: Change): void {
     if (!FILE) {
-      const { picture } = this, { head, order } = change
-      const nodes = change.nodes ? picture.nodes.slice() : picture.nodes
-      const next: UIState = { ...(head ?? picture), at: change.at, nodes, stacks: picture.stacks }
+      const { uiState } = this, { head, order } = change
+      const nodes = change.nodes ? uiState.nodes.slice() : uiState.nodes
+      const next: UIState = { ...(head ?? uiState), at: change.at, nodes, stacks: uiState.stacks }
       let moved = false
       for (const [at, node] of Object.entries(change.nodes ?? {})) {
         const id = +at, old = nodes[id] ?? null
@@ -138,16 +138,16 @@ export class Page {
         moved ||= !sameObject(old, node)
       }
       if (change.stacks || order) {
-        const by = new Map(picture.stacks.map((s) => [s.name, s]))
+        const byName = new Map(uiState.stacks.map((s) => [s.name, s]))
         for (const [name, stack] of Object.entries(change.stacks ?? {})) {
-          moved ||= !sameStack(by.get(name), stack)
-          if (stack) by.set(name, stack)
-          else by.delete(name)
+          moved ||= !sameStack(byName.get(name), stack)
+          if (stack) byName.set(name, stack)
+          else byName.delete(name)
         }
-        next.stacks = (order ?? [...by.keys()]).flatMap((name) => by.get(name) ?? [])
+        next.stacks = (order ?? [...byName.keys()]).flatMap((name) => byName.get(name) ?? [])
       }
-      this.picture = next
-      if (head && !(begins(picture.kinds.map(kindKey), next.kinds.map(kindKey)) && begins(picture.namespaces, next.namespaces))) this.index = null
+      this.uiState = next
+      if (head && !(begins(uiState.kinds.map(kindKey), next.kinds.map(kindKey)) && begins(uiState.namespaces, next.namespaces))) this.index = null
       if (this.index) for (const at of Object.keys(change.nodes ?? {})) if (nodes[+at]) this.index.set(this.ref(+at), +at)
       if (moved) this.topology++
       this.tell()
@@ -157,10 +157,10 @@ export class Page {
   /** Takes a whole UIState, after a time without news. What was chosen stays. */
   replace(next: UIState): void {
     if (!FILE) {
-      const { nodes, stacks } = this.picture
+      const { nodes, stacks } = this.uiState
       const same = nodes.length === next.nodes.length && nodes.every((n, i) => sameObject(n, next.nodes[i]))
         && stacks.length === next.stacks.length && stacks.every((s, i) => s.name === next.stacks[i].name && sameStack(s, next.stacks[i]))
-      this.picture = next
+      this.uiState = next
       this.index = null
       if (!same) this.topology++
       this.tell()
@@ -184,9 +184,9 @@ export class Page {
     for (const l of this.listeners) l()
   }
 
-  node(id: number): Node { return this.picture.nodes[id]! }
-  kind(n: Node): Kind { return this.picture.kinds[n.k] }
-  namespace(n: Node): string { return this.picture.namespaces[n.s ?? 0] }
+  node(id: number): Node { return this.uiState.nodes[id]! }
+  kind(n: Node): Kind { return this.uiState.kinds[n.k] }
+  namespace(n: Node): string { return this.uiState.namespaces[n.s ?? 0] }
   /** Kind.group/namespace/name, as the program writes objects. */
   ref(id: number): string {
     const n = this.node(id), k = this.kind(n), ns = this.namespace(n)
@@ -198,14 +198,14 @@ export class Page {
     if (!ref) return -1
     if (!this.index) {
       this.index = new Map()
-      for (let i = 0; i < this.picture.nodes.length; i++) if (this.picture.nodes[i]) this.index.set(this.ref(i), i)
+      for (let i = 0; i < this.uiState.nodes.length; i++) if (this.uiState.nodes[i]) this.index.set(this.ref(i), i)
     }
     return this.index.get(ref) ?? -1
   }
 
   stack(): Stack | undefined {
     const { stack, root } = this.choice
-    return root && this.rooted?.root === root ? this.rooted.stack : this.picture.stacks.find((s) => s.name === stack)
+    return root && this.rooted?.root === root ? this.rooted.stack : this.uiState.stacks.find((s) => s.name === stack)
   }
 
   /** The selected node; -1 for none. */
@@ -215,14 +215,14 @@ export class Page {
   gone(): { what: 'stack' | 'root' | 'node' | 'to'; ref: string }[] {
     const { stack, root, node, to } = this.choice
     return FILE ? [] : [
-      ...(stack && !this.picture.stacks.some((s) => s.name === stack) ? [{ what: 'stack' as const, ref: stack }] : []),
-      ...(['root', 'node', 'to'] as const).map((what) => ({ what, ref: { root, node, to }[what] })).filter(({ ref }) => ref && this.find(ref) < 0),
+      ...(stack && !this.uiState.stacks.some((s) => s.name === stack) ? [{ what: 'stack' as const, ref: stack }] : []),
+      ...(['root', 'node', 'to'] as const).map((field) => ({ what: field, ref: { root, node, to }[field] })).filter(({ ref }) => ref && this.find(ref) < 0),
     ]
   }
 
   /** Seconds of Unix time that ages are told against: of what does not change, when it was read. */
   now(): number {
-    return (this.picture.mode === 'live' ? Date.now() : Date.parse(this.picture.at)) / 1000
+    return (this.uiState.mode === 'live' ? Date.now() : Date.parse(this.uiState.at)) / 1000
   }
 }
 
@@ -260,8 +260,8 @@ const lists = { kind: 'kinds', ns: 'namespaces', label: 'labels', rel: 'relation
 export function encode(c: Choice): string {
   const out: string[] = []
   const put = (key: string, value: string) => out.push(key + '=' + encodeURIComponent(value).replace(/%(2F|3A|40|2C|3D)/g, (_, hex) => String.fromCharCode(parseInt(hex, 16))))
-  for (const [key, of] of Object.entries(texts)) if (c[of]) put(key, c[of])
-  for (const [key, of] of Object.entries(lists)) for (const value of c[of]) put(key, value)
+  for (const [key, field] of Object.entries(texts)) if (c[field]) put(key, c[field])
+  for (const [key, field] of Object.entries(lists)) for (const value of c[field]) put(key, value)
   for (const h of c.health) put('health', health[h]?.word || 'none')
   if (c.show !== 'both') put('show', c.show)
   return c.view + (out.length ? '?' + out.join('&') : '')
@@ -273,8 +273,8 @@ export function decode(text: string): Choice | null {
   if (!viewNames.includes(view)) return null
   const query = new URLSearchParams(at < 0 ? '' : text.slice(at + 1)), c = { ...none(), view }
   const all = (key: string) => [...new Set(query.getAll(key).filter(Boolean))]
-  for (const [key, of] of Object.entries(texts)) c[of] = query.get(key) ?? ''
-  for (const [key, of] of Object.entries(lists)) c[of] = all(key)
+  for (const [key, field] of Object.entries(texts)) c[field] = query.get(key) ?? ''
+  for (const [key, field] of Object.entries(lists)) c[field] = all(key)
   c.relations = c.relations.filter((r) => (relations as readonly string[]).includes(r))
   c.health = all('health').map((w) => w === 'none' ? 0 : health.findIndex((h) => h.word === w)).filter((h) => h >= 0)
   const show = query.get('show')

@@ -1,6 +1,6 @@
 // A shortest chain of edges between two objects, as pkg/graph/path.go finds it: the same answers.
 
-import { aside, linksOf, manages, needs, owns, serves, type Arrow, type Links } from './links.ts'
+import { isPeer, linksOf, manages, needs, owns, serves, type Arrow, type Links } from './links.ts'
 import type { Page } from './page.ts'
 
 /** An edge of a path; against says that it is walked from its end to its start. */
@@ -52,7 +52,7 @@ function stepsTo(seen: Map<number, Reached | null>, to: number): Step[] {
 }
 
 const awaited = (page: Page, l: Links, id: number) =>
-  l.into[id].some((a) => a.edge.r === owns && !manages(a) && !aside(a) && !page.node(a.from).t)
+  l.into[id].some((a) => a.edge.r === owns && !manages(a) && !isPeer(a) && !page.node(a.from).t)
 
 /** The nodes of the path that is chosen, from end to end; none where none is. */
 export function pathOf(page: Page): number[] {

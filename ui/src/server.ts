@@ -8,10 +8,10 @@ const silence = 30_000
 /** Between two attempts to come back, in ms: more each time. */
 const pauses = [500, 1000, 2000, 4000, 8000, 15_000]
 /** After so many the server is taken for ended; a page goes on asking all the same. */
-const patience = 3
+const maxAttempts = 3
 
-const over = 'kubectl sysop ui has ended: start it again, and open the address that it prints'
-const lost = 'the connection was lost'
+const endedMessage = 'kubectl sysop ui has ended: start it again, and open the address that it prints'
+const lostMessage = 'the connection was lost'
 
 /**
  * What lets this page in, sent with every request. It is kept in the storage of this tab and this
@@ -55,14 +55,14 @@ export const server: Server = {
 export interface Event { name: string; data: string }
 
 /** The events of a text that comes in pieces, as server-sent events are written. */
-export function reader(hear: (e: Event) => void): (piece: string) => void {
+export function reader(receive: (e: Event) => void): (chunk: string) => void {
   let rest: string[] = []
-  return (piece) => {
-    if (!piece) return
+  return (chunk) => {
+    if (!chunk) return
     // Only what is new is searched: a UIState is large, and comes in many pieces.
-    const tail = rest.at(-1)?.slice(-1) === '\n' && piece[0] === '\n' ? 0 : piece.indexOf('\n\n')
-    if (tail < 0) { rest.push(piece); return }
-    const blocks = (rest.join('') + piece).split('\n\n')
+    const tail = rest.at(-1)?.slice(-1) === '\n' && chunk[0] === '\n' ? 0 : chunk.indexOf('\n\n')
+    if (tail < 0) { rest.push(chunk); return }
+    const blocks = (rest.join('') + chunk).split('\n\n')
     rest = [blocks.pop()!]
     for (const block of blocks) {
       let name = '', data = ''
@@ -70,7 +70,7 @@ export function reader(hear: (e: Event) => void): (piece: string) => void {
         if (line.startsWith('event: ')) name = line.slice(7)
         if (line.startsWith('data: ')) data += line.slice(6)
       }
-      if (name) hear({ name, data })
+      if (name) receive({ name, data })
     }
   }
 }
@@ -137,47 +137,47 @@ export async function enter(): Promise<{ refused: Error | null; leave: () => voi
  * Hands the first UIState to open, and every change to the page that open returns; says meanwhile
  * what is waited for. It fails where there will be no UIState.
  */
-export async function connect(open: (picture: UIState, server: Server) => Page, say: (what: string) => void): Promise<void> {
+export async function connect(open: (uiState: UIState, server: Server) => Page, say: (message: string) => void): Promise<void> {
   const { refused, leave } = await enter()
   return new Promise<void>((_, fail) => follow(open, say, (e) => fail(refused ?? e))).finally(leave)
 }
 
-function follow(open: (picture: UIState, server: Server) => Page, say: (what: string) => void, fail: (e: Error) => void): void {
+function follow(open: (uiState: UIState, server: Server) => Page, say: (message: string) => void, fail: (e: Error) => void): void {
   let page: Page | null = null, run: AbortController | null = null, failures = 0, timer = 0, ended = false
 
-  const state = (state: 'live' | 'stale' | 'ended', why = '') => {
-    if (page) page.connected({ state: state === 'live' && page.picture.mode !== 'live' ? 'still' : state, why })
-    else if (why) say(why)
+  const state = (state: 'live' | 'stale' | 'ended', reason = '') => {
+    if (page) page.connected({ state: state === 'live' && page.uiState.mode !== 'live' ? 'still' : state, why: reason })
+    else if (reason) say(reason)
   }
-  const end = (why: string) => {
+  const end = (reason: string) => {
     ended = true
-    state('ended', why)
-    if (!page) fail(new Error(why))
+    state('ended', reason)
+    if (!page) fail(new Error(reason))
   }
   const listen = () => {
     clearTimeout(timer)
     timer = window.setTimeout(() => again('no word from kubectl sysop ui for 30 s'), silence)
   }
-  const hear = ({ name, data }: Event) => {
+  const receive = ({ name, data }: Event) => {
     listen()
     if (page) page.connection.at = Date.now()
-    if (name === 'end') return end(over)
-    const said = JSON.parse(data)
+    if (name === 'end') return end(endedMessage)
+    const body = JSON.parse(data)
     if (name === 'picture') {
       failures = 0
-      if (page) page.replace(said as UIState)
-      else page = open(said as UIState, server)
+      if (page) page.replace(body as UIState)
+      else page = open(body as UIState, server)
       page.connection.at = Date.now()
       state('live')
-    } else if (name === 'change') page?.apply(said as Change)
-    else if (name === 'stale') state(said.why ? 'stale' : 'live', said.why)
+    } else if (name === 'change') page?.apply(body as Change)
+    else if (name === 'stale') state(body.why ? 'stale' : 'live', body.why)
   }
-  const again = (why: string) => {
+  const again = (reason: string) => {
     stop()
     if (ended || document.hidden) return
     failures++
-    if (failures > patience) state('ended', over)
-    else state('stale', why + ': trying again')
+    if (failures > maxAttempts) state('ended', endedMessage)
+    else state('stale', reason + ': trying again')
     timer = window.setTimeout(start, pauses[Math.min(failures, pauses.length) - 1])
   }
   const stop = () => {
@@ -190,14 +190,14 @@ function follow(open: (picture: UIState, server: Server) => Page, say: (what: st
     listen()
     try {
       const answer = await ask('stream', { signal: mine.signal })
-      const text = answer.body!.pipeThrough(new TextDecoderStream()).getReader(), read = reader(hear)
-      for (let piece = await text.read(); !piece.done && run === mine; piece = await text.read()) {
-        try { read(piece.value) } catch (e) { reportError(e) }
+      const text = answer.body!.pipeThrough(new TextDecoderStream()).getReader(), read = reader(receive)
+      for (let chunk = await text.read(); !chunk.done && run === mine; chunk = await text.read()) {
+        try { read(chunk.value) } catch (e) { reportError(e) }
       }
-      if (run === mine) again(lost)
+      if (run === mine) again(lostMessage)
     } catch (e) {
       if (run !== mine) return
-      if (!(e instanceof Refusal)) return again(lost)
+      if (!(e instanceof Refusal)) return again(lostMessage)
       if (e.status !== 401) return again(e.message)
       stop()
       end(e.message)

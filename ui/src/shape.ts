@@ -43,27 +43,27 @@ export interface Shape {
 /** So many items are drawn; beyond, what is well is folded, the deepest first. What is in trouble never is. */
 export const limit = 1500
 /** More equal leaves than this are one item. */
-export const fewest = 3
+export const maxEqual = 3
 /** In choice.open: no fold, no limit. */
 export const all = '*'
 
 /** The name of a fold that the limit makes. */
 const more = 'more'
 
-interface Memory { tree: Place[]; bad: Set<number>; at: string; choice: string; picture: unknown; shape?: Shape }
+interface Memory { tree: Place[]; bad: Set<number>; at: string; choice: string; uiState: unknown; shape?: Shape }
 const memories = new WeakMap<Page, Map<string, Memory>>()
 
 export function shape(page: Page, stack: Stack): Shape {
-  let of = memories.get(page)
-  if (!of) memories.set(page, of = new Map())
-  let m = of.get(stack.name)
+  let byStack = memories.get(page)
+  if (!byStack) memories.set(page, byStack = new Map())
+  let m = byStack.get(stack.name)
   if (!m || m.tree !== stack.tree) {
     const bad = !FILE && m && sameTree(m.tree, stack.tree) ? m.bad : troubled(page, stack)
-    of.set(stack.name, m = { tree: stack.tree, bad, at: '', choice: '', picture: null })
+    byStack.set(stack.name, m = { tree: stack.tree, bad, at: '', choice: '', uiState: null })
   }
   const choice = JSON.stringify([page.choice.root, page.choice.open, filtersOf(page.choice)])
-  if (!m.shape || m.at !== page.picture.at || m.choice !== choice || m.picture !== page.picture) {
-    Object.assign(m, { at: page.picture.at, choice, picture: page.picture, shape: build(page, stack, m.bad) })
+  if (!m.shape || m.at !== page.uiState.at || m.choice !== choice || m.uiState !== page.uiState) {
+    Object.assign(m, { at: page.uiState.at, choice, uiState: page.uiState, shape: build(page, stack, m.bad) })
   }
   return m.shape!
 }
@@ -74,13 +74,13 @@ function sameTree(a: Place[], b: Place[]): boolean {
 
 /** What is in trouble by itself now. */
 function troubled(page: Page, stack: Stack): Set<number> {
-  return new Set(stack.tree.filter(({ n }) => isBad(page.picture.nodes[n])).map((p) => p.n))
+  return new Set(stack.tree.filter(({ n }) => isBad(page.uiState.nodes[n])).map((p) => p.n))
 }
 
 const isBad = (n: Node | null) => !!n && ((n.h ?? 0) >= trouble || n.t === 'missing')
 
 function build(page: Page, stack: Stack, bad: Set<number>): Shape {
-  const { picture, choice } = page, { tree } = stack, open = new Set(choice.open)
+  const { uiState, choice } = page, { tree } = stack, open = new Set(choice.open)
   const [from, to] = range(page, tree)
   const parent = parents(tree, from, to), want = wanted(page, tree, from, to)
   const keep = want.slice()
@@ -88,7 +88,7 @@ function build(page: Page, stack: Stack, bad: Set<number>): Shape {
   const item: Item[] = [], roots: Item[] = []
   let shown = 0
   for (let i = from; i < to; i++) {
-    const p = tree[i], node = picture.nodes[p.n]
+    const p = tree[i], node = uiState.nodes[p.n]
     if (!keep[i] || !node) continue
     let up = parent[i]
     while (up >= 0 && !item[up]) up = parent[up]
@@ -141,7 +141,7 @@ const texts = new WeakMap<Node, string>()
 export function searchText(page: Page, n: Node): string {
   let text = texts.get(n)
   if (text === undefined) {
-    text = [`${page.kind(n).kind}/${n.n}`, page.namespace(n), n.r ?? '', ...(n.l ?? []).map((l) => page.picture.labels[l])].join('\n').toLowerCase()
+    text = [`${page.kind(n).kind}/${n.n}`, page.namespace(n), n.r ?? '', ...(n.l ?? []).map((l) => page.uiState.labels[l])].join('\n').toLowerCase()
     texts.set(n, text)
   }
   return text
@@ -152,18 +152,18 @@ export const relationOf = { root: '', owned: 'owns', needed: 'needs', serving: '
 
 /** 1 for each place that the filters want. */
 function wanted(page: Page, tree: Place[], from: number, to: number): Uint8Array {
-  const c = page.choice, { picture } = page, want = new Uint8Array(tree.length)
-  const kinds = picture.kinds.map((k) => c.kinds.includes(k.kind) || c.kinds.includes(kindKey(k)))
-  const namespaces = picture.namespaces.map((n) => c.namespaces.includes(n))
+  const c = page.choice, { uiState } = page, want = new Uint8Array(tree.length)
+  const kinds = uiState.kinds.map((k) => c.kinds.includes(k.kind) || c.kinds.includes(kindKey(k)))
+  const namespaces = uiState.namespaces.map((n) => c.namespaces.includes(n))
   const words = wordsOf(c.search), labels = selector(c)
   for (let i = from; i < to; i++) {
-    const p = tree[i], n = picture.nodes[p.n]
+    const p = tree[i], n = uiState.nodes[p.n]
     want[i] = n
       && (!c.kinds.length || kinds[n.k])
       && (!c.namespaces.length || namespaces[n.s ?? 0])
       && (!c.health.length || c.health.includes(n.h ?? 0))
       && (!c.relations.length || c.relations.includes(relationOf[p.w ?? 'root']) || (p.w ?? 'root') === 'root')
-      && labels.every((any) => n.l?.some((l) => any.includes(picture.labels[l])))
+      && labels.every((any) => n.l?.some((l) => any.includes(uiState.labels[l])))
       && (!words.length || words.every((w) => searchText(page, n).includes(w))) ? 1 : 0
   }
   return want
@@ -171,19 +171,19 @@ function wanted(page: Page, tree: Place[], from: number, to: number): Uint8Array
 
 /** Labels of one key are alternatives; those of different keys are all asked for. */
 function selector(c: Choice): string[][] {
-  const by = new Map<string, string[]>()
+  const byKey = new Map<string, string[]>()
   for (const l of c.labels) {
     const key = l.split('=', 1)[0]
-    by.set(key, [...(by.get(key) ?? []), l])
+    byKey.set(key, [...(byKey.get(key) ?? []), l])
   }
-  return [...by.values()]
+  return [...byKey.values()]
 }
 
 interface Folding { page: Page; tree: Place[]; bad: Set<number>; open: Set<string> }
 
 /** Makes one item of the leaves among siblings that are equal: of a kind, hanging the same way. */
 function foldEqual(f: Folding, siblings: Item[], parent: Item | null): void {
-  if (siblings.length <= fewest) return
+  if (siblings.length <= maxEqual) return
   const groups = new Map<string, Item[]>()
   for (const it of siblings) {
     const p = f.tree[it.place], n = f.page.node(it.node)
@@ -194,7 +194,7 @@ function foldEqual(f: Folding, siblings: Item[], parent: Item | null): void {
     else groups.set(key, [it])
   }
   for (const group of groups.values()) {
-    if (group.length <= fewest) continue
+    if (group.length <= maxEqual) continue
     const { w = 'root' } = f.tree[group[0].place], n = f.page.node(group[0].node), k = f.page.kind(n)
     replace(f, siblings, group, parent, `${w}:${kindKey(k)}${n.t ?? ''}`)
   }

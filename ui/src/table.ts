@@ -19,9 +19,9 @@ export const columns: { [name: string]: (s: Stack) => number | string | undefine
 
 /** The stacks that are wanted, in the order that is wanted: without a choice those in trouble first. */
 export function wantedStacks(page: Page): Stack[] {
-  const { choice, picture } = page, words = wordsOf(choice.search)
+  const { choice, uiState } = page, words = wordsOf(choice.search)
   const cluster = showsCluster(page)
-  const rows = picture.stacks.filter((s) => (cluster || !s.cluster)
+  const rows = uiState.stacks.filter((s) => (cluster || !s.cluster)
     && (!choice.health.length || choice.health.includes(s.health ?? 0))
     && (!words.length || words.every((w) => textOf(page, s).includes(w))))
   const turned = choice.sort[0] === '-', key = choice.sort.replace(/^-/, '')
@@ -30,10 +30,10 @@ export function wantedStacks(page: Page): Stack[] {
 }
 
 /** The stacks of the cluster itself are behind a switch, but where there are no others. */
-export const showsCluster = (page: Page) => page.choice.open.includes('cluster') || page.picture.stacks.every((s) => s.cluster)
+export const showsCluster = (page: Page) => page.choice.open.includes('cluster') || page.uiState.stacks.every((s) => s.cluster)
 
 function textOf(page: Page, s: Stack): string {
-  return [s.name, ...(s.causes ?? []).map((c) => page.picture.nodes[c.n] ? page.ref(c.n) + ' ' + (page.node(c.n).r ?? '') : '')].join('\n').toLowerCase()
+  return [s.name, ...(s.causes ?? []).map((c) => page.uiState.nodes[c.n] ? page.ref(c.n) + ' ' + (page.node(c.n).r ?? '') : '')].join('\n').toLowerCase()
 }
 
 export function compare(a: number | string | undefined, b: number | string | undefined, turned: boolean): number {
@@ -73,10 +73,10 @@ export function labelKeys(labels: string[]): string[] {
 export interface Point { from: number; to: number; total: number; stacks: { [name: string]: number } }
 
 /** The dearest stacks of a history, and for each point what they and all others cost. */
-export function series(points: Point[], most = 5): { names: string[]; rows: number[][] } {
+export function series(points: Point[], limit = 5): { names: string[]; rows: number[][] } {
   const sums = new Map<string, number>()
   for (const p of points) for (const [name, cost] of Object.entries(p.stacks)) sums.set(name, (sums.get(name) ?? 0) + cost)
-  const names = [...sums].sort(([a, x], [b, y]) => y - x || compare(a, b, false)).slice(0, most).map(([name]) => name)
+  const names = [...sums].sort(([a, x], [b, y]) => y - x || compare(a, b, false)).slice(0, limit).map(([name]) => name)
   const rows = points.map((p) => {
     const known = names.map((name) => p.stacks[name] ?? 0)
     return [...known, p.total - known.reduce((a, b) => a + b, 0)]

@@ -12,7 +12,7 @@ import { age, health, moment, money, trouble } from './words.ts'
 
 const rowHeight = 28
 /** So many rows beyond what is in sight are there already. */
-const beyond = 4
+const overscan = 4
 const titles: { [c in Column]: string } = { object: 'Object', health: 'Health', below: 'Below', cost: 'Cost', pods: 'Pods', uses: 'Uses', since: 'Since', message: 'Message' }
 const hows = { root: '', owned: '', needed: 'needs', serving: 'served by', behind: 'serves', made: 'made by' }
 
@@ -46,7 +46,7 @@ export function Tree({ page, shape }: { page: Page; shape: Shape }) {
   live.stack = stack.name
   const uses = usesOf(page, stack), need = useMemo(() => needs(page, stack, shape, uses, size.letter), [shape, uses, size.letter]), list = columns(size.width, need)
   // No row is made before it is known what of it there is room for.
-  const first = Math.max(0, Math.floor(live.scrolled / rowHeight) - beyond), last = size.width && Math.min(rows.length, Math.ceil((live.scrolled + size.height) / rowHeight) + beyond)
+  const first = Math.max(0, Math.floor(live.scrolled / rowHeight) - overscan), last = size.width && Math.min(rows.length, Math.ceil((live.scrolled + size.height) / rowHeight) + overscan)
 
   useLayoutEffect(() => {
     const look = () => { const g = grid.current!; resize({ width: g.clientWidth, height: g.clientHeight, letter: letterOf(g) }) }
@@ -142,8 +142,8 @@ export function Tree({ page, shape }: { page: Page; shape: Shape }) {
     live.scrolled = grid.current!.scrollTop
     const from = Math.floor(live.scrolled / rowHeight)
     remember(rows, live)
-    if (from - beyond < first || from + Math.ceil(size.height / rowHeight) > last - 1) again(0)
-    else if (Math.abs(from - beyond - first) > beyond - 2) again(0)
+    if (from - overscan < first || from + Math.ceil(size.height / rowHeight) > last - 1) again(0)
+    else if (Math.abs(from - overscan - first) > overscan - 2) again(0)
   }
 
   const cells = { page, stack, uses, list, now: page.now() }
@@ -156,7 +156,7 @@ export function Tree({ page, shape }: { page: Page; shape: Shape }) {
       style={{ '--columns': template(list, need) }}>
       <div role="rowgroup" class="tree-head">
         <div role="row" aria-rowindex={1} class="tree-row">
-          {list.map((c) => <div key={c} role="columnheader" class={'tree-' + c}>{titles[c]}{c === 'cost' && page.picture.currency && <span class="faint"> {page.picture.currency}</span>}</div>)}
+          {list.map((c) => <div key={c} role="columnheader" class={'tree-' + c}>{titles[c]}{c === 'cost' && page.uiState.currency && <span class="faint"> {page.uiState.currency}</span>}</div>)}
         </div>
       </div>
       <div role="rowgroup" class="tree-body" style={{ height: rows.length * rowHeight + 'px' }}>
@@ -168,10 +168,10 @@ export function Tree({ page, shape }: { page: Page; shape: Shape }) {
 }
 
 /** How wide a letter is, more or less. */
-function letterOf(of: HTMLElement): number {
+function letterOf(el: HTMLElement): number {
   const ctx = document.createElement('canvas').getContext('2d'), text = 'Progressing Healthy 1,234.56 moodle-1-5f4dd4c555'
   if (!ctx) return 7.2
-  ctx.font = '14px ' + getComputedStyle(of).fontFamily
+  ctx.font = '14px ' + getComputedStyle(el).fontFamily
   return ctx.measureText(text).width / text.length
 }
 
@@ -201,7 +201,7 @@ function TreeRow({ row, i, selected, tabbable, ...cells }: Cells & { row: Row; i
     <div role="row" data-row={i} tabIndex={tabbable ? 0 : -1} aria-rowindex={i + 2} aria-level={item.depth + 1} aria-posinset={row.at} aria-setsize={row.of}
       aria-expanded={row.open} aria-selected={selected} class={'tree-row' + (item.fold ? ' tree-fold' : '') + (item.context ? ' tree-context' : '')}
       style={{ top: i * rowHeight + 'px' }}>
-      {list.map((c) => c === 'object' ? <ObjectCell key={c} row={row} {...cells} /> : <Cell key={c} of={c} item={item} {...cells} />)}
+      {list.map((c) => c === 'object' ? <ObjectCell key={c} row={row} {...cells} /> : <Cell key={c} column={c} item={item} {...cells} />)}
     </div>
   )
 }
@@ -229,21 +229,21 @@ function ObjectCell({ page, stack, row, list }: Cells & { row: Row }) {
   )
 }
 
-function Cell({ page, stack, uses, list, now, of, item }: Cells & { of: Column; item: Item }) {
-  const n = page.node(item.node), p = stack.tree[item.place], own = item.fold ? item.worst : n.h ?? 0, below = item.fold || p.b === own ? 0 : p.b ?? 0
-  const u = of === 'pods' || of === 'uses' ? usesOfItem(uses, item) : undefined
-  switch (of) {
+function Cell({ page, stack, uses, list, now, column, item }: Cells & { column: Column; item: Item }) {
+  const n = page.node(item.node), p = stack.tree[item.place], own = item.fold ? item.worst : n.h ?? 0, worstBelow = item.fold || p.b === own ? 0 : p.b ?? 0
+  const u = column === 'pods' || column === 'uses' ? usesOfItem(uses, item) : undefined
+  switch (column) {
     case 'health': {
-      const is = health[own]
-      const under = below >= trouble && !list.includes('below') ? health[below] : null
+      const state = health[own]
+      const hidden = worstBelow >= trouble && !list.includes('below') ? health[worstBelow] : null
       return (
-        <div role="gridcell" class={'tree-health tone-' + is.tone} title={item.fold ? foldHealth(page, stack, item) : undefined}>
-          {is.word && <><span aria-hidden="true">{is.glyph} </span>{item.fold ? foldHealth(page, stack, item) : is.word}</>}
-          {under && <span class={'tone-' + under.tone} title={'below: ' + under.word}><span aria-hidden="true"> ▾{under.glyph}</span><span class="unseen"> below: {under.word}</span></span>}
+        <div role="gridcell" class={'tree-health tone-' + state.tone} title={item.fold ? foldHealth(page, stack, item) : undefined}>
+          {state.word && <><span aria-hidden="true">{state.glyph} </span>{item.fold ? foldHealth(page, stack, item) : state.word}</>}
+          {hidden && <span class={'tone-' + hidden.tone} title={'below: ' + hidden.word}><span aria-hidden="true"> ▾{hidden.glyph}</span><span class="unseen"> below: {hidden.word}</span></span>}
         </div>
       )
     }
-    case 'below': return <div role="gridcell" class={'tone-' + health[below].tone}>{below > 0 && <><span aria-hidden="true">{health[below].glyph} </span>{health[below].word}</>}</div>
+    case 'below': return <div role="gridcell" class={'tone-' + health[worstBelow].tone}>{worstBelow > 0 && <><span aria-hidden="true">{health[worstBelow].glyph} </span>{health[worstBelow].word}</>}</div>
     case 'cost': return <div role="gridcell" class="tree-cost">{item.cost === undefined ? '' : money(item.cost)}</div>
     case 'pods': return <div role="gridcell" class="tree-pods">{u && (item.children.length || item.fold ? u.pods : '')}</div>
     case 'uses': return <div role="gridcell" class="tree-uses" title={u && u.measured < u.pods ? `${u.measured} of ${u.pods} pods were measured` : undefined}>{u && usesText(u)}</div>

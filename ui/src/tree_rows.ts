@@ -43,9 +43,9 @@ export function filtered({ choice: c }: Page): boolean {
 function leading(page: Page, s: Shape): Set<string> {
   let all = memories.get(page)
   if (!all) memories.set(page, all = new Map())
-  const of = page.choice.stack + ' ' + page.choice.root
-  let m = all.get(of)
-  if (!m) all.set(of, m = { topology: -1, leads: new Set() })
+  const key = page.choice.stack + ' ' + page.choice.root
+  let m = all.get(key)
+  if (!m) all.set(key, m = { topology: -1, leads: new Set() })
   if (m.topology !== page.topology) {
     m.topology = page.topology
     for (const it of s.items) if (!it.depth || it.children.some((c) => c.worst >= trouble)) m.leads.add(it.key)
@@ -60,15 +60,15 @@ export function toggled(page: Page, s: Shape, items: Item[], to: boolean): { ope
     ;(to ? closed : open).delete(key)
     if (fold && to) open.add(key)
   }
-  const is = opener({ choice: { ...page.choice, open: keys(open), closed: keys(closed) }, topology: page.topology } as Page, s)
-  for (const it of items) if (!it.fold && is(it) !== to) (to ? open : closed).add(it.key)
+  const isOpen = opener({ choice: { ...page.choice, open: keys(open), closed: keys(closed) }, topology: page.topology } as Page, s)
+  for (const it of items) if (!it.fold && isOpen(it) !== to) (to ? open : closed).add(it.key)
   return { open: keys(open), closed: keys(closed) }
 }
 
 /** The row of the selection: the one it was made in, or else where the node has its place, or the fold that it is in; -1 where it is not seen. */
 export function rowOf(rows: Row[], stack: Stack, key: string, node: number): number {
-  const made = rows.findIndex((r) => r.item.key === key)
-  if (made >= 0 && (node < 0 || has(rows[made].item, stack, node))) return made
+  const selected = rows.findIndex((r) => r.item.key === key)
+  if (selected >= 0 && (node < 0 || has(rows[selected].item, stack, node))) return selected
   if (node < 0) return -1
   const place = rows.findIndex((r) => !r.item.fold && r.item.node === node && !stack.tree[r.item.place].a)
   if (place >= 0) return place
@@ -85,9 +85,9 @@ const has = (it: Item, stack: Stack, node: number) => it.fold ? it.fold.some((p)
 
 /** The items above the place of a node, which are to be opened for it to be seen. */
 export function above(s: Shape, stack: Stack, node: number): Item[] {
-  const of = (it: Item) => has(it, stack, node)
+  const holds = (it: Item) => has(it, stack, node)
   const out: Item[] = []
-  for (let it = (s.items.find((i) => !i.fold && of(i) && !stack.tree[i.place].a) ?? s.items.find(of))?.parent; it; it = it.parent) out.push(it)
+  for (let it = (s.items.find((i) => !i.fold && holds(i) && !stack.tree[i.place].a) ?? s.items.find(holds))?.parent; it; it = it.parent) out.push(it)
   return out
 }
 
@@ -113,23 +113,23 @@ export const kinds = (kind: string) => /(s|x|ch)$/.test(kind) ? kind + 'es' : /[
 
 /** How the leaves of a fold fare, the worst first: "1 of 12 Degraded", "all Healthy". */
 export function foldHealth(page: Page, stack: Stack, it: Item): string {
-  const all = it.fold!.map((p) => page.picture.nodes[stack.tree[p].n]?.h ?? 0), worst = Math.max(...all), n = all.filter((h) => h === worst).length
+  const all = it.fold!.map((p) => page.uiState.nodes[stack.tree[p].n]?.h ?? 0), worst = Math.max(...all), n = all.filter((h) => h === worst).length
   return (n === all.length ? 'all' : `${n} of ${all.length}`) + ' ' + (health[worst].word || 'without a health')
 }
 
 /** What the pods at and below a place use: how many there are, and how many of them were measured. */
 export interface Uses { pods: number; measured: number; c: number; m: number }
 
-const used = new WeakMap<Stack, { of: UIState; uses: (Uses | undefined)[] }>()
+const used = new WeakMap<Stack, { uiState: UIState; uses: (Uses | undefined)[] }>()
 
 export function usesOf(page: Page, stack: Stack): (Uses | undefined)[] {
   const known = used.get(stack)
-  if (known?.of === page.picture) return known.uses
+  if (known?.uiState === page.uiState) return known.uses
   const { tree } = stack, uses: (Uses | undefined)[] = [], path: number[] = []
   tree.forEach((p, i) => {
     path.length = Math.min(p.d ?? 0, path.length)
     path.push(i)
-    const n = page.picture.nodes[p.n]
+    const n = page.uiState.nodes[p.n]
     if (p.a || !n || page.kind(n).kind !== 'Pod' || page.kind(n).group) return
     const { c, m } = n.u ?? {}, measured = c !== undefined || m !== undefined ? 1 : 0
     for (const at of path) {
@@ -140,7 +140,7 @@ export function usesOf(page: Page, stack: Stack): (Uses | undefined)[] {
       u.m += m ?? 0
     }
   })
-  used.set(stack, { of: page.picture, uses })
+  used.set(stack, { uiState: page.uiState, uses })
   return uses
 }
 
@@ -165,7 +165,7 @@ export function needs(page: Page, stack: Stack, s: Shape, uses: (Uses | undefine
     widest('object', it.depth * 2 + kind.length + name.length + 4)
     const lower = it.fold || p.b === (n.h ?? 0) ? 0 : p.b ?? 0
     widest('health', it.fold ? Math.min(foldHealth(page, stack, it).length + 3, 20) : health[n.h ?? 0].word.length + (lower >= trouble ? 6 : 3))
-    if (it.cost !== undefined) widest('cost', Math.max(money(it.cost).length, 5 + (page.picture.currency ?? '').length))
+    if (it.cost !== undefined) widest('cost', Math.max(money(it.cost).length, 5 + (page.uiState.currency ?? '').length))
     if (lower) widest('below', health[lower].word.length + 3)
     if (n.i) widest('since', 6)
     if (n.r || n.m) widest('message', Math.min((n.r ?? '').length + (n.m ?? '').length + 2, 40))

@@ -101,12 +101,12 @@ export interface Place {
   o?: number
   p?: string
   y?: number[]
-  g?: { [what: string]: number }
+  g?: { [part: string]: number }
 }
 
 export interface Costs {
   groupBy: string
-  rows: { name: string; pods?: number; cost: number; parts?: { [what: string]: number } }[]
+  rows: { name: string; pods?: number; cost: number; parts?: { [part: string]: number } }[]
   total: number
 }
 

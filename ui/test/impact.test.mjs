@@ -45,10 +45,10 @@ for (const { document, lines: want } of impacts) {
 }
 
 test('the worst that happens to a stack is how bad it is', () => {
-  const of = (...stacks) => worst({ stacks: stacks.map(([effect, inferred]) => ({ effect, inferred })) })
-  assert.equal(of(), 'none')
-  assert.equal(of(['only new ones', false]), 'none')
-  assert.equal(of(['does without', false], ['breaks', true]), 'warn')
-  assert.equal(of(['breaks on restart', true], ['breaks on restart', false]), 'bad')
-  assert.equal(of(['deleted', false]), 'bad')
+  const tone = (...stacks) => worst({ stacks: stacks.map(([effect, inferred]) => ({ effect, inferred })) })
+  assert.equal(tone(), 'none')
+  assert.equal(tone(['only new ones', false]), 'none')
+  assert.equal(tone(['does without', false], ['breaks', true]), 'warn')
+  assert.equal(tone(['breaks on restart', true], ['breaks on restart', false]), 'bad')
+  assert.equal(tone(['deleted', false]), 'bad')
 })

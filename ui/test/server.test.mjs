@@ -46,9 +46,9 @@ async function tab({ hash = '', stored = {}, answer }, todo) {
 }
 
 const json = (body, status = 200) => new Response(JSON.stringify(body), { status })
-const only = (url) => url === '/api/session' ? json({ bearer: 'B1' }) : json({ ok: true })
+const session = (url) => url === '/api/session' ? json({ bearer: 'B1' }) : json({ ok: true })
 
-test('the token is exchanged for a bearer, which every request carries and no cookie does', () => tab({ hash: '#token=T1', answer: only }, async ({ enter, server }, { kept, asked }) => {
+test('the token is exchanged for a bearer, which every request carries and no cookie does', () => tab({ hash: '#token=T1', answer: session }, async ({ enter, server }, { kept, asked }) => {
   const { refused, leave } = await enter()
   try {
     assert.equal(refused, null)
@@ -73,10 +73,10 @@ test('a reload has the bearer of its tab, and the address opened again keeps it'
   assert.equal(kept.get('sysop-bearer'), 'B0')
 }))
 
-test('another tab of the origin is let in by the one that is open', () => tab({ hash: '#token=T1', answer: only }, async (first) => {
+test('another tab of the origin is let in by the one that is open', () => tab({ hash: '#token=T1', answer: session }, async (first) => {
   const { leave } = await first.enter()
   try {
-    await tab({ answer: only }, async (second, { kept, asked }) => {
+    await tab({ answer: session }, async (second, { kept, asked }) => {
       const entered = await second.enter()
       entered.leave()
       assert.equal(kept.get('sysop-bearer'), 'B1')
@@ -100,7 +100,7 @@ test('the stream carries the bearer', () => tab({ stored: { 'sysop-bearer': 'B0'
   }
 }))
 
-test('without token, storage and other tabs nobody is in', () => tab({ answer: only }, async ({ enter }, { kept }) => {
+test('without token, storage and other tabs nobody is in', () => tab({ answer: session }, async ({ enter }, { kept }) => {
   const { refused, leave } = await enter()
   leave()
   assert.equal(refused, null)

@@ -9,7 +9,7 @@ const { Page } = await load('page.ts')
 const twins = JSON.parse(readFileSync(new URL('fixtures/twins.json', import.meta.url)))
 
 const pages = twins.map(({ kinds, namespaces, nodes }) => new Page({ kinds, namespaces, nodes, stacks: [], labels: [], rules: [] }, null, null))
-const edgeOf = (page, { from, edge }) => [from, page.picture.nodes[from].e.indexOf(edge)]
+const edgeOf = (page, { from, edge }) => [from, page.uiState.nodes[from].e.indexOf(edge)]
 
 test('there are twins', () => {
   assert.ok(twins.length > 40)
