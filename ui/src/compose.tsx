@@ -1,5 +1,5 @@
-// Composes the manifest of a System: what there is on the left, the board, a form, the text below.
-// It writes no cluster: whoever composed it runs the commands.
+// Composes the manifest of a System: catalog, board, form and text. It does not write to a cluster:
+// the user runs the commands.
 
 import { useEffect, useId, useReducer, useRef, useState } from 'preact/hooks'
 import { Command, useAsk, Waits } from './bits.tsx'
@@ -19,25 +19,25 @@ interface Entry { name: string; title: string; description: string; versions: st
 interface Catalog { entries: Entry[]; here?: { kind: string; group: string; version: string }[] }
 interface Described { schema?: Schema; description?: string; unavailable?: string }
 
-/** The draft outlives the view: who looks at a stack meanwhile finds it as it was. */
-const draft = { yaml: '', manifest: empty() as Fields | null, problems: [] as Problem[], commands: [] as string[], failed: '', waits: false, touched: false, chosen: -1e6, turn: 0, timer: 0, typed: false, said: '' }
-/** What there was before each change of the board, the newest last. */
+/** The draft outlives the view, so that it is preserved while another view is shown. */
+const draft = { yaml: '', manifest: empty() as Fields | null, problems: [] as Problem[], commands: [] as string[], failed: '', waits: false, touched: false, chosen: -1e6, request: 0, timer: 0, typed: false, status: '' }
+/** The drafts before each change of the board, the newest last. */
 const undos: { yaml: string; manifest: Fields | null }[] = []
-/** The schemas that forms were made of: what is written is held against them. */
+/** The schemas of the forms, which also validate the manifest. */
 const schemas = new Map<string, Schema>()
 let tell = () => {}
 
 function send(page: Page, body: { yaml: string } | { manifest: Fields }, pause = 300) {
-  const turn = ++draft.turn
+  const request = ++draft.request
   clearTimeout(draft.timer)
   Object.assign(draft, { waits: true, touched: true })
   draft.timer = window.setTimeout(async () => {
     try {
       const a = await page.server!.post<Answer>('system', body)
-      if (turn !== draft.turn) return
+      if (request !== draft.request) return
       Object.assign(draft, { ...a, manifest: a.manifest ?? ('manifest' in body ? body.manifest : null), failed: '', waits: false, typed: false })
     } catch (e) {
-      if (turn === draft.turn) Object.assign(draft, { failed: (e as Error).message, waits: false, commands: [] })
+      if (request === draft.request) Object.assign(draft, { failed: (e as Error).message, waits: false, commands: [] })
     }
     tell()
   }, pause)
@@ -49,20 +49,20 @@ export function Compose({ page }: { page: Page }) {
   const [ends, join] = useState<{ from: string; to: string }>({ from: '', to: '' })
   useEffect(() => {
     tell = () => again(0)
-    // What no longer fits into the page is lost with it: that is asked, as browsers ask it.
+    // Leaving the page loses the draft: the browser asks for confirmation.
     const leave = (e: BeforeUnloadEvent) => { if (draft.touched) e.preventDefault() }
     addEventListener('beforeunload', leave)
     return () => { tell = () => {}; removeEventListener('beforeunload', leave) }
   }, [])
   const m = draft.manifest
   const keep = () => {
-    // Letters of one word are one step, while its text is still on its way.
+    // Changes before the response of the server are one undo step.
     if (!draft.waits || draft.typed) undos.push({ yaml: draft.yaml, manifest: draft.manifest })
     if (undos.length > 100) undos.shift()
   }
   const edit = (next: Fields, status = '') => {
     keep()
-    Object.assign(draft, { manifest: next, typed: false, said: status })
+    Object.assign(draft, { manifest: next, typed: false, status })
     send(page, { manifest: next })
   }
   const drop = (key: 'apps' | 'operators', i: number) => {
@@ -73,15 +73,15 @@ export function Compose({ page }: { page: Page }) {
   }
   const undo = () => {
     const { yaml, manifest } = undos.pop()!
-    Object.assign(draft, { yaml, manifest, chosen: nothing, said: 'undone', problems: [], commands: [] })
+    Object.assign(draft, { yaml, manifest, chosen: nothing, status: 'undone', problems: [], commands: [] })
     if (yaml) send(page, { yaml }, 0)
-    else { clearTimeout(draft.timer); Object.assign(draft, { turn: draft.turn + 1, waits: false, touched: false, failed: '' }); tell() }
+    else { clearTimeout(draft.timer); Object.assign(draft, { request: draft.request + 1, waits: false, touched: false, failed: '' }); tell() }
     if (!undos.length) document.getElementById('compose-board')?.focus()
   }
   const open = (yaml: string) => {
     if (draft.touched && draft.yaml && !confirm('Throw away the manifest that is here?')) return
     keep()
-    Object.assign(draft, { yaml, manifest: null, chosen: nothing, said: '' })
+    Object.assign(draft, { yaml, manifest: null, chosen: nothing, status: '' })
     send(page, { yaml }, 0)
   }
   const file = async (f: File | null | undefined) => {
@@ -97,7 +97,7 @@ export function Compose({ page }: { page: Page }) {
         <label class="compose-open">Open a manifest <input type="file" accept=".yaml,.yml,.json" onChange={(e) => { void file(e.currentTarget.files?.[0]); e.currentTarget.value = '' }} /></label>
         <button type="button" onClick={() => { if (!draft.touched || confirm('Throw away the manifest that is here?')) { draft.chosen = nothing; edit(empty()); draft.yaml = ''; draft.touched = false } }}>New</button>
         <button type="button" disabled={!undos.length} onClick={undo}>Undo</button>
-        <span role="status">{draft.said}</span>
+        <span role="status">{draft.status}</span>
         <span class="faint">Nothing here writes to a cluster.</span>
       </div>
       {m ? (
@@ -112,7 +112,7 @@ export function Compose({ page }: { page: Page }) {
   )
 }
 
-/** No card is chosen: no place of an app, nor of an operator. */
+/** No card is chosen: neither the ID of an app nor of an operator. */
 const nothing = -1e6
 
 interface Editing { m: Fields; edit: (m: Fields) => void }
@@ -146,7 +146,7 @@ function Catalog({ page, m, edit }: Editing & { page: Page }) {
 
 const fresh = (kind: string, group: string, version: string): Fields => ({ resources: [{ apiVersion: (group ? group + '/' : '') + version, kind, metadata: { name: kind.toLowerCase() } }] })
 
-/** A root as a manifest names it: the kind alone, where no other group has one of that name. */
+/** A root as a manifest names it: without the group if the kind is unambiguous. */
 function rootOf(page: Page, id: number): string {
   const n = page.node(id), k = page.kind(n), ns = page.namespace(n), twice = page.uiState.kinds.filter((o) => o.kind === k.kind).length > 1
   return [k.kind.toLowerCase() + (twice && k.group ? '.' + k.group : ''), ...(ns ? [ns] : []), n.n].join('/')
@@ -183,7 +183,7 @@ function Board({ m, choose, drop, join }: { m: Fields; choose: (i: number) => vo
   const runs = (o: Fields) => apps.flatMap((a, i) => a.operator === o.name ? [i] : [])
   const placed = layout(forest(m).map(card), { across: 110, between: 22, apart: 26, aspect: 130 }), box = new Map(order.map((id, i) => [id, placed.boxes[i]]))
   const at = (name: string) => box.get(apps.findIndex((a) => a.name === name)), held = useRef(''), band = useRef<SVGPathElement>(null), field = useRef<HTMLDivElement>(null)
-  // The line that is being drawn is moved without a new picture of the board.
+  // Updates the dragged line without rendering the board.
   const pull = (e: PointerEvent) => {
     const a = at(held.current), r = field.current!.getBoundingClientRect()
     if (a) band.current!.setAttribute('d', line(a, { x: e.clientX - r.x, y: e.clientY - r.y - high / 2 }))
@@ -195,7 +195,7 @@ function Board({ m, choose, drop, join }: { m: Fields; choose: (i: number) => vo
     held.current = ''
   }
   const line = (a: Box, b: Box) => `M${a.x + wide} ${a.y + high / 2}C${a.x + wide + 50} ${a.y + high / 2} ${b.x - 50} ${b.y + high / 2} ${b.x} ${b.y + high / 2}`
-  // All that one gives another is one line, with its words.
+  // All links between two cards are one line, with their labels.
   const drawn = new Map<string, { a?: Box; b?: Box; words: Set<string>; type: string }>()
   operators.forEach((o, i) => runs(o).forEach((app) => drawn.set(`o${i}-${app}`, { a: box.get(-1 - i), b: box.get(app), words: new Set(['runs']), type: 'runs' })))
   for (const l of links(m)) {
@@ -244,7 +244,7 @@ function Connect({ page, m, edit, link, join }: Editing & { page: Page; link: { 
   const fieldsOf = useAsk<Described>(page, as === 'spec' && kind ? 'schema' : '', { kind }).answer?.schema
   const wrong = !from.app || !to.app ? 'Choose two apps.' : from.app === to.app ? 'Choose two different apps.' : as !== 'dependency' && (!from.path || !to.path) ? 'Say which fields.' : ''
   const choice = (label: string, side: 'from' | 'to') => <label>{label} <select value={link[side]} onChange={(e) => join({ ...link, [side]: e.currentTarget.value })}><option value="">–</option>{apps.map((a) => <option key={a}>{a}</option>)}</select></label>
-  // Which object is meant has to be said only where an app has several.
+  // The object must be selected only if an app has several.
   const which = (label: string, side: 'from' | 'to') => as !== 'dependency' && objects(app(link[side])).length > 1 && (
     <label>{label} <select value={end(side, '').root} onChange={(e) => root({ ...roots, [side]: e.currentTarget.value })}><option value="">its first object</option>{objects(app(link[side])).map((o) => <option key={o}>{o}</option>)}</select></label>
   )
@@ -268,7 +268,7 @@ function Connect({ page, m, edit, link, join }: Editing & { page: Page; link: { 
   )
 }
 
-/** The kind of an object of an app: of what it brings along, or of a root, as far as the page has its kind. */
+/** The kind of a resource or root of an app; that of a root only if the page has its kind. */
 function typeOf(page: Page, app: Fields, root: string): string {
   const i = root ? objects(app).indexOf(root) : 0, at = i - list(app.roots).length, [type] = (objects(app)[i] ?? '').split('/')
   if (at >= 0) return kindOf(list(app.resources).map(fields).filter((r) => r.kind && text(get(r, ['metadata', 'name'])))[at] ?? {})
@@ -355,7 +355,7 @@ function Text({ page }: { page: Page }) {
         <button type="button" disabled={!draft.yaml} onClick={copy}>Copy</button> <button type="button" disabled={!draft.yaml} onClick={download}>Download</button> <span role="status">{status}</span>
       </div>
       <textarea ref={area} aria-labelledby="compose-manifest" aria-describedby="compose-problems" aria-invalid={draft.problems.length > 0} rows={16} spellcheck={false} wrap="off" value={draft.yaml}
-        onInput={(e) => { draft.yaml = e.currentTarget.value; Object.assign(draft, { typed: true, said: '' }); send(page, { yaml: draft.yaml }, 400) }} />
+        onInput={(e) => { draft.yaml = e.currentTarget.value; Object.assign(draft, { typed: true, status: '' }); send(page, { yaml: draft.yaml }, 400) }} />
       <ul id="compose-problems">{draft.problems.map((p, i) => <li key={i}><button type="button" class="link" onClick={() => go(p)}>line {p.line}</button>{p.path && <> <code>{p.path}</code></>}: {p.message}</li>)}
         {wrong.map((f) => <li key={f.app + f.path}><button type="button" class="link" onClick={() => lead(f.app)}>app {appNames(draft.manifest!)[f.app]}</button> <code>{f.path}</code>: {f.message}</li>)}</ul>
       {/(^|\s)#/m.test(draft.yaml) && <p class="faint">A change on the board or in the form rewrites the text: comments are lost. A change here keeps them.</p>}

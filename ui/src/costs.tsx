@@ -1,4 +1,4 @@
-// What things cost: by stack, by namespace, by a label; and over time.
+// Costs by stack, namespace or label, and over time.
 
 import { useState } from 'preact/hooks'
 import { Bar, Command, Notice, Sort, Unread, Waits, useAsk } from './bits.tsx'
@@ -40,7 +40,7 @@ export function CostsView({ page }: { page: Page }) {
   )
 }
 
-/** What is counted by its requests alone, and why; and what else makes the costs less than whole. */
+/** Pods that are charged by requests only, with the reasons; and notes on partial costs. */
 function Unmeasured({ page: { uiState: { nodes, notes } } }: { page: Page }) {
   const reasons = new Map<string, number>()
   for (const n of nodes) if (n?.u?.w) reasons.set(n.u.w, (reasons.get(n.u.w) ?? 0) + 1)
@@ -53,7 +53,7 @@ function Unmeasured({ page: { uiState: { nodes, notes } } }: { page: Page }) {
   )
 }
 
-/** The parts that are columns; the rest of a row is one more, so that it adds up. */
+/** The costs by part. The remainder of a row is one more column, so that rows add up. */
 function CostTable({ page, costs }: { page: Page; costs: Costs }) {
   const { sort } = page.choice, { currency = '' } = page.uiState, stacks = costs.groupBy === 'stack'
   const parts = partsOf(costs).filter(([, sum]) => sum !== 0), top = Math.max(1, ...costs.rows.map((r) => r.cost))
@@ -133,11 +133,11 @@ function Recorded({ page }: { page: Page }) {
   )
 }
 
-/** Small amounts need more places. */
+/** An amount, with more decimal places if it is small. */
 const fine = (cents: number) => Math.abs(cents) < 100 ? (cents / 100).toFixed(4) : money(Math.round(cents))
 const width = 960, height = 190
 
-/** Stacked bars; what they show stands in a table below. */
+/** Stacked bars, repeated in a table below. */
 function Chart({ currency, points }: { currency: string; points: Point[] }) {
   const { names, rows } = series(points), top = Math.max(...points.map((p) => p.total), 0.0001), total = points.reduce((sum, p) => sum + p.total, 0)
   const w = width / points.length, tick = (p: Point) => moment(p.from).slice(5)

@@ -1,4 +1,4 @@
-// All that is known of the selected object, and why: identity, health, usage, cost, edges, YAML.
+// The details of the selected object: identity, health, usage, cost, edges with evidence, YAML.
 
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
@@ -11,7 +11,7 @@ import { PathPanel } from './relate.tsx'
 import { usesOf } from './tree_rows.ts'
 import { age, bytes, command, count, cpu, health, inNamespace, kindKey, moment, money, parse, plural, readFrom, relations, short, trouble } from './words.ts'
 
-/** So many links of a list are shown before somebody asks for all. */
+/** The number of entries that a list shows before it is expanded. */
 const maxShown = 12
 const states = { missing: 'missing: it is referenced, and does not exist', unread: 'not read: it is referenced, and could not be read', virtual: 'a name without an object' }
 
@@ -62,13 +62,13 @@ export function Fact({ name, children }: { name: string; children: ComponentChil
   return <div><dt>{name}</dt><dd>{children}</dd></div>
 }
 
-/** The command that tells the same in a terminal. */
+/** The command that shows the same in a terminal. */
 function commandOf(page: Page, ref: string): string {
   const object = parse(ref)
   return command('kubectl', 'sysop', 'graph', kindKey(object) + '/' + object.name, ...inNamespace(object.namespace), ...readFrom(page.uiState.source))
 }
 
-/** A button that selects another object, in this stack if it is there. The focus goes to its title. */
+/** A button that selects another object, in this stack if possible, and focuses its title. */
 export function To({ page, id }: { page: Page; id: number }) {
   const n = page.uiState.nodes[id]
   if (!n) return <span class="faint">gone</span>
@@ -81,7 +81,7 @@ export function To({ page, id }: { page: Page; id: number }) {
   return <button type="button" class="link" title={ref} onClick={go}>{short(ref)}</button>
 }
 
-/** A list that is no longer than anybody reads, until it is asked for. */
+/** A list that is shortened until it is expanded. */
 export function ShortList<T>({ items, children }: { items: T[]; children: (x: T) => ComponentChildren }) {
   const [all, set] = useState(false)
   return (
@@ -121,7 +121,7 @@ function HealthPart({ page, n, place, stack }: { page: Page; n: Node; place?: Pl
   )
 }
 
-/** The objects below a place that are as bad as it gets there, each once. */
+/** The distinct objects below a place with the worst health there. */
 function causes(page: Page, { tree }: Stack, place: Place): number[] {
   const out = new Set<number>(), at = tree.indexOf(place)
   for (let i = at + 1; i < tree.length && (tree[i].d ?? 0) > (place.d ?? 0); i++) {
@@ -189,11 +189,11 @@ function CostPart({ page, id, place, stack }: { page: Page; id: number; place?: 
   )
 }
 
-/** Whose the rest of a shared cost is: "1/3 of 18.93: 3 stacks share MysqlCluster/db". */
+/** The share of a shared cost: "1/3 of 18.93: 3 stacks share MysqlCluster/db". */
 function Share({ page, id, place }: { page: Page; id: number; place: Place }) {
   const { stacks } = page.uiState, paying = stacks.filter((s) => s.tree.some((p) => p.n === id && p.o !== undefined))
   const sum = paying.reduce((n, s) => n + s.tree.reduce((n, p) => n + (p.n === id ? p.o ?? 0 : 0), 0), 0)
-  // Only where all that pay are on this page is it known what they pay together.
+  // The total is known only if all paying stacks are on this page.
   const [part, shares] = place.p!.split('/').map(Number), whole = part && shares && Math.abs(sum - place.o! * shares / part) <= shares ? ' of ' + money(sum) : ''
   const owner = (place.y ?? []).find((y) => paying.every((s) => s.tree.some((p) => p.n === y && !p.a))) ?? id
   return (
@@ -205,7 +205,7 @@ function Share({ page, id, place }: { page: Page; id: number; place: Place }) {
   )
 }
 
-/** Every edge of an object, those that leave and those that arrive. */
+/** The outgoing and incoming edges of an object. */
 function Edges({ page, id }: { page: Page; id: number }) {
   const { out, into } = linksOf(page)
   return (
@@ -224,7 +224,7 @@ function EdgeLine({ page, arrow: { edge }, end, word }: { page: Page; arrow: Arr
   return <><span class={'graph-' + relations[edge.r]}>{word}</span> <To page={page} id={end} /><Why page={page} edge={edge} /></>
 }
 
-/** How an edge is known: where it is written, and by which rule. */
+/** The evidence of an edge and its rule. */
 export function Why({ page, edge }: { page: Page; edge: Arrow['edge'] }) {
   const rule = page.uiState.rules[edge.u]
   const notes = [edge.i && 'inferred', edge.o && 'optional', (edge.f ?? 0) & 1 && 'aside', (edge.f ?? 0) & 4 && 'as a manager'].filter(Boolean).join(', ')
@@ -233,7 +233,7 @@ export function Why({ page, edge }: { page: Page; edge: Arrow['edge'] }) {
 
 interface Object { yaml: string; hidden?: number; events?: { reason: string; message: string; count?: number; last?: string | number; type?: string }[] }
 
-/** The manifest of an object, or how to get it. */
+/** The manifest of an object, or the command that shows it. */
 function Yaml({ page, target, n }: { page: Page; target: string; n: Node }) {
   const { source, parts } = page.uiState, o = parse(target)
   if (n.t) return <p class="faint">There is none: it is {n.t}.</p>
@@ -247,7 +247,7 @@ function Yaml({ page, target, n }: { page: Page; target: string; n: Node }) {
   )
 }
 
-/** It is only read when somebody asks. */
+/** Reads the manifest on demand. */
 function Manifest({ page, target }: { page: Page; target: string }) {
   const [open, set] = useState(false), got = useAsk<Object>(page, open ? 'object' : '', { ref: target }), { answer } = got
   return (

@@ -1,4 +1,4 @@
-// The windows above the page: what is not here, keys, how to hand the page on.
+// The dialogs: gaps, keys, saving the page.
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
@@ -17,7 +17,7 @@ export function Dialogs({ page, which, views, close }: DialogProps) {
   )
 }
 
-/** The command that writes what is shown as a file. */
+/** The command that saves this view as a file. */
 export function fileCommand(page: Page): string {
   const { uiState: { source, namespace }, choice: { view } } = page, stack = page.stack()
   const words = view === 'stack' && stack ? ['graph', stack.name] : [view === 'costs' ? 'metrics' : 'stacks', ...inNamespace(namespace, true)]
@@ -69,7 +69,7 @@ function Help({ close, views }: { close: () => void; views: ViewName[] }) {
   )
 }
 
-/** A window above the page. The browser keeps the focus in it, closes it by Esc, and gives the focus back. */
+/** A modal dialog. The browser handles focus and Esc. */
 function Dialog({ title, close, children }: { title: string; close: () => void; children: ComponentChildren }) {
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => { dialog.current!.showModal() }, [])

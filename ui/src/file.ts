@@ -1,4 +1,4 @@
-// The page as a file: all that it shows is in it, and there is nobody to ask.
+// Entry point of the saved page, which contains its UIState and has no server.
 
 import { h, render } from 'preact'
 import { Details as details } from './details.tsx'

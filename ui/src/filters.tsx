@@ -1,4 +1,4 @@
-// Search and filters of a stack: what they leave is what tree and graph show.
+// Search and filters of a stack, for tree and graph.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { noFilters, type Page } from './page.ts'
@@ -11,7 +11,7 @@ type Key = 'kinds' | 'namespaces' | 'labels' | 'health' | 'relations'
 interface Option { value: string | number; text: string; n: number }
 const titles: { [k in Key]: string } = { kinds: 'Kind', namespaces: 'Namespace', labels: 'Label', health: 'Health', relations: 'Relation' }
 const keys = Object.keys(titles) as Key[]
-/** More options than this have a search of their own, and so many are shown. */
+/** The number of options above which a panel has a search, and the maximum that it shows. */
 const searchFrom = 12, maxShown = 60
 
 export function Filters({ page }: { page: Page }) {
@@ -98,7 +98,7 @@ function deselect(c: Choice, key: Key, value: string | number): Partial<Choice> 
 const textOf = (key: Key, value: string | number) =>
   key === 'health' ? (health[+value].glyph + ' ' + (health[+value].word || 'none')).trim() : key === 'namespaces' && value === '' ? 'of the cluster' : String(value)
 
-/** What there is to choose in the stack, with how many objects of it there are. */
+/** The options of a filter in the stack, with their numbers of objects. */
 export function optionsOf(page: Page, key: Key): Option[] {
   const counts = new Map<string | number, number>(), { uiState } = page, add = (v: string | number) => counts.set(v, (counts.get(v) ?? 0) + 1)
   const { tree } = page.stack()!

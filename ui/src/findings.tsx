@@ -1,4 +1,4 @@
-// What kubectl sysop check finds: where, why it matters, with which evidence, and how to mend it.
+// The findings of kubectl sysop check: object, evidence, reason and remedy.
 
 import { useState } from 'preact/hooks'
 import { Absent, Bar, Command, Notice, Ref, Unread, Waits, useAsk } from './bits.tsx'
@@ -13,7 +13,7 @@ function Mark({ level, n }: { level: keyof typeof marks; n?: number }) {
   return <span class={'finding-mark tone-' + tone}>{n !== undefined && count(n) + ' '}<span aria-hidden="true">{glyph}</span> {level}</span>
 }
 
-/** The command that says the same. */
+/** The command that shows the same. */
 const checkCommand = ({ uiState: { namespace } }: Page) => command('kubectl', 'sysop', 'check', ...inNamespace(namespace, true), '--all')
 
 export function Findings({ page }: { page: Page }) {
@@ -36,7 +36,7 @@ function Checked({ page }: { page: Page }) {
 
 function All({ page, report }: { page: Page; report: Report }) {
   const { search, kinds } = page.choice, { overall, categories, found } = report.scores, [maxRows, more] = useState(100)
-  // The address has severities where another view has kinds of objects.
+  // This view stores severities in the kinds of the choice.
   const flip = (s: string) => page.set({ kinds: kinds.includes(s) ? kinds.filter((x) => x !== s) : [...kinds, s] })
   const groups = wantedFindings(report, search, kinds), n = groups.reduce((sum, g) => sum + g.findings.length, 0)
   const unknown = report.subjects.flatMap((subject) => subject.results.flatMap((result) => result.unknown.map((u) => ({ ...u, rule: result.rule }))))

@@ -1,5 +1,5 @@
-// The graph of a stack: a canvas for lines and for what is far away, and buttons for the cards that
-// can be read. It is a second view of what the treegrid shows, with the same selection.
+// The graph of a stack: a canvas for lines and small cards, and buttons for readable cards. It shows
+// the same shape and selection as the treegrid.
 
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from 'preact/hooks'
 import { GraphCard } from './graph_card.tsx'
@@ -12,38 +12,38 @@ import { pathOf } from './path.ts'
 import { all, type Shape } from './shape.ts'
 import { relations } from './words.ts'
 
-/** More cards in sight than this are drawn, however near they are: elements are what a page is slow of. */
+/** The maximum of cards that are elements; more visible cards are drawn, since elements are slow. */
 const fewElements = 120
-/** The canvas is larger than what is seen of it by this at each side, in pixels: a drag seldom draws it anew. */
+/** The margin of the canvas around the visible part, in pixels, so that few drags redraw it. */
 const overscan = 128
-/** Cards this far out of sight are elements already, in pixels. */
+/** The margin around the visible part in which cards are elements, in pixels. */
 const around = 160
 
 interface Live {
   scene: Scene | null
   shape: Shape | null
-  /** Which stack the scene is of, looked at from where. */
+  /** The stack and the root of the scene. */
   stackKey: string
   topology: number
   aspect: number
   view: View
-  /** What the canvas shows, and whether that is as it was then. */
+  /** The view that the canvas shows, and whether it must be redrawn. */
   drawn: View
   dirty: boolean
   size: Size
   colors: Colors | null
   frame: number
   timer: number
-  /** What was drawn, to draw it anew when one of it is another. */
+  /** The inputs of the last drawing: a change of one redraws. */
   was: unknown[]
   /** The nodes of the chosen path. */
   path: number[]
-  /** When it rests, it is drawn anew. */
+  /** The timer that redraws after a zoom. */
   rest: number
-  /** The cards that are elements, and the part of the scene that they fill. */
+  /** The cards that are elements, and the part of the scene that they cover. */
   mounted: number[]
   part: [number, number, number, number]
-  /** The card that is selected: known by key where it is a fold, which no node names. */
+  /** The selected card; a fold has no node, and is identified by key. */
   active: number
   key: string
   node: string
@@ -68,7 +68,7 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
     live.frame = 0
     const { view, size, scene } = live, ctx = canvas.current?.getContext('2d')
     if (!ctx || !scene || !size.width) return
-    // What is drawn moves and grows as a picture, which costs next to nothing, and is drawn sharp when it rests.
+    // The canvas is transformed as an image, which is cheap, and redrawn sharply after the last move.
     const { drawn } = live, grown = view.z / drawn.z, dx = view.x - drawn.x, dy = view.y - drawn.y
     const reuse = !live.dirty && (grown === 1 ? Math.max(Math.abs(dx), Math.abs(dy)) <= overscan : grown > 0.5 && grown < 2 && view.z < elements === drawn.z < elements)
     clearTimeout(live.rest)
@@ -162,7 +162,7 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
       look(reveal(live.view, live.size, s.cards[live.active]))
       live.focus = true
     } else if (e.key === 'Enter' || e.key === ' ') {
-      // From the focused card, which need not be the selected one yet.
+      // Starts at the focused card, which may not be selected.
       const i = cardOf(e)
       if (i < 0) return
       select(i)
@@ -237,14 +237,14 @@ function cardOf(e: Event): number {
   return el ? Number(el.getAttribute('data-card')) : -1
 }
 
-/** The card that was drawn where a pointer is; -1 for none. */
+/** The drawn card at the pointer, or -1. */
 function at(live: Live, e: MouseEvent): number {
   const box = (e.currentTarget as Element).getBoundingClientRect(), { x, y, z } = live.view
   const px = (e.clientX - box.left - x) / z, py = (e.clientY - box.top - y) / z
   return inside(live.scene!, px, py, px, py)[0] ?? -1
 }
 
-/** Makes the scene anew where other things are shown, and keeps in its place what is looked at. */
+/** Rebuilds the scene if the shown objects changed, and keeps the landmark at its position. */
 function renew(live: Live, page: Page, shape: Shape): void {
   if (live.shape === shape && live.topology === page.topology) return
   const stack = page.stack()!, stackKey = stack.name + ' ' + page.choice.root
@@ -263,7 +263,7 @@ function renew(live: Live, page: Page, shape: Shape): void {
   else live.view = fit(live.scene, live.size, live.active, readable)
 }
 
-/** The card that does not move when others come and go: the selected one, or the one nearest to the middle. */
+/** The card that keeps its position in a new scene: the selected one, else the one nearest to the center. */
 function landmark(live: Live, s: Scene): number {
   const { x, y, z } = live.view, cx = (live.size.width / 2 - x) / z, cy = (live.size.height / 2 - y) / z
   if (live.active >= 0) return live.active
@@ -275,7 +275,7 @@ function landmark(live: Live, s: Scene): number {
   return best
 }
 
-/** Finds the card of the selection, and brings it in sight where it was selected elsewhere. */
+/** Finds the card of the selection, and shows it if another view selected it. */
 function choose(live: Live, page: Page): void {
   const s = live.scene!, { node } = page.choice
   const other = node !== live.node
@@ -286,7 +286,7 @@ function choose(live: Live, page: Page): void {
   if (other && live.active >= 0) live.view = bring(live.view, live.size, s.cards[live.active])
 }
 
-/** Whether what is in sight is no longer what has elements. */
+/** Whether the visible part is no longer covered by elements. */
 function stale(live: Live): boolean {
   const { view: { x, y, z }, size, part } = live
   if (z < elements) return live.mounted.length > 0
@@ -309,12 +309,12 @@ function mount(live: Live): void {
   live.mounted = []
 }
 
-/** The words above the cards that the selected one has lines to. */
+/** The labels above cards that are linked with the selected one. */
 function lineLabels(live: Live) {
   return live.active < 0 ? [] : [...words(live.scene!, live.active)].filter(([i]) => live.mounted.includes(i))
 }
 
-/** The cards that are elements: those in sight, and the one that the keyboard is at. */
+/** The cards to render as elements: the mounted ones, and the one with the keyboard focus. */
 function shown(live: Live, active: number): number[] {
   if (active < 0 || !live.scene!.cards[active] || live.mounted.includes(active)) return live.mounted
   return [...live.mounted, active].sort((a, b) => a - b)

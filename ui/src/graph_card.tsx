@@ -1,4 +1,4 @@
-// A card that can be read.
+// A card of the graph as an element.
 
 import type { Card } from './graph_scene.ts'
 import { healthOf, nameOf } from './graph_draw.ts'
@@ -9,7 +9,7 @@ import { health, money, trouble } from './words.ts'
 
 interface Props { page: Page; stack: Stack; card: Card; number: number; roots: Item[]; selected: boolean; tabbable: boolean }
 
-/** A card that is near enough to be read. */
+/** A readable card. */
 export function GraphCard({ page, stack, card, number, roots, selected, tabbable }: Props) {
   const { item } = card, node = page.node(item.node), place = stack.tree[item.place]
   const { kind, name } = nameOf(page, item), own = healthOf(page, item), shownHealth = health[own]
@@ -18,7 +18,7 @@ export function GraphCard({ page, stack, card, number, roots, selected, tabbable
   const reason = item.fold ? (item.bad === undefined ? '' : kind) : own < trouble ? '' : [node.r, node.m].filter(Boolean).join(': ')
   const state = shownHealth.word && `${shownHealth.glyph} ${shownHealth.word}`, worse = worstBelow > Math.max(own, 1) ? `below: ${health[worstBelow].glyph} ${health[worstBelow].word}` : ''
   const cost = item.cost === undefined ? '' : money(item.cost)
-  // The same words in the same order as the card has, but none of them cut.
+  // The texts of the card in the same order, unshortened.
   const says = [subtitle, name, cost, state, worse, reason].filter(Boolean).join(' ')
   return (
     <button type="button" role="treeitem" data-card={number} tabIndex={tabbable ? 0 : -1} title={says} aria-label={says}

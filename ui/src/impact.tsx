@@ -1,4 +1,4 @@
-// What happens when an object is deleted: a panel of the details.
+// The impact of a deletion, as a panel of the details.
 
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
@@ -21,11 +21,11 @@ export function ImpactPanel({ page, id }: { page: Page; id: number }) {
   )
 }
 
-/** The command that tells the same in a terminal, of all namespaces or of one. */
+/** The command that shows the same in a terminal, for all namespaces or one. */
 const commandOf = ({ uiState }: Page, ref: string, all: boolean) =>
   command('kubectl', 'sysop', 'impact', ref, ...(all && parse(ref).namespace ? ['-A'] : []), ...readFrom(uiState.source))
 
-/** It is asked anew when objects come and go, or are connected in another way. */
+/** Requests the impact, again when objects or edges change. */
 function Asked({ page, target }: { page: Page; target: string }) {
   const [cascade, choose] = useState<string>(cascades[0]), { namespace } = page.uiState
   const got = useAsk<Impact>(page, 'impact', { ref: target, cascade }, page.topology)
@@ -80,7 +80,7 @@ function Mark({ tone, children }: { tone: Tone; children: ComponentChildren }) {
   return tone === 'none' ? <span>{children}</span> : <span class={'tone-' + tone}><span aria-hidden="true">{glyphs[tone]}</span> {children}</span>
 }
 
-/** An object, by which it is selected where the page has it; with its namespace where that is another one. */
+/** A button that selects an object, or its name if the page does not have it; with the namespace if it differs. */
 function At({ page, target, home }: { page: Page; target: string; home: string }) {
   const id = page.find(target), { namespace } = parse(target)
   return <>{id < 0 ? <span class="ref" title={target}>{short(target)}</span> : <To page={page} id={id} />}{namespace && namespace !== home && <span class="faint"> ({namespace})</span>}</>
@@ -88,7 +88,7 @@ function At({ page, target, home }: { page: Page; target: string; home: string }
 
 type Ats = (ref: string) => ComponentChildren
 
-/** What happens to a stack; it opens at the object to which that happens. */
+/** The effect on a stack; its button opens the stack at the affected object. */
 function Stack({ page, touched, at }: { page: Page; touched: Touched; at: Ats }) {
   const { stack, cause = '', deleted } = touched, known = page.uiState.stacks.some((s) => s.name === stack)
   return (
@@ -99,7 +99,7 @@ function Stack({ page, touched, at }: { page: Page; touched: Touched; at: Ats })
   )
 }
 
-/** What happens to an object, and by which edge. */
+/** The effect on an object, with the edge that causes it. */
 function Suffers({ d, object, at }: { d: Dependent; object: string; at: Ats }) {
   return <>{at(d.id)} <Mark tone={toneOf(d)}>{effectWord(d)}</Mark>{effectMore(d)}<div class="details-why">{d.cause !== object && <>because of {at(d.cause)}, </>}<code>{d.edge.why}</code></div></>
 }

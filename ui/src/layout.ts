@@ -1,22 +1,22 @@
-// Places the cards of a graph: a tidy forest, its trees packed to the shape of a window.
-// internal/layout is the same in Go, where the method is explained; its testdata/ holds both to equal
-// coordinates. All numbers are integers.
+// Lays out the cards of a graph: a tidy forest, its trees packed to the aspect ratio of a window.
+// internal/layout has the same algorithm in Go, with an explanation; its testdata/ requires equal
+// coordinates of both. All numbers are integers.
 
 export interface Node { width: number; height: number; children: Node[] }
 export interface Box { x: number; y: number }
 export interface Options {
-  /** Between a card and its children, between siblings, between trees. */
+  /** Distances between a card and its children, between siblings, between trees. */
   across: number
   between: number
   apart: number
-  /** Width by height of the window, in hundredths. */
+  /** Aspect ratio of the window, in hundredths. */
   aspect: number
 }
-/** The boxes in preorder of the roots, and how large all is. */
+/** The boxes in preorder, and the size of the layout. */
 export interface Placed { boxes: Box[]; width: number; height: number }
 
 interface Forest { nodes: Node[]; parent: number[]; depth: number[]; size: number[]; box: Box[] }
-/** The upper and the lower border of a subtree, a number for each depth, the deepest first. */
+/** The upper and lower border of a subtree, by depth from the leaves up. */
 interface Outline { top: number[]; bottom: number[]; shift: number }
 interface Tree extends Box { at: number; width: number; height: number }
 

@@ -1,4 +1,4 @@
-// Views that are loaded when somebody goes there.
+// Views that are loaded on first use.
 
 import type { ComponentType } from 'preact'
 import { useEffect, useReducer } from 'preact/hooks'

@@ -1,5 +1,5 @@
-// The objects and edges of a UIState as pkg/graph has them: in the order of object.Compare, with
-// the edges that arrive beside those that leave. Paths go over it.
+// The objects and edges of a UIState as in pkg/graph: in the order of object.Compare, with outgoing
+// and incoming edges. Path search uses it.
 
 import type { Page } from './page.ts'
 import type { Edge, UIState } from './ui_state.ts'
@@ -7,9 +7,9 @@ import type { Edge, UIState } from './ui_state.ts'
 export interface Arrow { from: number; to: number; edge: Edge }
 
 export interface Links {
-  /** The place of each node in the order of object.Compare. */
+  /** The index of each node in the order of object.Compare. */
   rank: number[]
-  /** By node: what leaves, by relation and target; what arrives, by source. */
+  /** By node: outgoing edges, by relation and target; incoming edges, by source. */
   out: Arrow[][]
   into: Arrow[][]
 }
@@ -22,7 +22,7 @@ export const manages = ({ edge }: Arrow) => !!((edge.f ?? 0) & managerFlag)
 
 let last: { nodes: UIState['nodes']; links: Links } | null = null
 
-/** They are of the UIState that was asked about last: it is replaced as a whole when it changes. */
+/** Returns the links of the current UIState, cached until its nodes are replaced. */
 export function linksOf(page: Page): Links {
   const { nodes, kinds, namespaces } = page.uiState
   if (last?.nodes === nodes) return last.links

@@ -1,4 +1,4 @@
-// Of each System that was adopted: who is held, by whom and since when, and what waits.
+// The regulation of each adopted System: apps, holds with causes and times, pending actions.
 
 import type { ComponentChildren } from 'preact'
 import { Absent, Command, Health, Notice, Ref, Waits, useAsk } from './bits.tsx'
@@ -9,7 +9,7 @@ import { age, capital, health, moment, plural } from './words.ts'
 interface System {
   name: string
   namespace: string
-  /** Why nothing else of it is known. */
+  /** The reason why the other fields are unknown. */
   unavailable?: string
   holds?: Hold[]
   conflicts?: Hold[]
@@ -28,7 +28,7 @@ interface Hold {
 }
 
 const states = { Free: ['✔', 'good', 'free'], Held: ['‖', 'info', 'held'], Cause: ['✖', 'bad', 'unhealthy'], Unknown: ['?', 'faint', 'ignored'] } as const
-/** States of operations that are not over yet, and those that somebody should look at. */
+/** States of pending operations, and of those that need attention. */
 const waiting = ['Waiting', 'Intended', 'Undoing'], odd = ['Left', 'Gone', 'Errored']
 
 export function Regulation({ page }: { page: Page }) {

@@ -1,4 +1,4 @@
-// How two objects hang together: a panel of the details.
+// The path between two objects, as a panel of the details.
 
 import { useMemo, useState } from 'preact/hooks'
 import { focusOn } from './bits.tsx'
@@ -7,14 +7,14 @@ import { path } from './path.ts'
 import type { Page } from './page.ts'
 import { plural, relations, short, wordsOf } from './words.ts'
 
-/** So many objects are offered. */
+/** The maximum of offered objects. */
 const maxShown = 30
 
-/** The path from an object to another one, which is chosen here. */
+/** The path from an object to another one, with a search for that object. */
 export function PathPanel({ page, id }: { page: Page; id: number }) {
   const { to } = page.choice, end = to ? page.find(to) : -1, [text, type] = useState('')
   const steps = useMemo(() => end < 0 ? null : path(page, id, end), [page.uiState.nodes, id, end])
-  // What was pressed is gone then, so that the focus goes to the title.
+  // The pressed button is removed: the title gets the focus.
   const choose = (to: string) => {
     type('')
     page.set({ to })

@@ -1,28 +1,28 @@
-// The one that serves the page: how it is asked, and how it tells what changes.
+// The client of the server: requests, and the stream of changes.
 
 import type { Page, Server } from './page.ts'
 import type { Change, UIState } from './ui_state.ts'
 
-/** No word for so long means that the connection is dead, since there is a beat every 10 s. */
+/** Timeout of the stream in ms; the server sends a beat every 10 s. */
 const silence = 30_000
-/** Between two attempts to come back, in ms: more each time. */
+/** The backoff of reconnects, in ms. */
 const pauses = [500, 1000, 2000, 4000, 8000, 15_000]
-/** After so many the server is taken for ended; a page goes on asking all the same. */
+/** Failed attempts after which the server counts as ended. Attempts continue. */
 const maxAttempts = 3
 
 const endedMessage = 'kubectl sysop ui has ended: start it again, and open the address that it prints'
 const lostMessage = 'the connection was lost'
 
 /**
- * What lets this page in, sent with every request. It is kept in the storage of this tab and this
- * origin, port included: a cookie would go to every port of 127.0.0.1.
+ * The credential of this page, sent with every request. It is stored per tab and origin, which
+ * includes the port: a cookie would be sent to every port of 127.0.0.1.
  */
 let bearer = ''
 const key = 'sysop-bearer'
-/** How long other tabs are waited for, in ms. */
+/** Timeout for an answer of other tabs, in ms. */
 const neighbors = 300
 
-/** The server said no. */
+/** A response with an error status. */
 class Refusal extends Error {
   constructor(message: string, public status: number) { super(message) }
 }
@@ -54,12 +54,12 @@ export const server: Server = {
 /** One event of a stream. */
 export interface Event { name: string; data: string }
 
-/** The events of a text that comes in pieces, as server-sent events are written. */
+/** Parses server-sent events from chunks of text. */
 export function reader(receive: (e: Event) => void): (chunk: string) => void {
   let rest: string[] = []
   return (chunk) => {
     if (!chunk) return
-    // Only what is new is searched: a UIState is large, and comes in many pieces.
+    // Searches the new chunk only: a UIState is large, and arrives in many chunks.
     const tail = rest.at(-1)?.slice(-1) === '\n' && chunk[0] === '\n' ? 0 : chunk.indexOf('\n\n')
     if (tail < 0) { rest.push(chunk); return }
     const blocks = (rest.join('') + chunk).split('\n\n')
@@ -75,19 +75,19 @@ export function reader(receive: (e: Event) => void): (chunk: string) => void {
   }
 }
 
-/** The token that the address came with. It stays in no address, and in no history. */
+/** Returns the token of the address, and removes it from the address and the history. */
 function takeToken(): string {
   const token = new URLSearchParams(location.hash.slice(1)).get('token') ?? ''
   if (token) history.replaceState(null, '', location.pathname)
   return token
 }
 
-/** The storage of this tab; null where the browser allows none. A reload needs a new address then. */
+/** The storage of this tab; null if the browser forbids it. A reload then needs a new address. */
 function storage(): Storage | null {
   try { return sessionStorage } catch { return null }
 }
 
-/** Another tab of this origin that is open already lets this one in. */
+/** Requests the bearer from another open tab of this origin. */
 function fromNeighbor(): Promise<string> {
   if (typeof BroadcastChannel === 'undefined') return Promise.resolve('')
   const channel = new BroadcastChannel(key)
@@ -102,7 +102,7 @@ function fromNeighbor(): Promise<string> {
   }).finally(() => channel.close())
 }
 
-/** Lets tabs in that are opened later. It returns what ends that. */
+/** Sends the bearer to tabs that ask for it; the returned function stops that. */
 function helpNeighbors(): () => void {
   if (typeof BroadcastChannel === 'undefined') return () => {}
   const channel = new BroadcastChannel(key)
@@ -112,7 +112,7 @@ function helpNeighbors(): () => void {
 
 /**
  * Gets the bearer: from the token of the address, else from the storage of this tab, else from
- * another tab. It returns what ends its help for other tabs, and why a token was refused.
+ * another tab. It returns why a token was refused, and a function that stops helping other tabs.
  */
 export async function enter(): Promise<{ refused: Error | null; leave: () => void }> {
   const token = takeToken()
@@ -121,7 +121,7 @@ export async function enter(): Promise<{ refused: Error | null; leave: () => voi
   if (token) {
     try {
       const answer = await post('session', { token })
-      // Without an answer this page is known already.
+      // Another status than 200: the bearer of this tab is already valid.
       if (answer.status === 200) bearer = (await answer.json()).bearer
     } catch (e) {
       refused = e as Error
@@ -129,13 +129,13 @@ export async function enter(): Promise<{ refused: Error | null; leave: () => voi
   }
   if (!bearer) bearer = await fromNeighbor()
   if (!bearer) return { refused, leave: () => {} }
-  try { storage()?.setItem(key, bearer) } catch { /* It stays in memory. */ }
+  try { storage()?.setItem(key, bearer) } catch { /* kept in memory only */ }
   return { refused, leave: helpNeighbors() }
 }
 
 /**
- * Hands the first UIState to open, and every change to the page that open returns; says meanwhile
- * what is waited for. It fails where there will be no UIState.
+ * Passes the first UIState to open, and later changes to the page that open returns; reports
+ * progress to say until then. It fails if no UIState can be read.
  */
 export async function connect(open: (uiState: UIState, server: Server) => Page, say: (message: string) => void): Promise<void> {
   const { refused, leave } = await enter()

@@ -1,4 +1,4 @@
-// The frame: header with totals and connection, the choice of views, and the view.
+// The frame: header with totals and connection, navigation, and the current view.
 
 import type { ComponentType } from 'preact'
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks'
@@ -17,19 +17,19 @@ export const titles: { [view in ViewName]: string } = { stacks: 'Stacks', stack:
 
 export interface DialogProps { page: Page; which: 'help' | 'gaps' | 'file'; views: ViewName[]; close: () => void }
 
-/** What is handed in. compose is of the live page alone: a file does not carry it. */
+/** The views that are passed in. A saved page has no compose. */
 export type Views = { [view in Exclude<ViewName, 'stacks' | 'stack' | 'compose'>]: ComponentType<{ page: Page }> } & { compose?: ComponentType<{ page: Page }>; details: ComponentType<{ page: Page }>; dialogs: ComponentType<DialogProps> }
 
 export function Shell({ page, views: { costs: Costs, findings: Findings, regulation: Regulation, compose: Compose, details, dialogs: Dialogs } }: { page: Page; views: Views }) {
   const [, again] = useReducer((n: number) => n + 1, 0)
   const [dialog, show] = useState<'' | 'help' | 'gaps' | 'file'>('')
-  // Before anything else can happen: news that come right after the first UIState are not missed.
+  // A layout effect, so that no change after the first UIState is missed.
   useLayoutEffect(() => page.watch(() => again(0)), [page])
   const views = viewNames.filter((v) => v !== 'compose' || Compose)
   useKeys(page, views, () => show('help'))
   const { view, stack, root, node, to } = page.choice, main = useRef<HTMLElement>(null)
   useEffect(() => { document.title = `${view === 'stack' && stack ? short(stack) : titles[view]} · ${page.uiState.title} · System Operator` }, [view, stack, page.uiState.title])
-  // What had the focus may have gone with the view, or with what was let go.
+  // The focused element may be removed with the view or with a part of the choice.
   const drawn = useRef(false)
   useEffect(() => {
     if (drawn.current && document.activeElement === document.body) main.current!.focus()
@@ -59,7 +59,7 @@ export function Shell({ page, views: { costs: Costs, findings: Findings, regulat
   )
 }
 
-/** What is shown until there is something to show. */
+/** The page before the first UIState. */
 export function Waiting({ message, failed }: { message: string; failed: boolean }) {
   return <main class="waiting"><h1>System Operator</h1><p role={failed ? 'alert' : 'status'} class={failed ? 'tone-bad' : 'faint'}>{message}</p></main>
 }
@@ -84,7 +84,7 @@ function Header({ page, show }: { page: Page; show: (dialog: 'help' | 'gaps' | '
   )
 }
 
-/** The stacks by health, the worst first, and what all cost. */
+/** The number of stacks by health, the worst first, and the total cost. */
 function Totals({ page }: { page: Page }) {
   const { stacks, currency, window } = page.uiState
   const own = stacks.some((s) => !s.cluster) ? stacks.filter((s) => !s.cluster) : stacks
@@ -101,7 +101,7 @@ function Totals({ page }: { page: Page }) {
   )
 }
 
-/** Whether what is shown is of now. Its age ticks beside the status, which is read out only when it changes. */
+/** The state of the connection. The age is outside of the status, so that screen readers announce changes of state only. */
 function Connected({ page }: { page: Page }) {
   if (FILE) return <p class="connected"><span role="status" class="tone-faint"><span aria-hidden="true">■</span> file of {moment(page.uiState.at)}</span></p>
   const [, tick] = useReducer((n: number) => n + 1, 0)
@@ -124,10 +124,10 @@ function Connected({ page }: { page: Page }) {
   )
 }
 
-/** Single keys can be switched off, for those who speak to their machine. */
+/** Single keys can be disabled, for users of speech input. */
 export const keys = {
   get on() { if (FILE) return true; try { return localStorage.getItem('sysop-keys') !== 'off' } catch { return true } },
-  set on(on) { if (!FILE) try { localStorage.setItem('sysop-keys', on ? 'on' : 'off') } catch { /* it stays as it is */ } },
+  set on(on) { if (!FILE) try { localStorage.setItem('sysop-keys', on ? 'on' : 'off') } catch { /* not stored */ } },
 }
 
 function useKeys(page: Page, views: ViewName[], help: () => void) {
@@ -148,7 +148,7 @@ function useKeys(page: Page, views: ViewName[], help: () => void) {
   }, [page, views.length])
 }
 
-/** Where in a stack one is, and what of the choice is gone. */
+/** The breadcrumbs, and the chosen objects that no longer exist. */
 function Trail({ page, stack }: { page: Page; stack: Stack | undefined }) {
   const { choice } = page, gone = page.gone(), { root } = choice
   return (
@@ -173,7 +173,7 @@ function Trail({ page, stack }: { page: Page; stack: Stack | undefined }) {
   )
 }
 
-/** The stack of a root that is in no tree of the UIState is asked for. */
+/** Requests the stack of a root that is in no tree of the UIState; returns the error. */
 function useRooted(page: Page): string {
   const { root } = page.choice, { topology, server } = page, id = root ? page.find(root) : -1
   const inStack = id < 0 || !!page.uiState.stacks.find((s) => s.name === page.choice.stack)?.tree.some((p) => p.n === id)

@@ -1,4 +1,4 @@
-// All stacks: how they fare and why, what they use and cost. Those in trouble are first.
+// The table of stacks: health, causes, usage and cost, unhealthy ones first.
 
 import { useEffect, useState } from 'preact/hooks'
 import { Bar, Health, Notice, Ref, Sort, Unread, useMedia } from './bits.tsx'
@@ -7,7 +7,7 @@ import type { Stack } from './ui_state.ts'
 import { showsCluster, wantedStacks } from './table.ts'
 import { age, bytes, count, cpu, health, money, parse, plural, short } from './words.ts'
 
-/** So many rows at a time: more are a matter of filtering. */
+/** The number of rows that are added at a time. */
 const step = 200
 
 export function Stacks({ page }: { page: Page }) {
@@ -97,7 +97,7 @@ function Row({ page, stack: s, top, narrow }: { page: Page; stack: Stack; top: n
 
 const None = () => <span class="faint">–</span>
 
-/** What makes a stack as it is: each cause selects its object. */
+/** The causes of the health of a stack; each one selects its object. */
 function Causes({ page, stack }: { page: Page; stack: Stack }) {
   const all = (stack.causes ?? []).filter((c) => page.uiState.nodes[c.n])
   if (!all.length) return null

@@ -1,5 +1,5 @@
-// The treegrid of a stack: its primary view. Only the rows in sight are elements, so that ten
-// thousand objects are no slower than fifty; what is beyond them is told by aria-rowcount.
+// The treegrid of a stack, its primary view. Only visible rows are elements, so that ten thousand
+// objects are as fast as fifty; aria-rowcount has the total.
 
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
 import type { Page } from './page.ts'
@@ -11,25 +11,25 @@ import {
 import { age, health, moment, money, trouble } from './words.ts'
 
 const rowHeight = 28
-/** So many rows beyond what is in sight are there already. */
+/** The number of rows that are rendered above and below the visible ones. */
 const overscan = 4
 const titles: { [c in Column]: string } = { object: 'Object', health: 'Health', below: 'Below', cost: 'Cost', pods: 'Pods', uses: 'Uses', since: 'Since', message: 'Message' }
 const hows = { root: '', owned: '', needed: 'needs', serving: 'served by', behind: 'serves', made: 'made by' }
 
 interface Live {
-  /** The row that was moved to, where no node names it: a fold, an object mentioned again. */
+  /** The key of the active row, which may be a fold or a repeated object. */
   key: string
   node: string
   focus: boolean
-  /** What was typed, and when. */
+  /** The typed text, and the time of its last letter. */
   text: string
   typed: number
-  /** The row on top, so that it stays there when rows come and go. */
+  /** The top row, which keeps its position when rows change. */
   top: string
   offset: number
-  /** How far it is scrolled: to ask the grid makes it lay out what was not yet. */
+  /** The scroll position, stored because reading it from the grid forces a layout. */
   scrolled: number
-  /** The row that Tab leads to, and of which stack: where its object goes, the one that takes its place is next. */
+  /** The index of the row that Tab focuses, and its stack: it is the fallback if the object is removed. */
   at: number
   stack: string
 }
@@ -45,7 +45,7 @@ export function Tree({ page, shape }: { page: Page; shape: Shape }) {
   live.at = active
   live.stack = stack.name
   const uses = usesOf(page, stack), need = useMemo(() => needs(page, stack, shape, uses, size.letter), [shape, uses, size.letter]), list = columns(size.width, need)
-  // No row is made before it is known what of it there is room for.
+  // No rows are rendered before the width is known.
   const first = Math.max(0, Math.floor(live.scrolled / rowHeight) - overscan), last = size.width && Math.min(rows.length, Math.ceil((live.scrolled + size.height) / rowHeight) + overscan)
 
   useLayoutEffect(() => {
@@ -56,7 +56,7 @@ export function Tree({ page, shape }: { page: Page; shape: Shape }) {
     return () => seen.disconnect()
   }, [])
 
-  // Rows that come and go above what is read do not move it.
+  // Keeps the scroll position when rows above change.
   useLayoutEffect(() => {
     const at = rows.findIndex((r) => r.item.key === live.top)
     if (at >= 0) {
@@ -69,7 +69,7 @@ export function Tree({ page, shape }: { page: Page; shape: Shape }) {
     if (row !== document.activeElement) row?.focus({ preventScroll: true })
   })
 
-  // What was selected elsewhere is opened, and scrolled to.
+  // Opens and scrolls to a selection of another view.
   useEffect(() => {
     if (node < 0) return
     if (selected >= 0) return see(selected)
@@ -167,7 +167,7 @@ export function Tree({ page, shape }: { page: Page; shape: Shape }) {
   )
 }
 
-/** How wide a letter is, more or less. */
+/** The average width of a letter. */
 function letterOf(el: HTMLElement): number {
   const ctx = document.createElement('canvas').getContext('2d'), text = 'Progressing Healthy 1,234.56 moodle-1-5f4dd4c555'
   if (!ctx) return 7.2
@@ -186,9 +186,9 @@ function scrollTo(grid: HTMLElement, to: number, live: Live): void {
   live.scrolled = grid.scrollTop
 }
 
-/** Scrolls no more than it takes to see a row. */
+/** Scrolls by the minimum that makes a row visible. */
 function show(grid: HTMLElement, i: number, live: Live): void {
-  const top = i * rowHeight, room = grid.clientHeight - rowHeight - 1 // the head has a line
+  const top = i * rowHeight, room = grid.clientHeight - rowHeight - 1 // the header has a border
   if (top < live.scrolled) scrollTo(grid, top, live)
   else if (top + rowHeight > live.scrolled + room) scrollTo(grid, top + rowHeight - room, live)
 }
@@ -207,7 +207,7 @@ function TreeRow({ row, i, selected, tabbable, ...cells }: Cells & { row: Row; i
 }
 
 function ObjectCell({ page, stack, row, list }: Cells & { row: Row }) {
-  // Where there is no room for more columns there is none for marks either.
+  // With few columns there is no room for marks.
   const tight = list.length < 4
   const { item } = row, { kind, name } = titleOf(page, item), place = stack.tree[item.place], n = page.node(item.node)
   const how = hows[place.w ?? 'root'], mark = (text: string, says: string) => <span class="tree-mark" title={says}>{text}</span>

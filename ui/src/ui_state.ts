@@ -1,5 +1,5 @@
-// The UIState as the program writes it: docs/schema/ui-state.json, internal/view/uistate.go, where every field is explained.
-// What is absent is not known, or nothing.
+// The UIState: docs/schema/ui-state.json; internal/view/uistate.go explains each field. An absent
+// field is unknown or empty.
 
 export interface UIState {
   apiVersion: string

@@ -1,4 +1,4 @@
-// An impact is laid out and worded as in a terminal: internal/cli/ui_ask_impact_test.go writes what that shows.
+// The layout and texts of an impact are those of the terminal; internal/cli/ui_ask_impact_test.go writes the fixture.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -10,7 +10,7 @@ const impacts = JSON.parse(readFileSync(new URL('fixtures/impacts.json', import.
 
 const glyphs = { bad: '✖ ', warn: '! ', none: '' }
 
-/** The lines of a terminal: how deep, the object, what happens to it. */
+/** The lines of the terminal: depth, object, effect. */
 function lines(im) {
   const home = parse(im.object).namespace
   const name = (ref) => { const { kind, namespace, name } = parse(ref); return [kind, ...(namespace && namespace !== home ? [namespace] : []), name].join('/') }

@@ -6,7 +6,7 @@ import { load } from './load.mjs'
 const { layout } = await load('layout.ts')
 const fixtures = new URL('../../internal/layout/testdata/', import.meta.url)
 
-/** The forest of internal/layout/layout_test.go: made.cards. */
+/** The random forest of internal/layout/layout_test.go. */
 function seeded({ Seed, Count, Reach, Roots }) {
   let x = Seed
   const random = (n) => (x = x * 48271 % 2147483647) % n

@@ -4,7 +4,7 @@ import { load } from './load.mjs'
 
 const { Page, decode, encode, none } = await load('page.ts')
 
-/** Numbers that are the same in every run. */
+/** Reproducible random numbers. */
 function random(seed) {
   return () => {
     seed = (seed + 0x6d2b79f5) | 0
@@ -137,7 +137,7 @@ test('changes applied are the new picture', () => {
   const node = () => ({ k: int(2), s: int(2), n: 'n' + int(40), h: int(7), ...(r() < 0.5 && { e: [{ t: int(20), r: 1 + int(3), v: 'spec', u: 0 }] }) })
   const stackOf = (name) => ({ name, roots: [int(20)], tree: [{ n: int(20) }, { n: int(20), d: 1 }], objects: int(9), cost: int(999) })
   const key = (n) => n && `${n.k}/${n.s}/${n.n}`
-  /** No two nodes are the same object. */
+  /** Makes the objects of nodes distinct. */
   const distinct = (nodes) => { const seen = new Set(); return nodes.map((n) => n && !seen.has(key(n)) ? (seen.add(key(n)), n) : null) }
   const same = (a, b) => JSON.stringify(a ?? null) === JSON.stringify(b ?? null)
   let now = uiState(distinct(Array.from({ length: 20 }, node)), ['a', 'b', 'c'].map(stackOf))

@@ -26,7 +26,7 @@ test('half an event is not told', () => {
   assert.deepEqual(got, [{ name: 'change', data: '{"at":1}' }])
 })
 
-/** A browser's tab for a while: its address, its storage, and what its origin answers. */
+/** Simulates a tab of a browser: its address, its storage, and the responses of its origin. */
 async function tab({ hash = '', stored = {}, answer }, todo) {
   const names = ['location', 'history', 'sessionStorage', 'fetch'], was = names.map((name) => [name, Object.getOwnPropertyDescriptor(globalThis, name)])
   const kept = new Map(Object.entries(stored)), asked = []

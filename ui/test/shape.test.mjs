@@ -5,7 +5,7 @@ import { load } from './load.mjs'
 const { shape, limit, all } = await load('shape.ts')
 const { Page } = await load('page.ts')
 
-/** A page of one stack, from lines such as "  owned Pod/web/a 6": two blanks a depth, how, ref, health. */
+/** A page of one stack, from lines such as "  owned Pod/web/a 6": indentation by depth, relation, ref, health. */
 function pageOf(text, more = {}) {
   const uiState = { kinds: [], namespaces: [''], labels: ['app=web', 'app=db', 'tier=front'], rules: ['owner'], nodes: [], stacks: [], objects: 0, at: '1' }
   const numbers = new Map(), tree = []
@@ -86,11 +86,11 @@ test('health moves nothing: a leaf of a fold that turns bad is named, one alone 
   assert.deepEqual(s.items.map((it) => it.key), before)
   assert.deepEqual([s.items[2].worst, page.node(s.items[2].bad).n], [6, 'a'])
   assert.equal(s.items[3].worst, 1)
-  // The same tree in a new stack, as a change of costs has it, is no other topology.
+  // A new stack with the same tree, as after a change of costs, has the same topology.
   const [stack] = page.uiState.stacks
   page.uiState.stacks = [{ ...stack, tree: stack.tree.map((p) => ({ ...p })) }]
   assert.deepEqual(shaped(page).items.map((it) => it.key), before)
-  // Another tree is: now a stands by itself, and c is one of the equal.
+  // A changed tree has another topology: a is no longer folded, and c is.
   page.uiState.stacks = [{ ...stack, tree: stack.tree.slice(0, -1) }]
   assert.deepEqual(lines(page), ['shop', '  web', '    a', '    4xPod', '  tls', '    front'])
 })
@@ -161,7 +161,7 @@ test('an object that is gone leaves no hole', () => {
   assert.deepEqual(lines(page).slice(0, 4), ['shop', '  web', '    a', '    b'])
 })
 
-/** Apps with 4 claims of different kinds below each of their pods; every 50th app has a pod in trouble. */
+/** Apps with 4 claims of different kinds below each pod; every 50th app has an unhealthy pod. */
 function large(apps) {
   let text = ''
   for (let i = 0; i < apps; i++) {

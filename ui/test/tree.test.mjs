@@ -6,7 +6,7 @@ const { above, activeOf, columns, foldHealth, kinds, large, needs, opener, rowOf
 const { shape } = await load('shape.ts')
 const { Page } = await load('page.ts')
 
-/** A page of one stack, of lines such as "    Pod a 6": two blanks a depth, kind, name, health. */
+/** A page of one stack, from lines such as "    Pod a 6": indentation by depth, kind, name, health. */
 function pageOf(text) {
   const lines = text.split('\n').filter((l) => l.trim()), names = []
   const p = { kinds: [], namespaces: ['', 'ns'], labels: [], rules: [], nodes: [], stacks: [], objects: 0, at: '2026-01-01T00:00:00Z', mode: 'file' }

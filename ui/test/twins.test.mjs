@@ -1,4 +1,4 @@
-// Paths are those of pkg/graph: internal/app/page_twins_test.go writes what it says.
+// Paths equal those of pkg/graph: internal/app/page_twins_test.go writes the fixture.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
