@@ -121,7 +121,7 @@ export async function enter(): Promise<{ refused: Error | null; leave: () => voi
   if (token) {
     try {
       const answer = await post('session', { token })
-      // Another status than 200: the bearer of this tab is already valid.
+      // 204 without a body: the bearer of this tab is still valid.
       if (answer.status === 200) bearer = (await answer.json()).bearer
     } catch (e) {
       refused = e as Error

@@ -287,5 +287,5 @@ function cap(f: Folding, roots: Item[]): void {
   }
 }
 
-/** Firm items are never folded: nodes that were unhealthy when the stack last changed, and opened folds. */
+/** Firm items are not folded by the limit: nodes that were unhealthy when the stack last changed, and opened folds. */
 const isFirm = (f: Folding, it: Item) => it.fold ? it.children.length > 0 : f.bad.has(it.node)

@@ -26,7 +26,7 @@ export function money(cents: number, currency = ''): string {
 export const count = (n: number | string) => String(n).replace(/\B(?=(\d{3})+$)/g, ',')
 
 /** "1 pod", "12 pods". */
-export const plural = (n: number, one: string, others = one + 's') => `${count(n)} ${n === 1 ? one : others}`
+export const plural = (n: number, one: string, pluralForm = one + 's') => `${count(n)} ${n === 1 ? one : pluralForm}`
 
 /** CPU from thousandths of a core, as the command writes it: in cores if large. */
 export const cpu = (milli: number) => milli < 10_000 ? milli + 'm' : String(Math.round(milli / 10) / 100)

@@ -16,7 +16,7 @@ function lines(im) {
   const name = (ref) => { const { kind, namespace, name } = parse(ref); return [kind, ...(namespace && namespace !== home ? [namespace] : []), name].join('/') }
   const suffers = (d) => ['  ', name(d.id), `${glyphs[toneOf(d)]}${effectWord(d)}${effectMore(d)} (${d.cause === im.object ? '' : name(d.cause) + ', '}${d.edge.why})`]
   const { stacks, loose, data, rest } = layout(im), out = [['', name(im.object), im.summary]]
-  for (const [what, text] of notes(im, name)) out.push([' ', what, text])
+  for (const [title, text] of notes(im, name)) out.push([' ', title, text])
   for (const { touched: s, objects } of stacks) {
     out.push([' ', 'stack ' + name(s.stack), glyphs[toneOf(s)] + stackWord(s) + (s.cause ? ': ' + name(s.cause) : '') + (s.deleted ? `; ${plural(s.deleted, 'object')} of it also deleted` : '')], ...objects.map(suffers))
   }
@@ -40,7 +40,7 @@ test('there is an impact of every sort', () => {
 
 for (const { document, lines: want } of impacts) {
   test(`the impact of ${document.object}`, () => {
-    assert.deepEqual(lines(document), want.filter(([, what]) => what !== '? unread'))
+    assert.deepEqual(lines(document), want.filter(([, effect]) => effect !== '? unread'))
   })
 }
 

@@ -115,10 +115,10 @@ test('what was chosen and is gone is said, and kept', () => {
 test('topology counts what comes, goes and is connected, not how it fares', () => {
   const stack = { name: 's', roots: [0], tree: [{ n: 0 }, { n: 1, d: 1, w: 'owned' }], objects: 2 }
   const page = new Page(uiState([{ k: 0, n: 'a', e: [{ t: 1, r: 1, v: 'owner', u: 0 }] }, { k: 0, n: 'b' }], [stack]), null, null)
-  const counts = (change, want, what) => {
+  const counts = (change, want, label) => {
     const before = page.topology
     page.apply({ at: 'x', ...change })
-    assert.equal(page.topology - before, want, what)
+    assert.equal(page.topology - before, want, label)
   }
   counts({ nodes: { 1: { k: 0, n: 'b', h: 6, r: 'Crash', u: { c: 5 } } } }, 0, 'health')
   counts({ stacks: { s: { ...stack, health: 6, cost: 5, tree: [{ n: 0, b: 6, c: 5 }, { n: 1, d: 1, w: 'owned', c: 5 }] } } }, 0, 'cost')
