@@ -1,5 +1,5 @@
-// Builds what is embedded in the program: internal/page/assets. With --check it builds anew beside and
-// compares bytes; with --watch it builds on every change.
+// Builds the embedded assets in internal/page/assets. --check builds into a temporary directory and
+// compares bytes; --watch builds on every change.
 import { build, context } from 'esbuild'
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,7 @@ import { gzipSync } from 'node:zlib'
 
 const here = dirname(fileURLToPath(import.meta.url))
 const assets = join(here, '..', 'internal', 'page', 'assets')
-/** In KiB, gzip: what a browser loads before it shows something. What a view needs alone follows with it. */
+/** The maximum script size before the first rendering, in KiB of gzip. Views load their own scripts later. */
 const most = 40
 
 const common = {
@@ -24,7 +24,7 @@ const common = {
   logLevel: 'warning',
 }
 
-/** The live page, in pieces; and the page as a file, which leaves out what has to ask somebody. */
+/** The live page, split in chunks; and the saved page, without code that needs the server. */
 function builds(outdir) {
   return [
     { ...common, outdir, entryPoints: { app: 'src/app.ts', page: 'src/page.css' }, format: 'esm', splitting: true, chunkNames: '[name]-[hash]', define: { FILE: 'false' }, metafile: true },
@@ -40,7 +40,7 @@ async function all(outdir) {
 const names = (dir) => readdirSync(dir).sort()
 const packed = (name) => gzipSync(readFileSync(join(assets, name)), { level: 9 }).length / 1024
 
-/** What app.js imports at once. */
+/** The files that app.js imports statically. */
 function first({ outputs }) {
   const files = Object.fromEntries(Object.entries(outputs).map(([path, o]) => [basename(path), o]))
   const load = new Set(['app.js'])

@@ -1,4 +1,4 @@
-// The live page: it asks the program that serves it.
+// Entry point of the live page, which reads from the server of kubectl sysop ui.
 
 import { h, render } from 'preact'
 import { lazy } from './lazy.tsx'
@@ -18,12 +18,12 @@ const views: Views = {
 }
 
 const mount = document.getElementById('page')!
-const say = (what: string, failed = false) => render(h(Waiting, { what, failed }), mount)
+const say = (message: string, failed = false) => render(h(Waiting, { message, failed }), mount)
 
-connect((picture, server) => {
-  const page = new Page(picture, server)
+connect((uiState, server) => {
+  const page = new Page(uiState, server)
   render(h(Shell, { page, views }), mount)
-  // They are there when somebody selects an object, even where the program has ended since.
+  // Preloaded, so that details also open after the server has ended.
   setTimeout(() => details().catch(() => {}), 1000)
   return page
 }, say).catch((e: Error) => say(e.message, true))

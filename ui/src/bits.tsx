@@ -1,4 +1,4 @@
-// Small things that several views are made of.
+// Small components that several views use.
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
@@ -6,53 +6,53 @@ import type { Page } from './page.ts'
 import type { UIState } from './ui_state.ts'
 import { health, plural, short } from './words.ts'
 
-/** Health by glyph and word. */
-export function Health({ of }: { of: number | undefined }) {
-  const { word, glyph, tone } = health[of ?? 0] ?? health[0]
+/** Health as glyph and word. */
+export function Health({ value }: { value: number | undefined }) {
+  const { word, glyph, tone } = health[value ?? 0] ?? health[0]
   return word ? <span class={'mark tone-' + tone}><span aria-hidden="true">{glyph}</span> {word}</span> : <span class="faint">–</span>
 }
 
-/** A button that shows an object where it belongs. What the page does not have is but named. */
-export function Ref({ page, of, stack }: { page: Page; of: string; stack?: string }) {
-  const text = short(of)
-  if (page.find(of) < 0) return <span class="ref">{text}</span>
-  return <button type="button" class="link ref" title={of} onClick={() => stack ? page.open(stack, of) : page.reveal(of)}>{text}</button>
+/** A button that shows an object in its stack; plain text if the page does not have the object. */
+export function Ref({ page, target, stack }: { page: Page; target: string; stack?: string }) {
+  const text = short(target)
+  if (page.find(target) < 0) return <span class="ref">{text}</span>
+  return <button type="button" class="link ref" title={target} onClick={() => stack ? page.open(stack, target) : page.reveal(target)}>{text}</button>
 }
 
-/** A bar beside an amount: decoration, since the amount stands beside it. */
+/** A decorative bar next to an amount. */
 export function Bar({ part }: { part: number }) {
   return <span class="bar" aria-hidden="true"><span style={{ width: Math.max(0, Math.min(100, part * 100)).toFixed(1) + '%' }} /></span>
 }
 
-/** What a part of the page says instead of what is not there. */
-export function Lacks({ children }: { children: ComponentChildren }) {
+/** A message in place of missing content. */
+export function Notice({ children }: { children: ComponentChildren }) {
   return <div class="lacks">{children}</div>
 }
 
-/** A view of what nobody can be asked about: why, and the command that tells it. */
-export function Absent({ title, why, text }: { title: string; why?: string; text: string }) {
+/** A view that is unavailable: the reason, and the command that shows the same. */
+export function Absent({ title, reason, text }: { title: string; reason?: string; text: string }) {
   return (
     <section aria-labelledby="absent-title">
       <div class="bar-head"><h2 id="absent-title">{title}</h2></div>
-      <Lacks>{(why ?? 'a saved page cannot read the cluster').replace(/\.?$/, '.')} <Command text={text} /></Lacks>
+      <Notice>{(reason ?? 'a saved page cannot read the cluster').replace(/\.?$/, '.')} <Command text={text} /></Notice>
     </section>
   )
 }
 
-/** Moves the focus to what comes with what is drawn next. */
+/** Moves the focus to an element of the next frame. */
 export function focusOn(selector: string): void {
   requestAnimationFrame(() => document.querySelector<HTMLElement>(selector)?.focus())
 }
 
-/** That what is looked for may be among what could not be read. */
-export function Unread({ of }: { of: UIState['gaps'] }) {
-  const [first] = of ?? []
-  return first ? <p><span class="tone-warn"><span aria-hidden="true">▲</span> {plural(of!.length, 'resource')} could not be read:</span> {first.resource}: {first.reason}: {first.message}{of!.length > 1 && ' ...'}</p> : null
+/** A warning that resources are unread. */
+export function Unread({ gaps }: { gaps: UIState['gaps'] }) {
+  const [first] = gaps ?? []
+  return first ? <p><span class="tone-warn"><span aria-hidden="true">▲</span> {plural(gaps!.length, 'resource')} could not be read:</span> {first.resource}: {first.reason}: {first.message}{gaps!.length > 1 && ' ...'}</p> : null
 }
 
-/** A command, with a button that copies it. */
+/** A command with a copy button. */
 export function Command({ text }: { text: string }) {
-  const [said, say] = useState('')
+  const [status, say] = useState('')
   const code = useRef<HTMLElement>(null)
   const copy = async () => {
     try {
@@ -65,20 +65,20 @@ export function Command({ text }: { text: string }) {
   }
   return (
     <div class="command">
-      <code ref={code}>{text}</code> <button type="button" onClick={copy}>Copy</button> <span role="status">{said}</span>
+      <code ref={code}>{text}</code> <button type="button" onClick={copy}>Copy</button> <span role="status">{status}</span>
     </div>
   )
 }
 
-/** An answer of the server: undefined while it is waited for. */
+/** A request to the server; answer is undefined until it arrives. */
 export interface Asked<T> { answer?: T; error?: string; again: () => void; waiting: boolean }
 
-/** Asks the server, anew whenever what is asked changes, or fresh does; nothing where path is empty.
-    The last answer stays until there is another one to the same question. */
+/** Sends a request, again when path, query or fresh change; none if path is empty. The last answer
+    remains while the same request is repeated. */
 export function useAsk<T>(page: Page, path: string, query: { [key: string]: string } = {}, fresh: unknown = 0): Asked<T> {
   if (FILE) return { waiting: false, again: () => {} }
   const question = path && page.server ? path + '?' + new URLSearchParams(query) : ''
-  const [turn, next] = useState(0)
+  const [attempt, next] = useState(0)
   const [got, set] = useState<{ question: string; answer?: T; error?: string; waiting: boolean }>({ question: '', waiting: false })
   useEffect(() => {
     if (!question) return
@@ -89,23 +89,23 @@ export function useAsk<T>(page: Page, path: string, query: { [key: string]: stri
       (e: Error) => run.signal.aborted || set({ question, error: e.message, waiting: false }),
     )
     return () => run.abort()
-  }, [question, turn, fresh])
+  }, [question, attempt, fresh])
   const mine = got.question === question
   return { answer: mine ? got.answer : undefined, error: mine ? got.error : undefined, waiting: !mine || got.waiting, again: () => next((n) => n + 1) }
 }
 
-/** That something is waited for, or why it did not come, with a way to ask again. */
-export function Waits({ of, what }: { of: Asked<unknown>; what: string }) {
+/** The status of a request: waiting, or its error with a retry button. */
+export function Waits({ request, label }: { request: Asked<unknown>; label: string }) {
   if (FILE) return null
   return (
     <p class="waits" role="status">
-      {of.error ? <><span class="tone-bad"><span aria-hidden="true">✖</span> {what}: {of.error}</span> <button type="button" onClick={of.again}>Try again</button></>
-        : of.waiting && of.answer === undefined && <span class="faint">{what} ...</span>}
+      {request.error ? <><span class="tone-bad"><span aria-hidden="true">✖</span> {label}: {request.error}</span> <button type="button" onClick={request.again}>Try again</button></>
+        : request.waiting && request.answer === undefined && <span class="faint">{label} ...</span>}
     </p>
   )
 }
 
-/** Whether a media query holds. */
+/** Whether a media query matches. */
 export function useMedia(query: string): boolean {
   const [holds, set] = useState(() => matchMedia(query).matches)
   useEffect(() => {
@@ -117,12 +117,12 @@ export function useMedia(query: string): boolean {
   return holds
 }
 
-/** The head of a column that rows can be sorted by. */
-export function Sort({ page, name, by, down, num, initial }: { page: Page; name: string; by: string; down?: boolean; num?: boolean; initial?: boolean }) {
-  const { sort } = page.choice, mine = sort ? sort.replace(/^-/, '') === by : !!initial, turned = mine && sort[0] === '-', falls = turned !== !!down
+/** A sortable column header. */
+export function Sort({ page, name, column, down, num, initial }: { page: Page; name: string; column: string; down?: boolean; num?: boolean; initial?: boolean }) {
+  const { sort } = page.choice, mine = sort ? sort.replace(/^-/, '') === column : !!initial, turned = mine && sort[0] === '-', falls = turned !== !!down
   return (
     <th scope="col" class={num ? 'num' : ''} aria-sort={mine ? falls ? 'descending' : 'ascending' : undefined}>
-      <button type="button" class="sort" onClick={() => page.set({ sort: mine && !turned ? '-' + by : by })}>{name}<span aria-hidden="true">{mine ? falls ? ' ▾' : ' ▴' : ''}</span></button>
+      <button type="button" class="sort" onClick={() => page.set({ sort: mine && !turned ? '-' + column : column })}>{name}<span aria-hidden="true">{mine ? falls ? ' ▾' : ' ▴' : ''}</span></button>
     </th>
   )
 }

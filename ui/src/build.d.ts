@@ -1,2 +1,2 @@
-/** Set by build.mjs: this is built into a file, which has nobody to ask. */
+/** Set by build.mjs: true in the build of the saved page, which has no server. */
 declare const FILE: boolean

@@ -1,11 +1,11 @@
-// Composes the manifest of a System: what there is on the left, the board, a form, the text below.
-// It writes no cluster: whoever composed it runs the commands.
+// Composes the manifest of a System: catalog, board, form and text. It does not write to a cluster:
+// the user runs the commands.
 
 import { useEffect, useId, useReducer, useRef, useState } from 'preact/hooks'
 import { Command, useAsk, Waits } from './bits.tsx'
 import { Group } from './compose_form.tsx'
 import {
-  addApp, addOperator, appNames, type As, connect, empty, type End, type Fields, fields, forest, get, kindOf, lacks, links, list, objects, type Path, paths, place, remove, rename, says,
+  addApp, addOperator, appNames, type As, connect, empty, type End, type Fields, fields, forest, get, kindOf, specFaults, links, list, objects, type Path, paths, place, remove, rename, says,
   type Schema, set, spec, text, type Twig, type Value,
 } from './compose_model.ts'
 import { type Box, layout, type Node } from './layout.ts'
@@ -19,25 +19,25 @@ interface Entry { name: string; title: string; description: string; versions: st
 interface Catalog { entries: Entry[]; here?: { kind: string; group: string; version: string }[] }
 interface Described { schema?: Schema; description?: string; unavailable?: string }
 
-/** The draft outlives the view: who looks at a stack meanwhile finds it as it was. */
-const draft = { yaml: '', manifest: empty() as Fields | null, problems: [] as Problem[], commands: [] as string[], failed: '', waits: false, touched: false, chosen: -1e6, turn: 0, timer: 0, typed: false, said: '' }
-/** What there was before each change of the board, the newest last. */
+/** The draft outlives the view, so that it is preserved while another view is shown. */
+const draft = { yaml: '', manifest: empty() as Fields | null, problems: [] as Problem[], commands: [] as string[], failed: '', waits: false, touched: false, chosen: -1e6, request: 0, timer: 0, typed: false, status: '' }
+/** The drafts before each change of the board, the newest last. */
 const undos: { yaml: string; manifest: Fields | null }[] = []
-/** The schemas that forms were made of: what is written is held against them. */
+/** The schemas of the forms, which also validate the manifest. */
 const schemas = new Map<string, Schema>()
 let tell = () => {}
 
 function send(page: Page, body: { yaml: string } | { manifest: Fields }, pause = 300) {
-  const turn = ++draft.turn
+  const request = ++draft.request
   clearTimeout(draft.timer)
   Object.assign(draft, { waits: true, touched: true })
   draft.timer = window.setTimeout(async () => {
     try {
       const a = await page.server!.post<Answer>('system', body)
-      if (turn !== draft.turn) return
+      if (request !== draft.request) return
       Object.assign(draft, { ...a, manifest: a.manifest ?? ('manifest' in body ? body.manifest : null), failed: '', waits: false, typed: false })
     } catch (e) {
-      if (turn === draft.turn) Object.assign(draft, { failed: (e as Error).message, waits: false, commands: [] })
+      if (request === draft.request) Object.assign(draft, { failed: (e as Error).message, waits: false, commands: [] })
     }
     tell()
   }, pause)
@@ -46,23 +46,23 @@ function send(page: Page, body: { yaml: string } | { manifest: Fields }, pause =
 
 export function Compose({ page }: { page: Page }) {
   const [, again] = useReducer((n: number) => n + 1, 0)
-  const [link, join] = useState<{ from: string; to: string }>({ from: '', to: '' })
+  const [ends, join] = useState<{ from: string; to: string }>({ from: '', to: '' })
   useEffect(() => {
     tell = () => again(0)
-    // What no longer fits into the page is lost with it: that is asked, as browsers ask it.
+    // Leaving the page loses the draft: the browser asks for confirmation.
     const leave = (e: BeforeUnloadEvent) => { if (draft.touched) e.preventDefault() }
     addEventListener('beforeunload', leave)
     return () => { tell = () => {}; removeEventListener('beforeunload', leave) }
   }, [])
   const m = draft.manifest
   const keep = () => {
-    // Letters of one word are one step, while its text is still on its way.
+    // Changes before the response of the server are one undo step.
     if (!draft.waits || draft.typed) undos.push({ yaml: draft.yaml, manifest: draft.manifest })
     if (undos.length > 100) undos.shift()
   }
-  const edit = (next: Fields, said = '') => {
+  const edit = (next: Fields, status = '') => {
     keep()
-    Object.assign(draft, { manifest: next, typed: false, said })
+    Object.assign(draft, { manifest: next, typed: false, status })
     send(page, { manifest: next })
   }
   const drop = (key: 'apps' | 'operators', i: number) => {
@@ -73,15 +73,15 @@ export function Compose({ page }: { page: Page }) {
   }
   const undo = () => {
     const { yaml, manifest } = undos.pop()!
-    Object.assign(draft, { yaml, manifest, chosen: nothing, said: 'undone', problems: [], commands: [] })
+    Object.assign(draft, { yaml, manifest, chosen: nothing, status: 'undone', problems: [], commands: [] })
     if (yaml) send(page, { yaml }, 0)
-    else { clearTimeout(draft.timer); Object.assign(draft, { turn: draft.turn + 1, waits: false, touched: false, failed: '' }); tell() }
+    else { clearTimeout(draft.timer); Object.assign(draft, { request: draft.request + 1, waits: false, touched: false, failed: '' }); tell() }
     if (!undos.length) document.getElementById('compose-board')?.focus()
   }
   const open = (yaml: string) => {
     if (draft.touched && draft.yaml && !confirm('Throw away the manifest that is here?')) return
     keep()
-    Object.assign(draft, { yaml, manifest: null, chosen: nothing, said: '' })
+    Object.assign(draft, { yaml, manifest: null, chosen: nothing, status: '' })
     send(page, { yaml }, 0)
   }
   const file = async (f: File | null | undefined) => {
@@ -97,13 +97,13 @@ export function Compose({ page }: { page: Page }) {
         <label class="compose-open">Open a manifest <input type="file" accept=".yaml,.yml,.json" onChange={(e) => { void file(e.currentTarget.files?.[0]); e.currentTarget.value = '' }} /></label>
         <button type="button" onClick={() => { if (!draft.touched || confirm('Throw away the manifest that is here?')) { draft.chosen = nothing; edit(empty()); draft.yaml = ''; draft.touched = false } }}>New</button>
         <button type="button" disabled={!undos.length} onClick={undo}>Undo</button>
-        <span role="status">{draft.said}</span>
+        <span role="status">{draft.status}</span>
         <span class="faint">Nothing here writes to a cluster.</span>
       </div>
       {m ? (
         <div class="compose-panes">
           <Catalog page={page} m={m} edit={edit} />
-          <div class="compose-middle"><Board m={m} choose={(i) => { draft.chosen = i; again(0) }} drop={(i) => i < 0 ? drop('operators', -1 - i) : drop('apps', i)} join={(from, to) => { join({ from, to }); document.getElementById('compose-as')?.focus() }} /><Connect page={page} m={m} edit={edit} link={link} join={join} /></div>
+          <div class="compose-middle"><Board m={m} choose={(i) => { draft.chosen = i; again(0) }} drop={(i) => i < 0 ? drop('operators', -1 - i) : drop('apps', i)} join={(from, to) => { join({ from, to }); document.getElementById('compose-as')?.focus() }} /><Connect page={page} m={m} edit={edit} link={ends} join={join} /></div>
           <AppForm page={page} m={m} edit={edit} drop={drop} />
         </div>
       ) : <p class="lacks">The board shows the manifest once its text can be read. The text stays unchanged.</p>}
@@ -112,17 +112,17 @@ export function Compose({ page }: { page: Page }) {
   )
 }
 
-/** No card is chosen: no place of an app, nor of an operator. */
+/** No card is chosen: neither the ID of an app nor of an operator. */
 const nothing = -1e6
 
 interface Editing { m: Fields; edit: (m: Fields) => void }
 
 function Catalog({ page, m, edit }: Editing & { page: Page }) {
   const [search, find] = useState(''), ask = useAsk<Catalog>(page, 'catalog')
-  const words = search.toLowerCase().split(/\s+/), fits = (...of: string[]) => words.every((w) => of.join(' ').toLowerCase().includes(w))
+  const words = search.toLowerCase().split(/\s+/), fits = (...texts: string[]) => words.every((w) => texts.join(' ').toLowerCase().includes(w))
   const entries = (ask.answer?.entries ?? []).filter((e) => fits(e.name, e.title, e.description, ...e.kinds.map((k) => k.kind)))
-  const here = (ask.answer?.here ?? []).filter((k) => fits(k.kind, k.group))
-  const stacks = page.picture.stacks.filter((s) => !s.cluster && fits(s.name))
+  const served = (ask.answer?.here ?? []).filter((k) => fits(k.kind, k.group))
+  const stacks = page.uiState.stacks.filter((s) => !s.cluster && fits(s.name))
   const add = (name: string, more: Fields) => {
     draft.chosen = appNames(m).length
     edit(addApp(m, name, more))
@@ -134,30 +134,30 @@ function Catalog({ page, m, edit }: Editing & { page: Page }) {
       <ul>{stacks.slice(0, 30).map((s) => <li key={s.name}><span>{s.name}</span> <button type="button" aria-label={'Add ' + s.name} onClick={() => add(s.name.split('/').pop()!, { roots: s.roots.map((id) => rootOf(page, id)) })}>Add</button></li>)}</ul>
       {stacks.length > 30 && <p class="faint">showing 30 of {stacks.length}: search for others</p>}
       <h3>Operators</h3>
-      <Waits of={ask} what="The catalog" />
+      <Waits request={ask} label="The catalog" />
       <ul>{entries.map((e) => <Operator key={e.name} e={e} m={m} edit={edit} add={add} />)}</ul>
       {ask.answer && !entries.length && <p class="faint">None of them matches.</p>}
-      {here.length > 0 && <><h3>Other kinds that are here</h3><ul>{here.slice(0, 60).map((k) => (
+      {served.length > 0 && <><h3>Other kinds that are here</h3><ul>{served.slice(0, 60).map((k) => (
         <li key={k.kind + k.group}><span title={k.group}>{k.kind}</span> <button type="button" aria-label={`New ${k.kind}`} onClick={() => add(k.kind.toLowerCase(), fresh(k.kind, k.group, k.version))}>New</button></li>
-      ))}</ul>{here.length > 60 && <p class="faint">showing 60 of {here.length}: search for others</p>}</>}
+      ))}</ul>{served.length > 60 && <p class="faint">showing 60 of {served.length}: search for others</p>}</>}
     </section>
   )
 }
 
 const fresh = (kind: string, group: string, version: string): Fields => ({ resources: [{ apiVersion: (group ? group + '/' : '') + version, kind, metadata: { name: kind.toLowerCase() } }] })
 
-/** A root as a manifest names it: the kind alone, where no other group has one of that name. */
+/** A root as a manifest names it: without the group if the kind is unambiguous. */
 function rootOf(page: Page, id: number): string {
-  const n = page.node(id), k = page.kind(n), ns = page.namespace(n), twice = page.picture.kinds.filter((o) => o.kind === k.kind).length > 1
+  const n = page.node(id), k = page.kind(n), ns = page.namespace(n), twice = page.uiState.kinds.filter((o) => o.kind === k.kind).length > 1
   return [k.kind.toLowerCase() + (twice && k.group ? '.' + k.group : ''), ...(ns ? [ns] : []), n.n].join('/')
 }
 
 function Operator({ e, m, edit, add }: Editing & { e: Entry; add: (name: string, more: Fields) => void }) {
-  const [is, set] = useState(false), [version, choose] = useState('')
+  const [open, set] = useState(false), [version, choose] = useState('')
   return (
     <li class="compose-operator">
-      <button type="button" class="link" aria-expanded={is} onClick={() => set(!is)}><span aria-hidden="true">{is ? '▾' : '▸'}</span> {e.title}</button>
-      {is && (
+      <button type="button" class="link" aria-expanded={open} onClick={() => set(!open)}><span aria-hidden="true">{open ? '▾' : '▸'}</span> {e.title}</button>
+      {open && (
         <div>
           <p>{e.description}</p>
           {e.versions.length > 0 ? (
@@ -183,7 +183,7 @@ function Board({ m, choose, drop, join }: { m: Fields; choose: (i: number) => vo
   const runs = (o: Fields) => apps.flatMap((a, i) => a.operator === o.name ? [i] : [])
   const placed = layout(forest(m).map(card), { across: 110, between: 22, apart: 26, aspect: 130 }), box = new Map(order.map((id, i) => [id, placed.boxes[i]]))
   const at = (name: string) => box.get(apps.findIndex((a) => a.name === name)), held = useRef(''), band = useRef<SVGPathElement>(null), field = useRef<HTMLDivElement>(null)
-  // The line that is being drawn is moved without a new picture of the board.
+  // Updates the dragged line without rendering the board.
   const pull = (e: PointerEvent) => {
     const a = at(held.current), r = field.current!.getBoundingClientRect()
     if (a) band.current!.setAttribute('d', line(a, { x: e.clientX - r.x, y: e.clientY - r.y - high / 2 }))
@@ -195,7 +195,7 @@ function Board({ m, choose, drop, join }: { m: Fields; choose: (i: number) => vo
     held.current = ''
   }
   const line = (a: Box, b: Box) => `M${a.x + wide} ${a.y + high / 2}C${a.x + wide + 50} ${a.y + high / 2} ${b.x - 50} ${b.y + high / 2} ${b.x} ${b.y + high / 2}`
-  // All that one gives another is one line, with its words.
+  // All links between two cards are one line, with their labels.
   const drawn = new Map<string, { a?: Box; b?: Box; words: Set<string>; type: string }>()
   operators.forEach((o, i) => runs(o).forEach((app) => drawn.set(`o${i}-${app}`, { a: box.get(-1 - i), b: box.get(app), words: new Set(['runs']), type: 'runs' })))
   for (const l of links(m)) {
@@ -216,11 +216,11 @@ function Board({ m, choose, drop, join }: { m: Fields; choose: (i: number) => vo
         </svg>
         {order.map((id) => {
           const b = box.get(id)!, a = id < 0 ? operators[-1 - id] : apps[id], name = text(a.name)
-          const what = id < 0 ? 'operator ' + (text(a.version) || 'newest') : [...list(a.roots).map(String), ...list(a.resources).map((r) => text(get(r, ['kind'])) || 'template')][0] ?? 'nothing yet'
+          const subtitle = id < 0 ? 'operator ' + (text(a.version) || 'newest') : [...list(a.roots).map(String), ...list(a.resources).map((r) => text(get(r, ['kind'])) || 'template')][0] ?? 'nothing yet'
           return (
             <div key={id} class={'compose-card' + (id < 0 ? ' is-operator' : '')} data-app={id < 0 ? undefined : name} style={{ left: b.x + 'px', top: b.y + 'px', width: wide + 'px', height: high + 'px' }}>
               <button type="button" class="compose-name" aria-pressed={draft.chosen === id} onClick={() => choose(id)} aria-keyshortcuts="Delete"
-                onKeyDown={(e) => { if (e.key === 'Delete') { e.preventDefault(); drop(id) } }}><b>{name}</b><span>{what}</span></button>
+                onKeyDown={(e) => { if (e.key === 'Delete') { e.preventDefault(); drop(id) } }}><b>{name}</b><span>{subtitle}</span></button>
               {id >= 0 && <span class="compose-port" aria-hidden="true" title="drag to another app to connect" onPointerDown={(e) => { held.current = name; e.currentTarget.setPointerCapture(e.pointerId) }}
                 onPointerMove={(e) => { if (held.current) pull(e) }} onPointerUp={leave} onPointerCancel={() => { held.current = ''; band.current!.setAttribute('d', '') }}>●</span>}
             </div>
@@ -244,7 +244,7 @@ function Connect({ page, m, edit, link, join }: Editing & { page: Page; link: { 
   const fieldsOf = useAsk<Described>(page, as === 'spec' && kind ? 'schema' : '', { kind }).answer?.schema
   const wrong = !from.app || !to.app ? 'Choose two apps.' : from.app === to.app ? 'Choose two different apps.' : as !== 'dependency' && (!from.path || !to.path) ? 'Say which fields.' : ''
   const choice = (label: string, side: 'from' | 'to') => <label>{label} <select value={link[side]} onChange={(e) => join({ ...link, [side]: e.currentTarget.value })}><option value="">–</option>{apps.map((a) => <option key={a}>{a}</option>)}</select></label>
-  // Which object is meant has to be said only where an app has several.
+  // The object must be selected only if an app has several.
   const which = (label: string, side: 'from' | 'to') => as !== 'dependency' && objects(app(link[side])).length > 1 && (
     <label>{label} <select value={end(side, '').root} onChange={(e) => root({ ...roots, [side]: e.currentTarget.value })}><option value="">its first object</option>{objects(app(link[side])).map((o) => <option key={o}>{o}</option>)}</select></label>
   )
@@ -268,11 +268,11 @@ function Connect({ page, m, edit, link, join }: Editing & { page: Page; link: { 
   )
 }
 
-/** The kind of an object of an app: of what it brings along, or of a root, as far as the page has its kind. */
+/** The kind of a resource or root of an app; that of a root only if the page has its kind. */
 function typeOf(page: Page, app: Fields, root: string): string {
   const i = root ? objects(app).indexOf(root) : 0, at = i - list(app.roots).length, [type] = (objects(app)[i] ?? '').split('/')
   if (at >= 0) return kindOf(list(app.resources).map(fields).filter((r) => r.kind && text(get(r, ['metadata', 'name'])))[at] ?? {})
-  const k = page.picture.kinds.find((k) => [k.kind, k.kind + '.' + k.group].some((name) => name.toLowerCase() === type.toLowerCase()))
+  const k = page.uiState.kinds.find((k) => [k.kind, k.kind + '.' + k.group].some((name) => name.toLowerCase() === type.toLowerCase()))
   return k ? k.kind + (k.group ? '.' + k.group : '') : ''
 }
 
@@ -289,15 +289,15 @@ function AppForm({ page, m, edit, drop }: Editing & { page: Page; drop: (key: 'a
       </section>
     )
   }
-  const where: Path = ['spec', key, at]
+  const field: Path = ['spec', key, at]
   return (
     <section id="compose-form" class="compose-form" aria-label="Form" key={key + at} tabIndex={-1}>
       <h3>{operator ? 'Operator' : 'App'} {text(a.name)}</h3>
-      {operator ? <>{input('Version', [...where, 'version'])}{input('Namespace', [...where, 'namespace'])}</> : (
+      {operator ? <>{input('Version', [...field, 'version'])}{input('Namespace', [...field, 'namespace'])}</> : (
         <>
-          {input('Name', [...where, 'name'], (v) => edit(rename(m, at, v)))}
-          <label class="form-field">Roots, one a line <textarea rows={2} spellcheck={false} value={list(a.roots).join('\n')} onChange={(e) => { const all = e.currentTarget.value.split(/\s+/).filter(Boolean); put([...where, 'roots'], all.length ? all : undefined) }} /></label>
-          {list(a.resources).map((r, n) => <Resource key={n} page={page} value={fields(r)} change={(path, v) => put([...where, 'resources', n, ...path], v)} />)}
+          {input('Name', [...field, 'name'], (v) => edit(rename(m, at, v)))}
+          <label class="form-field">Roots, one a line <textarea rows={2} spellcheck={false} value={list(a.roots).join('\n')} onChange={(e) => { const all = e.currentTarget.value.split(/\s+/).filter(Boolean); put([...field, 'roots'], all.length ? all : undefined) }} /></label>
+          {list(a.resources).map((r, n) => <Resource key={n} page={page} value={fields(r)} change={(path, v) => put([...field, 'resources', n, ...path], v)} />)}
         </>
       )}
       <button type="button" onClick={() => drop(key, at)}>Remove {text(a.name)}</button> <button type="button" onClick={() => { draft.chosen = nothing; tell() }}>Done</button>
@@ -315,7 +315,7 @@ function Resource({ page, value, change }: { page: Page; value: Fields; change: 
       <legend>{kind}</legend>
       <p class="form-help">{ask.answer?.description}</p>
       <label class="form-field">Name of the object <input value={text(get(value, ['metadata', 'name']))} spellcheck={false} onInput={(e) => change(['metadata', 'name'], e.currentTarget.value)} /></label>
-      <Waits of={ask} what="The schema" />
+      <Waits request={ask} label="The schema" />
       {ask.answer?.unavailable && <><p class="lacks">{ask.answer.unavailable}; or here, as JSON.</p><Group schema={{ properties: { spec: {} } }} value={value} path={[]} change={change} /></>}
       {schema && <Group schema={schema} value={value.spec} path={['spec']} change={change} />}
     </fieldset>
@@ -323,7 +323,7 @@ function Resource({ page, value, change }: { page: Page; value: Fields; change: 
 }
 
 function Text({ page }: { page: Page }) {
-  const area = useRef<HTMLTextAreaElement>(null), [said, say] = useState('')
+  const area = useRef<HTMLTextAreaElement>(null), [status, say] = useState('')
   const go = (p: Problem) => {
     const [from] = place(draft.yaml, p.line, p.column), [, to] = place(draft.yaml, p.line)
     area.current!.focus()
@@ -339,7 +339,7 @@ function Text({ page }: { page: Page }) {
     draft.touched = false
     setTimeout(() => URL.revokeObjectURL(url), 1000)
   }
-  const valid = draft.yaml && !draft.waits && !draft.failed && !draft.problems.length, wrong = draft.manifest ? lacks(draft.manifest, schemas) : []
+  const valid = draft.yaml && !draft.waits && !draft.failed && !draft.problems.length, wrong = draft.manifest ? specFaults(draft.manifest, schemas) : []
   const lead = (app: number) => {
     draft.chosen = app
     tell()
@@ -352,10 +352,10 @@ function Text({ page }: { page: Page }) {
         <span role="status" class={valid ? wrong.length ? 'tone-warn' : 'tone-good' : draft.failed || draft.problems.length ? 'tone-bad' : 'faint'}>
           {draft.waits ? 'reading ...' : draft.failed ? '✖ ' + draft.failed : !draft.yaml ? 'empty' : valid ? 'valid ✔' + (wrong.length ? `, with ${plural(wrong.length, 'field')} to check` : '') : `✖ not valid: ${draft.problems.length} to look at`}
         </span>
-        <button type="button" disabled={!draft.yaml} onClick={copy}>Copy</button> <button type="button" disabled={!draft.yaml} onClick={download}>Download</button> <span role="status">{said}</span>
+        <button type="button" disabled={!draft.yaml} onClick={copy}>Copy</button> <button type="button" disabled={!draft.yaml} onClick={download}>Download</button> <span role="status">{status}</span>
       </div>
       <textarea ref={area} aria-labelledby="compose-manifest" aria-describedby="compose-problems" aria-invalid={draft.problems.length > 0} rows={16} spellcheck={false} wrap="off" value={draft.yaml}
-        onInput={(e) => { draft.yaml = e.currentTarget.value; Object.assign(draft, { typed: true, said: '' }); send(page, { yaml: draft.yaml }, 400) }} />
+        onInput={(e) => { draft.yaml = e.currentTarget.value; Object.assign(draft, { typed: true, status: '' }); send(page, { yaml: draft.yaml }, 400) }} />
       <ul id="compose-problems">{draft.problems.map((p, i) => <li key={i}><button type="button" class="link" onClick={() => go(p)}>line {p.line}</button>{p.path && <> <code>{p.path}</code></>}: {p.message}</li>)}
         {wrong.map((f) => <li key={f.app + f.path}><button type="button" class="link" onClick={() => lead(f.app)}>app {appNames(draft.manifest!)[f.app]}</button> <code>{f.path}</code>: {f.message}</li>)}</ul>
       {/(^|\s)#/m.test(draft.yaml) && <p class="faint">A change on the board or in the form rewrites the text: comments are lost. A change here keeps them.</p>}

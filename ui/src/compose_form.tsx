@@ -1,39 +1,39 @@
-// A form made of the schema of a kind.
+// A form generated from the schema of a kind.
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useState } from 'preact/hooks'
 import { check, fields, type Form, formOf, get, isSecret, list, type Path, read, type Schema, type Value } from './compose_model.ts'
 
 type Change = (path: Path, value: Value | undefined) => void
-interface Of { schema: Schema; value: Value | undefined; path: Path; name: string; required?: boolean; change: Change }
+interface FieldProps { schema: Schema; value: Value | undefined; path: Path; name: string; required?: boolean; change: Change }
 
-/** The fields of an object, those that are wanted first; others on demand. */
-export function Group({ schema, value, path, change }: Omit<Of, 'name'>) {
+/** The fields of an object, required ones first. */
+export function Group({ schema, value, path, change }: Omit<FieldProps, 'name'>) {
   const want = schema.required ?? [], names = Object.keys(schema.properties ?? {}).sort((a, b) => Number(want.includes(b)) - Number(want.includes(a)))
   return <>{names.map((n) => <Field key={n} schema={schema.properties![n]} value={get(value, [n])} path={[...path, n]} name={n} required={want.includes(n)} change={change} />)}</>
 }
 
-function Field(of: Of) {
-  const { schema, value, name, required, path, change } = of, form = formOf(schema)
+function Field(props: FieldProps) {
+  const { schema, value, name, required, path, change } = props, form = formOf(schema)
   if (form === 'group' || form === 'list' || form === 'map') {
     return <Nest title={name + (required ? ' *' : '')} help={schema.description} open={value !== undefined || required} error={check(schema, value)}>{() => form === 'group' ? <>{value === undefined && <button type="button" onClick={() => change(path, {})}>Set {name}</button>}<Group schema={schema} value={value} path={path} change={change} /></>
-      : form === 'list' ? <Items {...of} /> : <Entries {...of} />}</Nest>
+      : form === 'list' ? <Items {...props} /> : <Entries {...props} />}</Nest>
   }
-  return <Leaf {...of} form={form} />
+  return <Leaf {...props} form={form} />
 }
 
 function Nest({ title, help, open, error, children }: { title: string; help?: string; open?: boolean; error: string; children: () => ComponentChildren }) {
-  const [is, set] = useState(!!open), id = useId()
+  const [shown, set] = useState(!!open), id = useId()
   return (
     <fieldset class="form-nest" aria-describedby={error ? id : undefined}>
-      <legend><button type="button" class="link" aria-expanded={is} onClick={() => set(!is)}><span aria-hidden="true">{is ? '▾' : '▸'}</span> {title}</button></legend>
+      <legend><button type="button" class="link" aria-expanded={shown} onClick={() => set(!shown)}><span aria-hidden="true">{shown ? '▾' : '▸'}</span> {title}</button></legend>
       {error && <p id={id} class="tone-bad">✖ {error}</p>}
-      {is && <>{help && <p class="form-help">{help}</p>}{children()}</>}
+      {shown && <>{help && <p class="form-help">{help}</p>}{children()}</>}
     </fieldset>
   )
 }
 
-function Items({ schema, value, path, name, change }: Of) {
+function Items({ schema, value, path, name, change }: FieldProps) {
   const all = list(value), s = schema.items!
   return (
     <>
@@ -50,7 +50,7 @@ function Items({ schema, value, path, name, change }: Of) {
 
 const fresh = (s: Schema): Value => ({ text: '', number: 0, bool: false, enum: s.enum?.[0] ?? '', group: {}, list: [], map: {}, free: {} } satisfies { [form in Form]: Value })[formOf(s)]
 
-function Entries({ schema, value, path, name, change }: Of) {
+function Entries({ schema, value, path, name, change }: FieldProps) {
   const [key, type] = useState(''), s = schema.additionalProperties!
   const add = () => {
     if (key && !Object.hasOwn(fields(value), key)) change([...path, key], fresh(s))
@@ -71,9 +71,9 @@ function Entries({ schema, value, path, name, change }: Of) {
 
 const shown = (v: Value | undefined, form: Form) => v === undefined ? '' : form === 'free' ? JSON.stringify(v, null, 1) : typeof v === 'object' ? JSON.stringify(v) : String(v)
 
-function Leaf({ schema, value, path, name, required, change, form }: Of & { form: Form }) {
+function Leaf({ schema, value, path, name, required, change, form }: FieldProps & { form: Form }) {
   const id = useId(), [typed, type] = useState(() => shown(value, form)), secret = isSecret(name, schema)
-  // What was typed stays as it is while it means the value: "1." is on its way to 1.5.
+  // Keeps the typed text while it parses to the value: "1." may become 1.5.
   useEffect(() => { if (JSON.stringify(read(schema, typed)) !== JSON.stringify(value)) type(shown(value, form)) }, [JSON.stringify(value)])
   const error = check(schema, value, required)
   const take = (text: string) => {

@@ -1,4 +1,4 @@
-// What a form is made of, and how a manifest is changed. Nothing here knows of the page.
+// Forms from schemas, and changes of a manifest. Independent of the page.
 
 export type Value = string | number | boolean | null | Value[] | { [key: string]: Value }
 export type Fields = { [key: string]: Value }
@@ -13,7 +13,7 @@ export interface Schema {
 export type Form = 'text' | 'number' | 'bool' | 'enum' | 'group' | 'list' | 'map' | 'free'
 
 const isFields = (v: unknown): v is Fields => typeof v === 'object' && v !== null && !Array.isArray(v)
-/** An own key alone: names come from a manifest, and may be toString. */
+/** Reads own keys only: a name in a manifest may be toString. */
 const at = (v: Value | undefined, key: string | number): Value | undefined =>
   typeof v === 'object' && v !== null && Object.hasOwn(v, key) ? (v as Fields)[key] : undefined
 
@@ -22,7 +22,7 @@ export const fields = (v: Value | undefined): Fields => isFields(v) ? v : {}
 export const list = (v: Value | undefined): Value[] => Array.isArray(v) ? v : []
 export const text = (v: Value | undefined): string => typeof v === 'string' ? v : ''
 
-/** A copy in which there is another value; undefined takes it away, and what is empty then. */
+/** Returns a copy with another value at the path; undefined removes the value and parents that become empty. */
 export function set(v: Value | undefined, [key, ...rest]: Path, value: Value | undefined): Value | undefined {
   if (key === undefined) return value
   const next = set(at(v, key), rest, value)
@@ -52,11 +52,11 @@ export function formOf(s: Schema): Form {
   return 'free'
 }
 
-/** Names of what is no business of a manifest. A reference to a Secret is. */
+/** Whether a field may hold a secret, which must not be in a manifest. References to a Secret are allowed. */
 export const isSecret = (name: string, s: Schema) =>
   s.type === 'string' && /passw|passphrase|secret|token|credential|private_?key|api_?key|access_?key/i.test(name) && !/(name|ref|key_?name|file|path)$/i.test(name)
 
-/** What was typed, as the schema has it; undefined where nothing was. */
+/** Converts typed text to a value of the schema; undefined for empty text. */
 export function read(s: Schema, typed: string): Value | undefined {
   if (typed === '') return undefined
   const form = formOf(s)
@@ -70,7 +70,7 @@ export function read(s: Schema, typed: string): Value | undefined {
   return typed
 }
 
-/** What is wrong with a value; empty where nothing is. */
+/** Returns the error of a value; empty if it is valid. */
 export function check(s: Schema, v: Value | undefined, required = false): string {
   if (v === undefined) return required && s.default === undefined ? 'wanted' : ''
   if (v === null) return s.nullable ? '' : 'null is not taken'
@@ -89,7 +89,7 @@ export function check(s: Schema, v: Value | undefined, required = false): string
 }
 
 export interface Fault { path: string; message: string }
-/** All that is wrong with a value, and with what is in it. */
+/** Returns the errors of a value and of all nested values. */
 export function faults(s: Schema, v: Value | undefined, path = 'spec', required = false): Fault[] {
   const message = check(s, v, required), form = formOf(s)
   if (message) return [{ path, message }]
@@ -107,15 +107,15 @@ function checkNumber(s: Schema, v: Value): string {
   return ''
 }
 
-/** Patterns are those of Go; what a browser does not read is left to the API server. Long text is
-    not tried: a pattern of somebody else's may take for ever. */
+/** Patterns use Go syntax: the API server checks those that a browser cannot parse. Long text is
+    not matched, since a pattern may backtrack without end. */
 function matches(pattern: string, v: string): boolean {
   try { return v.length > 256 || new RegExp(pattern).test(v) } catch { return true }
 }
 
-/** A name that none of the taken ones is: a DNS label. */
-export function nameFor(of: string, taken: string[]): string {
-  const base = of.toLowerCase().replace(/[^a-z0-9-]+/g, '-').replace(/^[^a-z]+/, '').slice(0, 50).replace(/-+$/, '') || 'app'
+/** Returns a DNS label that is not taken. */
+export function nameFor(wanted: string, taken: string[]): string {
+  const base = wanted.toLowerCase().replace(/[^a-z0-9-]+/g, '-').replace(/^[^a-z]+/, '').slice(0, 50).replace(/-+$/, '') || 'app'
   for (let n = 1; ; n++) {
     const name = n > 1 ? `${base}-${n}` : base
     if (!taken.includes(name)) return name
@@ -135,15 +135,16 @@ export function addOperator(m: Fields, name: string, version: string): Fields {
   return i < 0 ? append(m, 'operators', o) : put(m, ['spec', 'operators', i, 'version'], version || undefined)
 }
 
-/** Without an app or an operator, and without what names it in edges. Rules stay: they are told as wrong. */
+/** Removes an app, operator, dependency or connection; with an app also its dependencies and
+    connections. Rules stay, and are reported as errors. */
 export function remove(m: Fields, key: 'apps' | 'operators' | 'dependencies' | 'connections', i: number): Fields {
   const name = key === 'apps' ? appNames(m)[i] : '', next = put(m, ['spec', key, i], undefined)
   if (!name) return next
-  const without = (m: Fields, key: string, names: (e: Fields) => (Value | undefined)[]) => {
+  const removeFrom = (m: Fields, key: string, names: (e: Fields) => (Value | undefined)[]) => {
     const rest = spec(m, key).filter((e) => !names(e).includes(name))
     return put(m, ['spec', key], rest.length ? rest : undefined)
   }
-  return without(without(next, 'dependencies', (e) => [e.from, e.to]), 'connections', (e) => [get(e, ['from', 'app']), get(e, ['to', 'app'])])
+  return removeFrom(removeFrom(next, 'dependencies', (e) => [e.from, e.to]), 'connections', (e) => [get(e, ['from', 'app']), get(e, ['to', 'app'])])
 }
 
 export function rename(m: Fields, i: number, name: string): Fields {
@@ -156,44 +157,44 @@ export function rename(m: Fields, i: number, name: string): Fields {
 }
 
 export type As = 'dependency' | 'spec' | 'label' | 'annotation' | 'value'
-/** One end of a connection: a field of an object of an app, of its first one where root is empty. */
+/** One end of a connection: a field of an object of an app. An empty root selects the first object. */
 export interface End { app: string; root: string; path: string }
-/** Where a value is put, by what the connection is made as. */
+/** The field path that a connection of this type writes to. */
 export function target(as: As, path: string): string {
-  const key = (of: string) => path && `metadata.${of}[${JSON.stringify(path)}]`
+  const key = (field: string) => path && `metadata.${field}[${JSON.stringify(path)}]`
   return as === 'label' ? key('labels') : as === 'annotation' ? key('annotations') : as === 'spec' && path && !/^spec[.[]/.test(path) ? 'spec.' + path : path
 }
 
-/** How a connection is written; the path of what depends is the reason. */
+/** Adds a dependency or a connection; the path of the dependent app becomes the reason of a dependency. */
 export function connect(m: Fields, as: As, from: End, to: End): Fields {
   if (as === 'dependency') return append(m, 'dependencies', { from: to.app, to: from.app, ...(to.path && { reason: to.path }) })
   const end = ({ app, root, path }: End): Fields => ({ app, ...(root && { root }), path })
   return append(m, 'connections', { from: end(from), to: end({ ...to, path: target(as, to.path) }) })
 }
 
-/** What a connection will do, before it is made. */
+/** Describes what a connection will do. */
 export const says = (as: As, from: End, to: End) => as === 'dependency' ? `${to.app} needs ${from.app}: ${from.app} is installed first, and ${to.app} is held by the rules when it is unhealthy.`
   : `${from.path} of ${from.root || from.app} is waited for, and put into ${target(as, to.path)} of ${to.root || to.app} before ${to.app} is installed.`
 
-/** The objects of an app as a manifest names them: its roots, and what it brings along. */
+/** The objects of an app as a manifest names them: its roots and resources. */
 export const objects = (a: Fields): string[] => [
   ...list(a.roots).map(text),
   ...list(a.resources).flatMap((r) => {
-    const kind = text(get(r, ['kind'])), of = fields(get(r, ['metadata'])), name = text(of.name)
-    return kind && name ? [[kind.toLowerCase(), ...(text(of.namespace) ? [text(of.namespace)] : []), name].join('/')] : []
+    const kind = text(get(r, ['kind'])), metadata = fields(get(r, ['metadata'])), name = text(metadata.name)
+    return kind && name ? [[kind.toLowerCase(), ...(text(metadata.namespace) ? [text(metadata.namespace)] : []), name].join('/')] : []
   }),
 ]
 
 /** The kind of an object as Kind.group. */
 export const kindOf = (o: Fields) => text(o.kind) + (text(o.apiVersion).includes('/') ? '.' + text(o.apiVersion).split('/')[0] : '')
 
-/** Fields of a spec that take a text, those that refer to something first. */
+/** The text fields of a spec, references first. */
 export function paths(s: Schema, depth = 5): string[] {
   const all: string[] = [], refers = /(ref|name|reference)(\.name)?$/i
-  const walk = (s: Schema, path: string, left: number) => {
+  const walk = (s: Schema, path: string, levels: number) => {
     if (s.type === 'string' || s['x-kubernetes-int-or-string']) all.push(path)
-    else if (left > 0 && s.type === 'array' && s.items) walk(s.items, path + '[0]', left - 1)
-    else if (left > 0) for (const [name, p] of Object.entries(s.properties ?? {})) if (!isSecret(name, p)) walk(p, `${path}.${name}`, left - 1)
+    else if (levels > 0 && s.type === 'array' && s.items) walk(s.items, path + '[0]', levels - 1)
+    else if (levels > 0) for (const [name, p] of Object.entries(s.properties ?? {})) if (!isSecret(name, p)) walk(p, `${path}.${name}`, levels - 1)
   }
   walk(s, 'spec', depth)
   return all.sort((a, b) => Number(refers.test(b)) - Number(refers.test(a)) || a.split('.').length - b.split('.').length).slice(0, 200)
@@ -201,7 +202,7 @@ export function paths(s: Schema, depth = 5): string[] {
 
 export interface Link { key: 'dependencies' | 'connections'; i: number; from: string; to: string; word: string; words: string }
 const wordOf = (path: string) => path.startsWith('metadata.labels') ? 'label' : path.startsWith('metadata.annotations') ? 'annotation' : path.startsWith('spec.') ? 'spec' : 'value'
-/** Who gives something to whom: the arrow of a value; what is needed gives. */
+/** Dependencies and connections as arrows in the direction of the data: from the app that is needed. */
 export const links = (m: Fields): Link[] => [
   ...spec(m, 'dependencies').map((d, i): Link => ({ key: 'dependencies', i, from: text(d.to), to: text(d.from), word: 'needed by', words: `${text(d.from)} needs ${text(d.to)}${d.reason ? ': ' + text(d.reason) : ''}` })),
   ...spec(m, 'connections').map((c, i): Link => {
@@ -213,8 +214,8 @@ export const links = (m: Fields): Link[] => [
   }),
 ]
 
-/** What is wrong with the objects that apps bring along, by the schemas that are known; not what a connection will put there. */
-export function lacks(m: Fields, schemas: Map<string, Schema>): (Fault & { app: number })[] {
+/** The errors of resources of apps with a known schema, except in fields that a connection sets. */
+export function specFaults(m: Fields, schemas: Map<string, Schema>): (Fault & { app: number })[] {
   const filled = (app: Value | undefined, path: string) => spec(m, 'connections').some(({ to }) => {
     const p = text(get(to, ['path']))
     return get(to, ['app']) === app && (p === path || p.startsWith(path + '.') || p.startsWith(path + '['))
@@ -225,29 +226,29 @@ export function lacks(m: Fields, schemas: Map<string, Schema>): (Fault & { app: 
   }))
 }
 
-/** A card of the board: an app by its place, an operator by -1 less its place; under it who gets something from it. */
+/** A card of the board: the ID of an app is its index, that of an operator -1 - index. Children receive something from it. */
 export interface Twig { id: number; children: Twig[] }
-/** The cards as a forest: an app is under the first that gives it something, or else under its operator. Circles are cut. */
+/** The cards as a forest: the parent of an app is its first provider, else its operator. Cycles are cut. */
 export function forest(m: Fields): Twig[] {
   const apps = spec(m, 'apps'), operators = spec(m, 'operators'), twigs = apps.map((_, id): Twig => ({ id, children: [] })), names = appNames(m)
-  const over = apps.map((a) => { const o = operators.findIndex((o) => o.name === a.operator); return o < 0 ? undefined : -1 - o })
+  const parents = apps.map((a) => { const o = operators.findIndex((o) => o.name === a.operator); return o < 0 ? undefined : -1 - o })
   const given = new Set<number>()
   for (const l of links(m)) {
     const to = names.indexOf(l.to), from = names.indexOf(l.from)
     if (to < 0 || from < 0 || given.has(to)) continue
     let up: number | undefined = from
-    while (up !== undefined && up >= 0 && up !== to) up = over[up]
+    while (up !== undefined && up >= 0 && up !== to) up = parents[up]
     if (up === to) continue
-    over[to] = from
+    parents[to] = from
     given.add(to)
   }
   const roots = operators.map((_, o): Twig => ({ id: -1 - o, children: [] }))
-  twigs.forEach((t, i) => { const up = over[i]; (up === undefined ? roots : up < 0 ? roots[-1 - up].children : twigs[up].children).push(t) })
+  twigs.forEach((t, i) => { const up = parents[i]; (up === undefined ? roots : up < 0 ? roots[-1 - up].children : twigs[up].children).push(t) })
   return roots
 }
 
-/** Where a line of a text begins and ends, counted from 1. */
+/** Returns start and end offset of a line in a text; lines count from 1. */
 export function place(all: string, line: number, column = 1): [number, number] {
-  const lines = all.split('\n'), before = lines.slice(0, Math.max(0, line - 1)).reduce((n, l) => n + l.length + 1, 0), here = lines[line - 1] ?? ''
-  return [Math.min(all.length, before + Math.min(here.length, Math.max(0, column - 1))), Math.min(all.length, before + here.length)]
+  const lines = all.split('\n'), before = lines.slice(0, Math.max(0, line - 1)).reduce((n, l) => n + l.length + 1, 0), current = lines[line - 1] ?? ''
+  return [Math.min(all.length, before + Math.min(current.length, Math.max(0, column - 1))), Math.min(all.length, before + current.length)]
 }

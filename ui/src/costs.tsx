@@ -1,19 +1,19 @@
-// What things cost: by stack, by namespace, by a label; and over time.
+// Costs by stack, namespace or label, and over time.
 
 import { useState } from 'preact/hooks'
-import { Bar, Command, Lacks, Sort, Unread, Waits, useAsk } from './bits.tsx'
+import { Bar, Command, Notice, Sort, Unread, Waits, useAsk } from './bits.tsx'
 import type { Page } from './page.ts'
 import type { Costs } from './ui_state.ts'
 import { type Point, compare, labelKeys, partsOf, series, stackCosts } from './table.ts'
 import { age, capital, count, moment, money, parse, plural, short } from './words.ts'
 
 export function CostsView({ page }: { page: Page }) {
-  const { picture, choice } = page, { by } = choice
-  const keys = labelKeys(picture.labels), label = by.startsWith('label ')
-  const kept = by ? picture.costs?.find((c) => c.groupBy === by) : stackCosts(picture.stacks)
-  const minute = Math.floor(Date.parse(picture.at) / 60_000)
-  const asked = useAsk<Costs>(page, kept ? '' : 'cost', { by: label ? 'label:' + by.slice(6) : by }, minute)
-  const costs = kept ?? asked.answer
+  const { uiState, choice } = page, { by } = choice
+  const keys = labelKeys(uiState.labels), label = by.startsWith('label ')
+  const known = by ? uiState.costs?.find((c) => c.groupBy === by) : stackCosts(uiState.stacks)
+  const minute = Math.floor(Date.parse(uiState.at) / 60_000)
+  const asked = useAsk<Costs>(page, known ? '' : 'cost', { by: label ? 'label:' + by.slice(6) : by }, minute)
+  const costs = known ?? asked.answer
   return (
     <section aria-labelledby="costs-title">
       <div class="bar-head">
@@ -28,80 +28,80 @@ export function CostsView({ page }: { page: Page }) {
             {(keys.includes(by.slice(6)) ? keys : [by.slice(6), ...keys]).map((key) => <option key={key} value={key}>{key}</option>)}
           </select></label>
         )}
-        <span class="faint">{picture.window ? `from ${moment(picture.window.from)} to ${moment(picture.window.to)}` : 'a month (730 h) at the rates of now'}{picture.prices && <> · prices: {picture.prices === 'default' ? "OpenCost's public ones" : picture.prices}</>}</span>
+        <span class="faint">{uiState.window ? `from ${moment(uiState.window.from)} to ${moment(uiState.window.to)}` : 'a month (730 h) at the rates of now'}{uiState.prices && <> · prices: {uiState.prices === 'default' ? "OpenCost's public ones" : uiState.prices}</>}</span>
       </div>
-      {picture.parts?.cost ? <Lacks>{picture.parts.cost}<Unread of={picture.gaps} /></Lacks>
+      {uiState.parts?.cost ? <Notice>{uiState.parts.cost}<Unread gaps={uiState.gaps} /></Notice>
         : costs ? <CostTable page={page} costs={costs} />
-          : !FILE && page.server ? <Waits of={asked} what="What it costs" />
-            : <Lacks>This file has no costs by {by}. <Command text={`kubectl sysop metrics -A --by ${label ? 'label:' + by.slice(6) : by}`} /></Lacks>}
+          : !FILE && page.server ? <Waits request={asked} label="What it costs" />
+            : <Notice>This file has no costs by {by}. <Command text={`kubectl sysop metrics -A --by ${label ? 'label:' + by.slice(6) : by}`} /></Notice>}
       <Unmeasured page={page} />
       <History page={page} />
     </section>
   )
 }
 
-/** What is counted by its requests alone, and why; and what else makes the costs less than whole. */
-function Unmeasured({ page: { picture: { nodes, notes } } }: { page: Page }) {
-  const why = new Map<string, number>()
-  for (const n of nodes) if (n?.u?.w) why.set(n.u.w, (why.get(n.u.w) ?? 0) + 1)
-  const pods = [...why.values()].reduce((a, b) => a + b, 0), about = (notes ?? []).filter((n) => n.partial)
+/** Pods that are charged by requests only, with the reasons; and notes on partial costs. */
+function Unmeasured({ page: { uiState: { nodes, notes } } }: { page: Page }) {
+  const reasons = new Map<string, number>()
+  for (const n of nodes) if (n?.u?.w) reasons.set(n.u.w, (reasons.get(n.u.w) ?? 0) + 1)
+  const pods = [...reasons.values()].reduce((a, b) => a + b, 0), about = (notes ?? []).filter((n) => n.partial)
   return (
     <>
-      {pods > 0 && <p class="faint">The usage of {plural(pods, 'pod')} is unknown, so their requests count: {[...why].map(([w, n]) => `${w} (${n})`).join(', ')}.</p>}
+      {pods > 0 && <p class="faint">The usage of {plural(pods, 'pod')} is unknown, so their requests count: {[...reasons].map(([w, n]) => `${w} (${n})`).join(', ')}.</p>}
       {about.length > 0 && <ul class="notes">{about.map((n, i) => <li key={i}>{[n.source, n.about].filter(Boolean).join(' · ')}: {n.message}</li>)}</ul>}
     </>
   )
 }
 
-/** The parts that are columns; the rest of a row is one more, so that it adds up. */
+/** The costs by part. The remainder of a row is one more column, so that rows add up. */
 function CostTable({ page, costs }: { page: Page; costs: Costs }) {
-  const { sort } = page.choice, { currency = '' } = page.picture, stacks = costs.groupBy === 'stack'
+  const { sort } = page.choice, { currency = '' } = page.uiState, stacks = costs.groupBy === 'stack'
   const parts = partsOf(costs).filter(([, sum]) => sum !== 0), top = Math.max(1, ...costs.rows.map((r) => r.cost))
   const other = (r: Costs['rows'][number]) => r.cost - parts.reduce((sum, [part]) => sum + (r.parts?.[part] ?? 0), 0)
-  const others = costs.rows.some((r) => other(r) !== 0)
+  const hasOther = costs.rows.some((r) => other(r) !== 0)
   const listed = costs.rows.reduce((sum, r) => sum + r.cost, 0)
   const key = sort.replace(/^-/, '')
   const value = (r: Costs['rows'][number]) => key === 'name' ? short(r.name).toLowerCase() : key === 'pods' ? -(r.pods ?? 0) : key && key !== 'cost' ? -(r.parts?.[key] ?? 0) : -r.cost
   const rows = [...costs.rows].sort((a, b) => compare(value(a), value(b), sort[0] === '-') || compare(a.name, b.name, false))
-  const [most, more] = useState(200)
-  if (!rows.length) return <Lacks>No costs were found.</Lacks>
+  const [maxRows, more] = useState(200)
+  if (!rows.length) return <Notice>No costs were found.</Notice>
   return (
     <>
       <div class="scroll" role="region" aria-label="Table of costs" tabIndex={0}>
         <table class="costs">
           <thead>
             <tr>
-              <Sort page={page} name={stacks ? 'Stack' : costs.groupBy.replace(/^label /, '')} by="name" />
-              <Sort page={page} name={currency} by="cost" down num initial />
+              <Sort page={page} name={stacks ? 'Stack' : costs.groupBy.replace(/^label /, '')} column="name" />
+              <Sort page={page} name={currency} column="cost" down num initial />
               <th scope="col"><span class="unseen">Share of the dearest</span></th>
-              <Sort page={page} name="Pods" by="pods" down num />
-              {parts.map(([part]) => <Sort key={part} page={page} name={part} by={part} down num />)}
-              {others && <th scope="col" class="num">other</th>}
+              <Sort page={page} name="Pods" column="pods" down num />
+              {parts.map(([part]) => <Sort key={part} page={page} name={part} column={part} down num />)}
+              {hasOther && <th scope="col" class="num">other</th>}
             </tr>
           </thead>
           <tbody>
-            {rows.slice(0, most).map((r) => (
+            {rows.slice(0, maxRows).map((r) => (
               <tr key={r.name}>
                 <th scope="row">{stacks ? <><button type="button" class="link" title={r.name} onClick={() => page.open(r.name)}>{short(r.name)}</button> <span class="faint">{parse(r.name).namespace}</span></> : r.name || '(none)'}</th>
                 <td class="num"><b>{money(r.cost)}</b></td>
                 <td><Bar part={r.cost / top} /></td>
                 <td class="num">{r.pods ?? ''}</td>
                 {parts.map(([part]) => <td key={part} class="num">{r.parts?.[part] ? money(r.parts[part]) : <span class="faint">–</span>}</td>)}
-                {others && <td class="num">{money(other(r))}</td>}
+                {hasOther && <td class="num">{money(other(r))}</td>}
               </tr>
             ))}
-            {listed !== costs.total && <tr><th scope="row">in none of them</th><td class="num"><b>{money(costs.total - listed)}</b></td><td colSpan={parts.length + 2 + (others ? 1 : 0)} /></tr>}
+            {listed !== costs.total && <tr><th scope="row">in none of them</th><td class="num"><b>{money(costs.total - listed)}</b></td><td colSpan={parts.length + 2 + (hasOther ? 1 : 0)} /></tr>}
           </tbody>
           <tfoot>
             <tr>
               <th scope="row">Total</th><td class="num">{money(costs.total)}</td><td /><td />
               {parts.map(([part, sum]) => <td key={part} class="num">{money(sum)}</td>)}
-              {others && <td class="num">{money(costs.rows.reduce((sum, r) => sum + other(r), 0))}</td>}
+              {hasOther && <td class="num">{money(costs.rows.reduce((sum, r) => sum + other(r), 0))}</td>}
             </tr>
           </tfoot>
         </table>
       </div>
-      {rows.length > most && <p><button type="button" onClick={() => more(most + 200)}>Show {Math.min(200, rows.length - most)} more of {count(rows.length)}</button></p>}
+      {rows.length > maxRows && <p><button type="button" onClick={() => more(maxRows + 200)}>Show {Math.min(200, rows.length - maxRows)} more of {count(rows.length)}</button></p>}
     </>
   )
 }
@@ -109,17 +109,17 @@ function CostTable({ page, costs }: { page: Page; costs: Costs }) {
 interface HistoryAnswer { currency: string; points: Point[]; unavailable?: string }
 
 function History({ page }: { page: Page }) {
-  const lacks = page.picture.parts?.history
-  return FILE || lacks || !page.server ? <NoHistory why={lacks ?? 'costs over time come from Prometheus, and a saved page cannot read it'} /> : <Recorded page={page} />
+  const unavailable = page.uiState.parts?.history
+  return FILE || unavailable || !page.server ? <NoHistory reason={unavailable ?? 'costs over time come from Prometheus, and a saved page cannot read it'} /> : <Recorded page={page} />
 }
 
-function NoHistory({ why }: { why: string }) {
-  return <><h3>Over time</h3><Lacks>{capital(why)}. {!why.includes('--prometheus') && <Command text="kubectl sysop ui --prometheus URL" />}</Lacks></>
+function NoHistory({ reason }: { reason: string }) {
+  return <><h3>Over time</h3><Notice>{capital(reason)}. {!reason.includes('--prometheus') && <Command text="kubectl sysop ui --prometheus URL" />}</Notice></>
 }
 
 function Recorded({ page }: { page: Page }) {
   const [window, choose] = useState('24h'), asked = useAsk<HistoryAnswer>(page, 'history', { window }), h = asked.answer
-  return h?.unavailable ? <NoHistory why={h.unavailable} /> : (
+  return h?.unavailable ? <NoHistory reason={h.unavailable} /> : (
     <>
       <div class="bar-head costs-time">
         <h3>Over time</h3>
@@ -128,22 +128,22 @@ function Recorded({ page }: { page: Page }) {
         </div>
       </div>
       {h?.points.length ? <Chart currency={h.currency} points={h.points} />
-        : h ? <Lacks>Prometheus has no data of that time.</Lacks> : <Waits of={asked} what="Costs over time" />}
+        : h ? <Notice>Prometheus has no data of that time.</Notice> : <Waits request={asked} label="Costs over time" />}
     </>
   )
 }
 
-/** Small amounts need more places. */
+/** An amount, with more decimal places if it is small. */
 const fine = (cents: number) => Math.abs(cents) < 100 ? (cents / 100).toFixed(4) : money(Math.round(cents))
 const width = 960, height = 190
 
-/** Stacked bars; what they show stands in a table below. */
+/** Stacked bars, repeated in a table below. */
 function Chart({ currency, points }: { currency: string; points: Point[] }) {
   const { names, rows } = series(points), top = Math.max(...points.map((p) => p.total), 0.0001), total = points.reduce((sum, p) => sum + p.total, 0)
   const w = width / points.length, tick = (p: Point) => moment(p.from).slice(5)
   const span = age(points[0].to - points[0].from)
-  const most = points.reduce((a, b) => b.total > a.total ? b : a), least = points.reduce((a, b) => b.total < a.total ? b : a)
-  const says = `${currency} ${fine(total)} from ${moment(points[0].from)} to ${moment(points.at(-1)!.to)}: at most ${fine(most.total)} in ${span} (${tick(most)}), at least ${fine(least.total)} (${tick(least)})`
+  const peak = points.reduce((a, b) => b.total > a.total ? b : a), least = points.reduce((a, b) => b.total < a.total ? b : a)
+  const says = `${currency} ${fine(total)} from ${moment(points[0].from)} to ${moment(points.at(-1)!.to)}: at most ${fine(peak.total)} in ${span} (${tick(peak)}), at least ${fine(least.total)} (${tick(least)})`
   return (
     <figure class="chart">
       <figcaption>{says}</figcaption>

@@ -1,8 +1,8 @@
-// All that is known of the selected object, and why: identity, health, usage, cost, edges, YAML.
+// The details of the selected object: identity, health, usage, cost, edges with evidence, YAML.
 
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { Bar, Command, Health, focusOn, Lacks, Waits, useAsk } from './bits.tsx'
+import { Bar, Command, Health, focusOn, Notice, Waits, useAsk } from './bits.tsx'
 import { ImpactPanel } from './impact.tsx'
 import { linksOf, type Arrow } from './links.ts'
 import type { Page } from './page.ts'
@@ -11,26 +11,26 @@ import { PathPanel } from './relate.tsx'
 import { usesOf } from './tree_rows.ts'
 import { age, bytes, command, count, cpu, health, inNamespace, kindKey, moment, money, parse, plural, readFrom, relations, short, trouble } from './words.ts'
 
-/** So many links of a list are shown before somebody asks for all. */
-const few = 12
+/** The number of entries that a list shows before it is expanded. */
+const maxShown = 12
 const states = { missing: 'missing: it is referenced, and does not exist', unread: 'not read: it is referenced, and could not be read', virtual: 'a name without an object' }
 
 export function Details({ page }: { page: Page }) {
   const id = page.selected(), [asked, ask] = useState<'' | 'impact' | 'path'>(page.choice.to ? 'path' : '')
-  if (id < 0) return <Lacks>{page.choice.node ? `${page.choice.node} is gone.` : 'Select an object to see its details.'}</Lacks>
+  if (id < 0) return <Notice>{page.choice.node ? `${page.choice.node} is gone.` : 'Select an object to see its details.'}</Notice>
   const n = page.node(id), ref = page.ref(id), stack = page.stack(), place = stack?.tree.find((p) => p.n === id && !p.a), kind = page.kind(n), ns = page.namespace(n)
-  const toggle = (what: 'impact' | 'path') => ask(asked === what ? '' : what)
+  const toggle = (panel: 'impact' | 'path') => ask(asked === panel ? '' : panel)
   const path = asked === 'path' || page.choice.to !== '', deletable = n.t !== 'missing' && n.t !== 'virtual'
   return (
     <div class="details">
       <h2 id="details-title" tabIndex={-1}><span class="faint">{kind.kind}</span> {n.n}</h2>
       <dl class="details-facts">
-        <Fact of="Kind">{kindKey(kind)}</Fact>
-        <Fact of="Namespace">{ns || 'none: it is of the whole cluster'}</Fact>
-        {n.t && <Fact of="State">{states[n.t]}</Fact>}
-        {n.b && <Fact of="Boundary">stacks stand on it, and never go beyond</Fact>}
-        {n.c && <Fact of="Created">{moment(n.c)}, {age(page.now() - n.c)} ago</Fact>}
-        {place?.x && !n.b && <Fact of="Aside">the stack may be well without it</Fact>}
+        <Fact name="Kind">{kindKey(kind)}</Fact>
+        <Fact name="Namespace">{ns || 'none: it is of the whole cluster'}</Fact>
+        {n.t && <Fact name="State">{states[n.t]}</Fact>}
+        {n.b && <Fact name="Boundary">stacks stand on it, and never go beyond</Fact>}
+        {n.c && <Fact name="Created">{moment(n.c)}, {age(page.now() - n.c)} ago</Fact>}
+        {place?.x && !n.b && <Fact name="Aside">the stack may be well without it</Fact>}
       </dl>
       <div class="details-deeds" role="group" aria-label="What to do with it">
         <button type="button" disabled={page.choice.root === ref} onClick={() => { page.set({ root: ref }, true); focusOn('#details-title') }}>Re-root here</button>
@@ -46,31 +46,31 @@ export function Details({ page }: { page: Page }) {
       {n.l && (
         <section>
           <h3>Labels</h3>
-          <ul class="details-labels">{n.l.map((l) => <li key={l}><code>{page.picture.labels[l]}</code></li>)}</ul>
+          <ul class="details-labels">{n.l.map((l) => <li key={l}><code>{page.uiState.labels[l]}</code></li>)}</ul>
         </section>
       )}
       <section>
         <h3>YAML</h3>
-        <Yaml key={ref} page={page} of={ref} n={n} />
+        <Yaml key={ref} page={page} target={ref} n={n} />
         <Command text={commandOf(page, ref)} />
       </section>
     </div>
   )
 }
 
-export function Fact({ of, children }: { of: string; children: ComponentChildren }) {
-  return <div><dt>{of}</dt><dd>{children}</dd></div>
+export function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+  return <div><dt>{name}</dt><dd>{children}</dd></div>
 }
 
-/** The command that tells the same in a terminal. */
+/** The command that shows the same in a terminal. */
 function commandOf(page: Page, ref: string): string {
-  const of = parse(ref)
-  return command('kubectl', 'sysop', 'graph', kindKey(of) + '/' + of.name, ...inNamespace(of.namespace), ...readFrom(page.picture.source))
+  const object = parse(ref)
+  return command('kubectl', 'sysop', 'graph', kindKey(object) + '/' + object.name, ...inNamespace(object.namespace), ...readFrom(page.uiState.source))
 }
 
-/** A button that selects another object, in this stack if it is there. The focus goes to its title. */
+/** A button that selects another object, in this stack if possible, and focuses its title. */
 export function To({ page, id }: { page: Page; id: number }) {
-  const n = page.picture.nodes[id]
+  const n = page.uiState.nodes[id]
   if (!n) return <span class="faint">gone</span>
   const ref = page.ref(id)
   const go = () => {
@@ -81,32 +81,32 @@ export function To({ page, id }: { page: Page; id: number }) {
   return <button type="button" class="link" title={ref} onClick={go}>{short(ref)}</button>
 }
 
-/** A list that is no longer than anybody reads, until it is asked for. */
-export function Few<T>({ of, children }: { of: T[]; children: (x: T) => ComponentChildren }) {
+/** A list that is shortened until it is expanded. */
+export function ShortList<T>({ items, children }: { items: T[]; children: (x: T) => ComponentChildren }) {
   const [all, set] = useState(false)
   return (
     <>
-      <ul class="details-list">{(all ? of : of.slice(0, few)).map((x, i) => <li key={i}>{children(x)}</li>)}</ul>
-      {of.length > few && !all && <button type="button" onClick={() => set(true)}>Show all {count(of.length)}</button>}
+      <ul class="details-list">{(all ? items : items.slice(0, maxShown)).map((x, i) => <li key={i}>{children(x)}</li>)}</ul>
+      {items.length > maxShown && !all && <button type="button" onClick={() => set(true)}>Show all {count(items.length)}</button>}
     </>
   )
 }
 
 function HealthPart({ page, n, place, stack }: { page: Page; n: Node; place?: Place; stack?: Stack }) {
-  const { parts } = page.picture, below = place?.b ?? 0, bad = below >= trouble && stack && place ? causes(page, stack, place) : []
+  const { parts } = page.uiState, worstBelow = place?.b ?? 0, bad = worstBelow >= trouble && stack && place ? causes(page, stack, place) : []
   return (
     <section>
       <h3>Health</h3>
-      {parts?.health && <Lacks>Not known: {parts.health}</Lacks>}
+      {parts?.health && <Notice>Not known: {parts.health}</Notice>}
       <dl class="details-facts">
-        <Fact of="Own">
-          {n.h ? <Health of={n.h} /> : <span class="faint">none: objects of this kind say nothing of it</span>}
+        <Fact name="Own">
+          {n.h ? <Health value={n.h} /> : <span class="faint">none: objects of this kind say nothing of it</span>}
           {n.r && n.r !== health[n.h ?? 0].word && <> <b>{n.r}</b></>}
           {n.i && <span class="faint"> for {age(page.now() - n.i)}, since {moment(n.i)}</span>}
           {n.m && <p class="details-message">{n.m}</p>}
         </Fact>
-        <Fact of="Below">
-          {below ? <Health of={below} /> : <span class="faint">nothing that says anything</span>}
+        <Fact name="Below">
+          {worstBelow ? <Health value={worstBelow} /> : <span class="faint">nothing that says anything</span>}
           {bad.length > 0 && <>: {bad.slice(0, 5).map((id, i) => <span key={id}>{i > 0 && ', '}<To page={page} id={id} /></span>)}{bad.length > 5 && ` and ${bad.length - 5} more`}</>}
         </Fact>
       </dl>
@@ -121,39 +121,39 @@ function HealthPart({ page, n, place, stack }: { page: Page; n: Node; place?: Pl
   )
 }
 
-/** The objects below a place that are as bad as it gets there, each once. */
+/** The distinct objects below a place with the worst health there. */
 function causes(page: Page, { tree }: Stack, place: Place): number[] {
   const out = new Set<number>(), at = tree.indexOf(place)
   for (let i = at + 1; i < tree.length && (tree[i].d ?? 0) > (place.d ?? 0); i++) {
     const p = tree[i]
-    if (!p.a && page.picture.nodes[p.n]?.h === place.b) out.add(p.n)
+    if (!p.a && page.uiState.nodes[p.n]?.h === place.b) out.add(p.n)
   }
   return [...out]
 }
 
 function UsagePart({ page, n, place, stack }: { page: Page; n: Node; place?: Place; stack?: Stack }) {
-  const { parts } = page.picture, { u } = n, sum = place && stack && usesOf(page, stack)[stack.tree.indexOf(place)]
+  const { parts } = page.uiState, { u } = n, sum = place && stack && usesOf(page, stack)[stack.tree.indexOf(place)]
   const isPod = page.kind(n).kind === 'Pod' && !page.kind(n).group
   if (!u && !isPod && !sum) return null
   const lines: [string, number | undefined, number | undefined, number | undefined, (v: number) => string][] = u ? [['CPU', u.c, u.cr, u.cl, cpu], ['Memory', u.m, u.mr, u.ml, bytes], ['Storage', u.s, u.sc, undefined, bytes]] : []
   return (
     <section>
       <h3>Usage</h3>
-      {lines.filter(([, ...v]) => v.slice(0, 3).some((x) => x !== undefined)).map(([what, used, asked, limit, say]) => {
-        const most = Math.max(used ?? 0, asked ?? 0, limit ?? 0) || 1
+      {lines.filter(([, ...v]) => v.slice(0, 3).some((x) => x !== undefined)).map(([title, used, asked, limit, say]) => {
+        const max = Math.max(used ?? 0, asked ?? 0, limit ?? 0) || 1
         return (
-          <table key={what} class="details-usage">
-            <caption>{what}</caption>
+          <table key={title} class="details-usage">
+            <caption>{title}</caption>
             <tbody>
-              {([['used', used], [what === 'Storage' ? 'claimed' : 'requested', asked], ...(what === 'Storage' ? [] : [['limit', limit]])] as [string, number | undefined][]).map(([word, v]) => (
-                <tr key={word}><th scope="row">{word}</th><td class="num">{v === undefined ? <span class="faint">{word === 'used' ? 'not measured' : 'none'}</span> : say(v)}</td><td>{v !== undefined && <Bar part={v / most} />}</td></tr>
+              {([['used', used], [title === 'Storage' ? 'claimed' : 'requested', asked], ...(title === 'Storage' ? [] : [['limit', limit]])] as [string, number | undefined][]).map(([word, v]) => (
+                <tr key={word}><th scope="row">{word}</th><td class="num">{v === undefined ? <span class="faint">{word === 'used' ? 'not measured' : 'none'}</span> : say(v)}</td><td>{v !== undefined && <Bar part={v / max} />}</td></tr>
               ))}
             </tbody>
           </table>
         )
       })}
       {u?.w && <p class="faint">Not measured: {u.w}.</p>}
-      {isPod && !u && <Lacks>{parts?.usage ? 'Not measured: ' + parts.usage : 'It runs no more, or was not measured.'}</Lacks>}
+      {isPod && !u && <Notice>{parts?.usage ? 'Not measured: ' + parts.usage : 'It runs no more, or was not measured.'}</Notice>}
       {!u && sum && <p>{plural(sum.pods, 'pod')} below{sum.measured ? `: ${cpu(sum.c)} CPU, ${bytes(sum.m)} memory` : ', none measured'}{sum.measured > 0 && sum.measured < sum.pods && ` in the ${sum.measured} that were measured`}.</p>}
       {!u && sum && !sum.measured && parts?.usage && <p class="faint">{parts.usage}</p>}
     </section>
@@ -161,27 +161,27 @@ function UsagePart({ page, n, place, stack }: { page: Page; n: Node; place?: Pla
 }
 
 function CostPart({ page, id, place, stack }: { page: Page; id: number; place?: Place; stack?: Stack }) {
-  const { currency = '', parts, window, prices } = page.picture
-  if (parts?.cost) return <section><h3>Cost</h3><Lacks>Not known: {parts.cost}</Lacks></section>
+  const { currency = '', parts, window, prices } = page.uiState
+  if (parts?.cost) return <section><h3>Cost</h3><Notice>Not known: {parts.cost}</Notice></section>
   if (!place || !stack || place.c === undefined) return null
-  const at = stack.tree.indexOf(place), below: Place[] = [], own = place.o ?? 0
+  const at = stack.tree.indexOf(place), children: Place[] = [], own = place.o ?? 0
   for (let i = at + 1; i < stack.tree.length && (stack.tree[i].d ?? 0) > (place.d ?? 0); i++) {
-    if ((stack.tree[i].d ?? 0) === (place.d ?? 0) + 1 && stack.tree[i].c !== undefined) below.push(stack.tree[i])
+    if ((stack.tree[i].d ?? 0) === (place.d ?? 0) + 1 && stack.tree[i].c !== undefined) children.push(stack.tree[i])
   }
-  below.sort((a, b) => b.c! - a.c!)
-  const some = below.slice(0, few), others = below.slice(few), charges = Object.entries(place.g ?? {})
+  children.sort((a, b) => b.c! - a.c!)
+  const some = children.slice(0, maxShown), hidden = children.slice(maxShown), charges = Object.entries(place.g ?? {})
   return (
     <section>
       <h3>Cost</h3>
       <table class="details-cost">
         <caption>{currency} {window ? `in ${age(window.hours * 3600)}` : 'a month, at the rates of now'}{prices && `, ${prices} prices`}</caption>
         <tbody>
-          {charges.map(([what, v]) => <tr key={what}><th scope="row">{what}</th><td class="num">{money(v)}</td></tr>)}
-          {own !== 0 && (charges.length > 1 || below.length > 0) && <tr class="details-sum"><th scope="row">by itself</th><td class="num">{money(own)}</td></tr>}
+          {charges.map(([name, v]) => <tr key={name}><th scope="row">{name}</th><td class="num">{money(v)}</td></tr>)}
+          {own !== 0 && (charges.length > 1 || children.length > 0) && <tr class="details-sum"><th scope="row">by itself</th><td class="num">{money(own)}</td></tr>}
           {some.map((p) => <tr key={p.n}><th scope="row"><To page={page} id={p.n} /></th><td class="num">{money(p.c!)}</td></tr>)}
-          {others.length > 0 && <tr><th scope="row">{count(others.length)} others below</th><td class="num">{money(others.reduce((sum, p) => sum + p.c!, 0))}</td></tr>}
+          {hidden.length > 0 && <tr><th scope="row">{count(hidden.length)} others below</th><td class="num">{money(hidden.reduce((sum, p) => sum + p.c!, 0))}</td></tr>}
         </tbody>
-        <tfoot><tr><th scope="row">{below.length ? 'with what is below' : 'in all'}</th><td class="num">{money(place.c, currency)}</td></tr></tfoot>
+        <tfoot><tr><th scope="row">{children.length ? 'with what is below' : 'in all'}</th><td class="num">{money(place.c, currency)}</td></tr></tfoot>
       </table>
       {place.p && <Share page={page} id={id} place={place} />}
       {place.y && place.y.length > 0 && <p>It is the stack's by {place.y.map((y, i) => <span key={y}>{i > 0 && ' › '}<To page={page} id={y} /></span>)}.</p>}
@@ -189,31 +189,31 @@ function CostPart({ page, id, place, stack }: { page: Page; id: number; place?: 
   )
 }
 
-/** Whose the rest of a shared cost is: "1/3 of 18.93: 3 stacks share MysqlCluster/db". */
+/** The share of a shared cost: "1/3 of 18.93: 3 stacks share MysqlCluster/db". */
 function Share({ page, id, place }: { page: Page; id: number; place: Place }) {
-  const { stacks } = page.picture, paying = stacks.filter((s) => s.tree.some((p) => p.n === id && p.o !== undefined))
+  const { stacks } = page.uiState, paying = stacks.filter((s) => s.tree.some((p) => p.n === id && p.o !== undefined))
   const sum = paying.reduce((n, s) => n + s.tree.reduce((n, p) => n + (p.n === id ? p.o ?? 0 : 0), 0), 0)
-  // Only where all that pay are on this page is it known what they pay together.
-  const [part, of] = place.p!.split('/').map(Number), whole = part && of && Math.abs(sum - place.o! * of / part) <= of ? ' of ' + money(sum) : ''
-  const by = (place.y ?? []).find((y) => paying.every((s) => s.tree.some((p) => p.n === y && !p.a))) ?? id
+  // The total is known only if all paying stacks are on this page.
+  const [part, shares] = place.p!.split('/').map(Number), whole = part && shares && Math.abs(sum - place.o! * shares / part) <= shares ? ' of ' + money(sum) : ''
+  const owner = (place.y ?? []).find((y) => paying.every((s) => s.tree.some((p) => p.n === y && !p.a))) ?? id
   return (
     <p>
-      This stack pays {place.p}{whole}{paying.length > 1 && <>: {plural(paying.length, 'stack shares', 'stacks share')} {by === id ? 'it' : <To page={page} id={by} />} ({paying.map((s, i) => (
+      This stack pays {place.p}{whole}{paying.length > 1 && <>: {plural(paying.length, 'stack shares', 'stacks share')} {owner === id ? 'it' : <To page={page} id={owner} />} ({paying.map((s, i) => (
         <span key={s.name}>{i > 0 && ', '}{s.name === page.choice.stack ? 'this one' : <button type="button" class="link" onClick={() => page.open(s.name, page.ref(id))}>{short(s.name)}</button>}</span>
       ))})</>}.
     </p>
   )
 }
 
-/** Every edge of an object, those that leave and those that arrive. */
+/** The outgoing and incoming edges of an object. */
 function Edges({ page, id }: { page: Page; id: number }) {
   const { out, into } = linksOf(page)
   return (
     <section>
       <h3>Edges</h3>
       {!out[id].length && !into[id].length && <p class="faint">None were read.</p>}
-      {out[id].length > 0 && <><h4>It ...</h4><Few of={out[id]}>{(a) => <EdgeLine page={page} arrow={a} end={a.to} word={relations[a.edge.r]} />}</Few></>}
-      {into[id].length > 0 && <><h4>It is ...</h4><Few of={into[id]}>{(a) => <EdgeLine page={page} arrow={a} end={a.from} word={passive[a.edge.r]} />}</Few></>}
+      {out[id].length > 0 && <><h4>It ...</h4><ShortList items={out[id]}>{(a) => <EdgeLine page={page} arrow={a} end={a.to} word={relations[a.edge.r]} />}</ShortList></>}
+      {into[id].length > 0 && <><h4>It is ...</h4><ShortList items={into[id]}>{(a) => <EdgeLine page={page} arrow={a} end={a.from} word={passive[a.edge.r]} />}</ShortList></>}
     </section>
   )
 }
@@ -224,20 +224,20 @@ function EdgeLine({ page, arrow: { edge }, end, word }: { page: Page; arrow: Arr
   return <><span class={'graph-' + relations[edge.r]}>{word}</span> <To page={page} id={end} /><Why page={page} edge={edge} /></>
 }
 
-/** How an edge is known: where it is written, and by which rule. */
+/** The evidence of an edge and its rule. */
 export function Why({ page, edge }: { page: Page; edge: Arrow['edge'] }) {
-  const rule = page.picture.rules[edge.u]
+  const rule = page.uiState.rules[edge.u]
   const notes = [edge.i && 'inferred', edge.o && 'optional', (edge.f ?? 0) & 1 && 'aside', (edge.f ?? 0) & 4 && 'as a manager'].filter(Boolean).join(', ')
   return <span class="details-why">{notes && ` (${notes})`} via {edge.v}{edge.w && <>: <code>{edge.w}</code></>}{rule && <span class="faint"> {rule}</span>}</span>
 }
 
 interface Object { yaml: string; hidden?: number; events?: { reason: string; message: string; count?: number; last?: string | number; type?: string }[] }
 
-/** The manifest of an object, or how to get it. */
-function Yaml({ page, of, n }: { page: Page; of: string; n: Node }) {
-  const { source, parts } = page.picture, o = parse(of)
+/** The manifest of an object, or the command that shows it. */
+function Yaml({ page, target, n }: { page: Page; target: string; n: Node }) {
+  const { source, parts } = page.uiState, o = parse(target)
   if (n.t) return <p class="faint">There is none: it is {n.t}.</p>
-  if (!FILE && page.server && !parts?.manifest) return <Manifest page={page} of={of} />
+  if (!FILE && page.server && !parts?.manifest) return <Manifest page={page} target={target} />
   const asked = !source?.startsWith('snapshot')
   return (
     <>
@@ -247,18 +247,18 @@ function Yaml({ page, of, n }: { page: Page; of: string; n: Node }) {
   )
 }
 
-/** It is only read when somebody asks. */
-function Manifest({ page, of }: { page: Page; of: string }) {
-  const [open, set] = useState(false), got = useAsk<Object>(page, open ? 'object' : '', { ref: of }), { answer } = got
+/** Reads the manifest on demand. */
+function Manifest({ page, target }: { page: Page; target: string }) {
+  const [open, set] = useState(false), got = useAsk<Object>(page, open ? 'object' : '', { ref: target }), { answer } = got
   return (
     <details class="details-yaml" open={open} onToggle={(e) => set(e.currentTarget.open)}>
-      <summary>YAML of {short(of)}</summary>
-      {open && <Waits of={got} what="reading the object" />}
+      <summary>YAML of {short(target)}</summary>
+      {open && <Waits request={got} label="reading the object" />}
       {answer && (
         <>
           {!!answer.hidden && <p class="faint">{plural(answer.hidden, 'value')} hidden: what may be a secret does not leave the program.</p>}
           <pre tabIndex={0} role="region" aria-label="YAML">{answer.yaml}</pre>
-          {!!answer.events?.length && <><h4>Events</h4><Few of={answer.events}>{(e) => <><span class={e.type === 'Warning' ? 'tone-warn' : 'faint'}>{e.type === 'Warning' && <span aria-hidden="true">▲ </span>}{e.reason}</span>{(e.count ?? 0) > 1 && ` ${count(e.count!)} times`}{e.last ? <span class="faint">, {moment(e.last)}</span> : ''}<p class="details-message">{e.message}</p></>}</Few></>}
+          {!!answer.events?.length && <><h4>Events</h4><ShortList items={answer.events}>{(e) => <><span class={e.type === 'Warning' ? 'tone-warn' : 'faint'}>{e.type === 'Warning' && <span aria-hidden="true">▲ </span>}{e.reason}</span>{(e.count ?? 0) > 1 && ` ${count(e.count!)} times`}{e.last ? <span class="faint">, {moment(e.last)}</span> : ''}<p class="details-message">{e.message}</p></>}</ShortList></>}
         </>
       )}
     </details>

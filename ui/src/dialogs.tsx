@@ -1,4 +1,4 @@
-// The windows above the page: what is not here, keys, how to hand the page on.
+// The dialogs: gaps, keys, saving the page.
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
@@ -9,7 +9,7 @@ import { type DialogProps, keys, titles } from './shell.tsx'
 import { command, inNamespace, plural, readFrom } from './words.ts'
 
 export function Dialogs({ page, which, views, close }: DialogProps) {
-  return which === 'help' ? <Help close={close} views={views} /> : FILE || which === 'gaps' ? <Gaps picture={page.picture} close={close} /> : (
+  return which === 'help' ? <Help close={close} views={views} /> : FILE || which === 'gaps' ? <Gaps uiState={page.uiState} close={close} /> : (
     <Dialog title="Hand this on" close={close}>
       <p>This command writes this page as one file, which opens in a browser without a network.</p>
       <Command text={fileCommand(page)} />
@@ -17,15 +17,15 @@ export function Dialogs({ page, which, views, close }: DialogProps) {
   )
 }
 
-/** The command that writes what is shown as a file. */
+/** The command that saves this view as a file. */
 export function fileCommand(page: Page): string {
-  const { picture: { source, namespace }, choice: { view } } = page, stack = page.stack()
+  const { uiState: { source, namespace }, choice: { view } } = page, stack = page.stack()
   const words = view === 'stack' && stack ? ['graph', stack.name] : [view === 'costs' ? 'metrics' : 'stacks', ...inNamespace(namespace, true)]
   return `${command('kubectl', 'sysop', ...words, ...readFrom(source))} -o html > ${words[0]}.html`
 }
 
-function Gaps({ picture, close }: { picture: UIState; close: () => void }) {
-  const { gaps = [], notes = [], parts = {} } = picture
+function Gaps({ uiState, close }: { uiState: UIState; close: () => void }) {
+  const { gaps = [], notes = [], parts = {} } = uiState
   const forbidden = (gaps ?? []).filter((g) => g.reason === 'Forbidden')
   return (
     <Dialog title="What is not here, and why" close={close}>
@@ -44,7 +44,7 @@ function Gaps({ picture, close }: { picture: UIState; close: () => void }) {
           <Command text={command('kubectl', 'auth', 'can-i', 'list', forbidden[0].resource, ...inNamespace(forbidden[0].namespace, true))} />
         </>
       )}
-      {Object.keys(parts ?? {}).length > 0 && <dl>{Object.entries(parts!).map(([part, why]) => <div key={part}><dt>{part}</dt><dd>{why}</dd></div>)}</dl>}
+      {Object.keys(parts ?? {}).length > 0 && <dl>{Object.entries(parts!).map(([part, reason]) => <div key={part}><dt>{part}</dt><dd>{reason}</dd></div>)}</dl>}
       {notes?.length > 0 && (
         <ul>{notes.map((n, i) => <li key={i}>{[n.source, n.about].filter(Boolean).join(' · ')} <b>{n.reason}</b> {n.message}</li>)}</ul>
       )}
@@ -62,14 +62,14 @@ function Help({ close, views }: { close: () => void; views: ViewName[] }) {
   ]
   return (
     <Dialog title="Keys" close={close}>
-      <dl class="keys">{list.map(([key, what]) => <div key={key}><dt><kbd>{key}</kbd></dt><dd>{what}</dd></div>)}</dl>
+      <dl class="keys">{list.map(([key, meaning]) => <div key={key}><dt><kbd>{key}</kbd></dt><dd>{meaning}</dd></div>)}</dl>
       {!FILE && <p><label><input type="checkbox" checked={on} onChange={(e) => { keys.on = e.currentTarget.checked; set(e.currentTarget.checked) }} /> single keys (1 ... {views.length}, /, ?) anywhere on the page</label></p>}
-      <p>Health: {[1, 4, 6, 5, 2, 3].map((h) => <span key={h}><Health of={h} />{'  '}</span>)}. The address has all that is chosen; Back goes back.</p>
+      <p>Health: {[1, 4, 6, 5, 2, 3].map((h) => <span key={h}><Health value={h} />{'  '}</span>)}. The address has all that is chosen; Back goes back.</p>
     </Dialog>
   )
 }
 
-/** A window above the page. The browser keeps the focus in it, closes it by Esc, and gives the focus back. */
+/** A modal dialog. The browser handles focus and Esc. */
 function Dialog({ title, close, children }: { title: string; close: () => void; children: ComponentChildren }) {
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => { dialog.current!.showModal() }, [])

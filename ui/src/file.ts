@@ -1,4 +1,4 @@
-// The page as a file: all that it shows is in it, and there is nobody to ask.
+// Entry point of the saved page, which contains its UIState and has no server.
 
 import { h, render } from 'preact'
 import { Details as details } from './details.tsx'
@@ -7,5 +7,5 @@ import type { UIState } from './ui_state.ts'
 import { CostsView as costs, Dialogs as dialogs, Findings as findings, Regulation as regulation } from './reports.ts'
 import { Shell } from './shell.tsx'
 
-const picture = JSON.parse(document.getElementById('picture')!.textContent!) as UIState
-render(h(Shell, { page: new Page(picture, null), views: { costs, details, dialogs, findings, regulation } }), document.getElementById('page')!)
+const uiState = JSON.parse(document.getElementById('picture')!.textContent!) as UIState
+render(h(Shell, { page: new Page(uiState, null), views: { costs, details, dialogs, findings, regulation } }), document.getElementById('page')!)

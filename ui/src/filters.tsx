@@ -1,4 +1,4 @@
-// Search and filters of a stack: what they leave is what tree and graph show.
+// Search and filters of a stack, for tree and graph.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { noFilters, type Page } from './page.ts'
@@ -11,8 +11,8 @@ type Key = 'kinds' | 'namespaces' | 'labels' | 'health' | 'relations'
 interface Option { value: string | number; text: string; n: number }
 const titles: { [k in Key]: string } = { kinds: 'Kind', namespaces: 'Namespace', labels: 'Label', health: 'Health', relations: 'Relation' }
 const keys = Object.keys(titles) as Key[]
-/** More options than this have a search of their own, and so many are shown. */
-const many = 12, most = 60
+/** The number of options above which a panel has a search, and the maximum that it shows. */
+const searchFrom = 12, maxShown = 60
 
 export function Filters({ page }: { page: Page }) {
   const stack = page.stack(), { choice } = page, [open, set] = useState<Key | ''>(''), root = useRef<HTMLDivElement>(null)
@@ -47,7 +47,7 @@ export function Filters({ page }: { page: Page }) {
             <button type="button" aria-expanded={open === key} aria-controls={'filter-' + key} onClick={() => set(open === key ? '' : key)}>
               {titles[key]}{choice[key].length > 0 && ` (${choice[key].length})`} <span aria-hidden="true">▾</span>
             </button>
-            <div id={'filter-' + key} class="filters-panel" hidden={open !== key}>{open === key && <Panel page={page} of={key} options={options} />}</div>
+            <div id={'filter-' + key} class="filters-panel" hidden={open !== key}>{open === key && <Panel page={page} filter={key} options={options} />}</div>
           </div>
         ))}
         {any && <button type="button" onClick={() => { page.set(noFilters()); root.current!.querySelector('input')!.focus() }}>Reset</button>}
@@ -59,7 +59,7 @@ export function Filters({ page }: { page: Page }) {
             <li key={key + value}>
               <button type="button" class="chip" onClick={(e) => {
                 const next = (e.currentTarget.parentElement!.nextElementSibling ?? e.currentTarget.parentElement!.previousElementSibling)?.querySelector('button') ?? root.current!.querySelector('input')!
-                page.set(without(choice, key, value))
+                page.set(deselect(choice, key, value))
                 next.focus()
               }}>
                 <span class="faint">{titles[key].toLowerCase()}</span> {textOf(key, value)} <span aria-hidden="true">✕</span><span class="unseen">, remove</span>
@@ -72,44 +72,44 @@ export function Filters({ page }: { page: Page }) {
   )
 }
 
-function Panel({ page, of, options }: { page: Page; of: Key; options: Option[] }) {
-  const [text, type] = useState(''), chosen = page.choice[of] as (string | number)[]
-  const found = options.filter((o) => o.text.toLowerCase().includes(text.toLowerCase())), shown = found.slice(0, most)
+function Panel({ page, filter, options }: { page: Page; filter: Key; options: Option[] }) {
+  const [text, type] = useState(''), chosen = page.choice[filter] as (string | number)[]
+  const found = options.filter((o) => o.text.toLowerCase().includes(text.toLowerCase())), shown = found.slice(0, maxShown)
   return (
     <fieldset>
-      <legend>{titles[of]}</legend>
-      {options.length > many && <input type="search" aria-label={`Search of ${titles[of]}`} placeholder="Search" value={text} onInput={(e) => type(e.currentTarget.value)} />}
+      <legend>{titles[filter]}</legend>
+      {options.length > searchFrom && <input type="search" aria-label={`Search of ${titles[filter]}`} placeholder="Search" value={text} onInput={(e) => type(e.currentTarget.value)} />}
       {shown.map((o) => (
         <label key={o.value}>
-          <input type="checkbox" checked={chosen.includes(o.value)} onChange={(e) => page.set(e.currentTarget.checked ? { [of]: [...chosen, o.value] } : without(page.choice, of, o.value))} />
+          <input type="checkbox" checked={chosen.includes(o.value)} onChange={(e) => page.set(e.currentTarget.checked ? { [filter]: [...chosen, o.value] } : deselect(page.choice, filter, o.value))} />
           <span class="filters-text">{o.text}</span> <span class="faint">{count(o.n)}</span>
         </label>
       ))}
-      {found.length > most && <p class="faint">and {count(found.length - most)} more: search for them</p>}
+      {found.length > maxShown && <p class="faint">and {count(found.length - maxShown)} more: search for them</p>}
       {!found.length && <p class="faint">{options.length ? 'none of these' : 'there are none'}</p>}
     </fieldset>
   )
 }
 
-function without(c: Choice, key: Key, value: string | number): Partial<Choice> {
+function deselect(c: Choice, key: Key, value: string | number): Partial<Choice> {
   return { [key]: (c[key] as (string | number)[]).filter((v) => v !== value) }
 }
 
 const textOf = (key: Key, value: string | number) =>
   key === 'health' ? (health[+value].glyph + ' ' + (health[+value].word || 'none')).trim() : key === 'namespaces' && value === '' ? 'of the cluster' : String(value)
 
-/** What there is to choose in the stack, with how many objects of it there are. */
+/** The options of a filter in the stack, with their numbers of objects. */
 export function optionsOf(page: Page, key: Key): Option[] {
-  const counts = new Map<string | number, number>(), { picture } = page, add = (v: string | number) => counts.set(v, (counts.get(v) ?? 0) + 1)
+  const counts = new Map<string | number, number>(), { uiState } = page, add = (v: string | number) => counts.set(v, (counts.get(v) ?? 0) + 1)
   const { tree } = page.stack()!
   for (const p of tree.slice(...range(page, tree))) {
-    const n = picture.nodes[p.n]
+    const n = uiState.nodes[p.n]
     if (!n || p.a) continue
-    const k = picture.kinds[n.k], relation = relationOf[p.w ?? 'root']
+    const k = uiState.kinds[n.k], relation = relationOf[p.w ?? 'root']
     if (key === 'kinds') add(kindKey(k))
     else if (key === 'namespaces') add(page.namespace(n))
     else if (key === 'health') add(n.h ?? 0)
-    else if (key === 'labels') for (const l of n.l ?? []) add(picture.labels[l])
+    else if (key === 'labels') for (const l of n.l ?? []) add(uiState.labels[l])
     else if (relation) add(relation)
   }
   for (const v of page.choice[key]) if (!counts.has(v)) counts.set(v, 0)

@@ -1,5 +1,5 @@
-// The graph of a stack: a canvas for lines and for what is far away, and buttons for the cards that
-// can be read. It is a second view of what the treegrid shows, with the same selection.
+// The graph of a stack: a canvas for lines and small cards, and buttons for readable cards. It shows
+// the same shape and selection as the treegrid.
 
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from 'preact/hooks'
 import { GraphCard } from './graph_card.tsx'
@@ -12,38 +12,38 @@ import { pathOf } from './path.ts'
 import { all, type Shape } from './shape.ts'
 import { relations } from './words.ts'
 
-/** More cards in sight than this are drawn, however near they are: elements are what a page is slow of. */
+/** The maximum of cards that are elements; more visible cards are drawn, since elements are slow. */
 const fewElements = 120
-/** The canvas is larger than what is seen of it by this at each side, in pixels: a drag seldom draws it anew. */
-const beyond = 128
-/** Cards this far out of sight are elements already, in pixels. */
+/** The margin of the canvas around the visible part, in pixels, so that few drags redraw it. */
+const overscan = 128
+/** The margin around the visible part in which cards are elements, in pixels. */
 const around = 160
 
 interface Live {
   scene: Scene | null
   shape: Shape | null
-  /** Which stack the scene is of, looked at from where. */
-  of: string
+  /** The stack and the root of the scene. */
+  stackKey: string
   topology: number
   aspect: number
   view: View
-  /** What the canvas shows, and whether that is as it was then. */
+  /** The view that the canvas shows, and whether it must be redrawn. */
   drawn: View
   dirty: boolean
   size: Size
   colors: Colors | null
   frame: number
   timer: number
-  /** What was drawn, to draw it anew when one of it is another. */
+  /** The inputs of the last drawing: a change of one redraws. */
   was: unknown[]
   /** The nodes of the chosen path. */
   path: number[]
-  /** When it rests, it is drawn anew. */
+  /** The timer that redraws after a zoom. */
   rest: number
-  /** The cards that are elements, and the part of the scene that they fill. */
+  /** The cards that are elements, and the part of the scene that they cover. */
   mounted: number[]
   part: [number, number, number, number]
-  /** The card that is selected: known by key where it is a fold, which no node names. */
+  /** The selected card; a fold has no node, and is identified by key. */
   active: number
   key: string
   node: string
@@ -55,7 +55,7 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
   const [, again] = useReducer((n: number) => n + 1, 0)
   const canvas = useRef<HTMLCanvasElement>(null), world = useRef<HTMLDivElement>(null), pane = useRef<HTMLDivElement>(null)
   const live = useRef<Live>({
-    scene: null, shape: null, of: '', topology: -1, aspect: 0, view: { x: 0, y: 0, z: 1 }, drawn: { x: 0, y: 0, z: 0 }, dirty: true, size: { width: 0, height: 0 }, colors: null,
+    scene: null, shape: null, stackKey: '', topology: -1, aspect: 0, view: { x: 0, y: 0, z: 1 }, drawn: { x: 0, y: 0, z: 0 }, dirty: true, size: { width: 0, height: 0 }, colors: null,
     frame: 0, timer: 0, rest: 0, was: [], path: [], mounted: [], part: [0, 0, 0, 0], active: -1, key: '', node: '', focus: false,
   }).current
 
@@ -63,38 +63,38 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
     live.view = view
     live.frame ||= requestAnimationFrame(paint)
   }
-  const what = () => [live.scene, live.active, live.mounted, live.size, page.picture, live.path]
+  const inputs = () => [live.scene, live.active, live.mounted, live.size, page.uiState, live.path]
   function paint() {
     live.frame = 0
     const { view, size, scene } = live, ctx = canvas.current?.getContext('2d')
     if (!ctx || !scene || !size.width) return
-    // What is drawn moves and grows as a picture, which costs next to nothing, and is drawn sharp when it rests.
+    // The canvas is transformed as an image, which is cheap, and redrawn sharply after the last move.
     const { drawn } = live, grown = view.z / drawn.z, dx = view.x - drawn.x, dy = view.y - drawn.y
-    const kept = !live.dirty && (grown === 1 ? Math.max(Math.abs(dx), Math.abs(dy)) <= beyond : grown > 0.5 && grown < 2 && view.z < elements === drawn.z < elements)
+    const reuse = !live.dirty && (grown === 1 ? Math.max(Math.abs(dx), Math.abs(dy)) <= overscan : grown > 0.5 && grown < 2 && view.z < elements === drawn.z < elements)
     clearTimeout(live.rest)
-    if (kept && grown !== 1) live.rest = window.setTimeout(() => { live.dirty = true; look(live.view) }, 120)
+    if (reuse && grown !== 1) live.rest = window.setTimeout(() => { live.dirty = true; look(live.view) }, 120)
     else if (stale(live) && !live.timer) live.timer = window.setTimeout(() => { live.timer = 0; again(0) }, 60)
     world.current!.classList.toggle('graph-far', view.z < elements)
-    world.current!.style.willChange = kept ? 'transform' : ''
+    world.current!.style.willChange = reuse ? 'transform' : ''
     world.current!.style.transform = `translate(${view.x}px, ${view.y}px) scale(${view.z})`
-    canvas.current!.style.transform = kept ? `translate(${view.x + beyond - (drawn.x + beyond) * grown}px, ${view.y + beyond - (drawn.y + beyond) * grown}px) scale(${grown})` : ''
-    if (kept) return
+    canvas.current!.style.transform = reuse ? `translate(${view.x + overscan - (drawn.x + overscan) * grown}px, ${view.y + overscan - (drawn.y + overscan) * grown}px) scale(${grown})` : ''
+    if (reuse) return
     live.drawn = view
     live.dirty = false
-    live.was = what()
+    live.was = inputs()
     world.current!.style.setProperty('--z', String(view.z))
-    const ratio = devicePixelRatio || 1, width = size.width + 2 * beyond, height = size.height + 2 * beyond
+    const ratio = devicePixelRatio || 1, width = size.width + 2 * overscan, height = size.height + 2 * overscan
     const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)]
     if (canvas.current!.width !== w || canvas.current!.height !== h) Object.assign(canvas.current!, { width: w, height: h })
     ctx.setTransform(ratio, 0, 0, ratio, 0, 0)
     live.colors ??= colors(pane.current!)
     draw(ctx, {
-      page, scene, view: { x: view.x + beyond, y: view.y + beyond, z: view.z }, size: { width, height },
+      page, scene, view: { x: view.x + overscan, y: view.y + overscan, z: view.z }, size: { width, height },
       colors: live.colors, active: live.active, path: live.path, mounted: new Set(view.z < elements ? [] : live.mounted),
     })
   }
 
-  live.path = useMemo(() => pathOf(page), [page.picture.nodes, page.choice.node, page.choice.to])
+  live.path = useMemo(() => pathOf(page), [page.uiState.nodes, page.choice.node, page.choice.to])
   if (live.size.width) {
     renew(live, page, shape)
     choose(live, page)
@@ -130,7 +130,7 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
   }, [])
 
   useEffect(() => {
-    live.dirty ||= what().some((v, i) => v !== live.was[i])
+    live.dirty ||= inputs().some((v, i) => v !== live.was[i])
     look(live.view)
     if (!live.focus) return
     live.focus = false
@@ -149,7 +149,7 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
     const { key, fold } = live.scene!.cards[i].item, { open } = page.choice
     if (fold) page.set({ open: open.includes(key) ? open.filter((k) => k !== key) : [...open, key] })
   }
-  function center(by: number) { look(zoom(live.view, by, live.size.width / 2, live.size.height / 2)) }
+  function center(factor: number) { look(zoom(live.view, factor, live.size.width / 2, live.size.height / 2)) }
   function whole(floor?: number) { if (live.scene) look(fit(live.scene, live.size, live.active, floor)) }
 
   function keys(e: KeyboardEvent) {
@@ -162,7 +162,7 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
       look(reveal(live.view, live.size, s.cards[live.active]))
       live.focus = true
     } else if (e.key === 'Enter' || e.key === ' ') {
-      // From the focused card, which need not be the selected one yet.
+      // Starts at the focused card, which may not be selected.
       const i = cardOf(e)
       if (i < 0) return
       select(i)
@@ -209,7 +209,7 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
             <GraphCard key={s.cards[i].item.key} page={page} stack={stack} card={s.cards[i]} number={i} roots={shape.roots}
               selected={i === live.active} tabbable={i === first} />
           ))}
-          {s && said(live).map(([i, { text, relation }]) => (
+          {s && lineLabels(live).map(([i, { text, relation }]) => (
             <span key={'word' + i} class={`graph-word graph-${relations[relation]}`} aria-hidden="true" style={{ left: s.cards[i].x + 'px', top: s.cards[i].y + 'px' }}>{text}</span>
           ))}
         </div>
@@ -237,25 +237,25 @@ function cardOf(e: Event): number {
   return el ? Number(el.getAttribute('data-card')) : -1
 }
 
-/** The card that was drawn where a pointer is; -1 for none. */
+/** The drawn card at the pointer, or -1. */
 function at(live: Live, e: MouseEvent): number {
   const box = (e.currentTarget as Element).getBoundingClientRect(), { x, y, z } = live.view
   const px = (e.clientX - box.left - x) / z, py = (e.clientY - box.top - y) / z
   return inside(live.scene!, px, py, px, py)[0] ?? -1
 }
 
-/** Makes the scene anew where other things are shown, and keeps in its place what is looked at. */
+/** Rebuilds the scene if the shown objects changed, and keeps the landmark at its position. */
 function renew(live: Live, page: Page, shape: Shape): void {
   if (live.shape === shape && live.topology === page.topology) return
-  const stack = page.stack()!, of = stack.name + ' ' + page.choice.root
-  const old = live.of === of ? live.scene : null
+  const stack = page.stack()!, stackKey = stack.name + ' ' + page.choice.root
+  const old = live.stackKey === stackKey ? live.scene : null
   live.shape = shape
   if (old && live.topology === page.topology && keep(old, stack, shape)) return
   if (!old) live.aspect = Math.round(100 * live.size.width / live.size.height)
   const before = old && old.cards[landmark(live, old)]
   live.scene = scene(page, stack, shape, live.aspect)
   live.topology = page.topology
-  live.of = of
+  live.stackKey = stackKey
   live.part = [0, 0, 0, 0]
   choose(live, page)
   const after = before && live.scene.cards.find((c) => c.item.key === before.item.key)
@@ -263,7 +263,7 @@ function renew(live: Live, page: Page, shape: Shape): void {
   else live.view = fit(live.scene, live.size, live.active, readable)
 }
 
-/** The card that does not move when others come and go: the selected one, or the one nearest to the middle. */
+/** The card that keeps its position in a new scene: the selected one, else the one nearest to the center. */
 function landmark(live: Live, s: Scene): number {
   const { x, y, z } = live.view, cx = (live.size.width / 2 - x) / z, cy = (live.size.height / 2 - y) / z
   if (live.active >= 0) return live.active
@@ -275,7 +275,7 @@ function landmark(live: Live, s: Scene): number {
   return best
 }
 
-/** Finds the card of the selection, and brings it in sight where it was selected elsewhere. */
+/** Finds the card of the selection, and shows it if another view selected it. */
 function choose(live: Live, page: Page): void {
   const s = live.scene!, { node } = page.choice
   const other = node !== live.node
@@ -286,7 +286,7 @@ function choose(live: Live, page: Page): void {
   if (other && live.active >= 0) live.view = bring(live.view, live.size, s.cards[live.active])
 }
 
-/** Whether what is in sight is no longer what has elements. */
+/** Whether the visible part is no longer covered by elements. */
 function stale(live: Live): boolean {
   const { view: { x, y, z }, size, part } = live
   if (z < elements) return live.mounted.length > 0
@@ -301,20 +301,20 @@ function mount(live: Live): void {
   }
   if (!stale(live)) return
   const { view: { x, y, z }, size } = live
-  for (const by of [around, 0]) {
-    live.part = [(-by - x) / z, (-by - y) / z, (size.width + by - x) / z, (size.height + by - y) / z]
+  for (const margin of [around, 0]) {
+    live.part = [(-margin - x) / z, (-margin - y) / z, (size.width + margin - x) / z, (size.height + margin - y) / z]
     live.mounted = inside(live.scene!, ...live.part)
     if (live.mounted.length <= fewElements) return
   }
   live.mounted = []
 }
 
-/** The words above the cards that the selected one has lines to. */
-function said(live: Live) {
+/** The labels above cards that are linked with the selected one. */
+function lineLabels(live: Live) {
   return live.active < 0 ? [] : [...words(live.scene!, live.active)].filter(([i]) => live.mounted.includes(i))
 }
 
-/** The cards that are elements: those in sight, and the one that the keyboard is at. */
+/** The cards to render as elements: the mounted ones, and the one with the keyboard focus. */
 function shown(live: Live, active: number): number[] {
   if (active < 0 || !live.scene!.cards[active] || live.mounted.includes(active)) return live.mounted
   return [...live.mounted, active].sort((a, b) => a - b)

@@ -1,4 +1,4 @@
-// A card that can be read.
+// A card of the graph as an element.
 
 import type { Card } from './graph_scene.ts'
 import { healthOf, nameOf } from './graph_draw.ts'
@@ -9,29 +9,29 @@ import { health, money, trouble } from './words.ts'
 
 interface Props { page: Page; stack: Stack; card: Card; number: number; roots: Item[]; selected: boolean; tabbable: boolean }
 
-/** A card that is near enough to be read. */
+/** A readable card. */
 export function GraphCard({ page, stack, card, number, roots, selected, tabbable }: Props) {
   const { item } = card, node = page.node(item.node), place = stack.tree[item.place]
-  const { kind, name } = nameOf(page, item), own = healthOf(page, item), is = health[own]
-  const below = item.fold ? 0 : place.b ?? 0, siblings = item.parent?.children ?? roots, open = item.children.length > 0
-  const what = (item.fold ? 'group' : kind) + (place.s ? ' · shared' : '')
-  const why = item.fold ? (item.bad === undefined ? '' : kind) : own < trouble ? '' : [node.r, node.m].filter(Boolean).join(': ')
-  const state = is.word && `${is.glyph} ${is.word}`, worse = below > Math.max(own, 1) ? `below: ${health[below].glyph} ${health[below].word}` : ''
+  const { kind, name } = nameOf(page, item), own = healthOf(page, item), shownHealth = health[own]
+  const worstBelow = item.fold ? 0 : place.b ?? 0, siblings = item.parent?.children ?? roots, open = item.children.length > 0
+  const subtitle = (item.fold ? 'group' : kind) + (place.s ? ' · shared' : '')
+  const reason = item.fold ? (item.bad === undefined ? '' : kind) : own < trouble ? '' : [node.r, node.m].filter(Boolean).join(': ')
+  const state = shownHealth.word && `${shownHealth.glyph} ${shownHealth.word}`, worse = worstBelow > Math.max(own, 1) ? `below: ${health[worstBelow].glyph} ${health[worstBelow].word}` : ''
   const cost = item.cost === undefined ? '' : money(item.cost)
-  // The same words in the same order as the card has, but none of them cut.
-  const says = [what, name, cost, state, worse, why].filter(Boolean).join(' ')
+  // The texts of the card in the same order, unshortened.
+  const says = [subtitle, name, cost, state, worse, reason].filter(Boolean).join(' ')
   return (
     <button type="button" role="treeitem" data-card={number} tabIndex={tabbable ? 0 : -1} title={says} aria-label={says}
-      class={`graph-card tone-${is.tone}${selected ? ' graph-selected' : ''}${item.fold ? ' graph-fold' : ''}${item.context ? ' graph-context' : ''}`}
+      class={`graph-card tone-${shownHealth.tone}${selected ? ' graph-selected' : ''}${item.fold ? ' graph-fold' : ''}${item.context ? ' graph-context' : ''}`}
       aria-selected={selected} aria-level={item.depth + 1} aria-setsize={siblings.length} aria-posinset={siblings.indexOf(item) + 1}
       aria-expanded={item.fold ? open : open || undefined} style={{ left: card.x + 'px', top: card.y + 'px' }}>
-      <span class="graph-kind">{item.fold && (open ? '▾ ' : '▸ ')}{what}</span>{' '}
+      <span class="graph-kind">{item.fold && (open ? '▾ ' : '▸ ')}{subtitle}</span>{' '}
       <span class="graph-name"><span>{name.slice(0, -7)}</span>{name.slice(-7)}</span>{' '}
       <span class="graph-cost">{cost}</span>{' '}
       <span class="graph-health">
         {state && <b>{state}</b>}
-        {worse && <i class={'tone-' + health[below].tone}> {worse}</i>}
-        {why && ` ${why}`}
+        {worse && <i class={'tone-' + health[worstBelow].tone}> {worse}</i>}
+        {reason && ` ${reason}`}
       </span>
     </button>
   )

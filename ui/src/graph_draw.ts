@@ -1,4 +1,4 @@
-// Draws what is no element of the page: lines, and the cards that are too small or too many.
+// Draws on the canvas: lines, and cards that are too small or too many to be elements.
 
 import { cardHeight, cardWidth, inside, type Card, type Line, type Scene, type Size, type View } from './graph_scene.ts'
 import type { Page } from './page.ts'
@@ -7,11 +7,11 @@ import type { Item } from './shape.ts'
 import { titleOf } from './tree_rows.ts'
 import { health, relations, trouble } from './words.ts'
 
-/** Below, cards are blocks; from there on they have a name; from elements on they are buttons, as long as there are few. */
+/** Zoom levels: below named cards are blocks, from named on they have a name, from elements on they are buttons if there are few. */
 export const named = 0.3
 export const elements = 0.6
 
-/** How a line says via what an edge is there. */
+/** The dashes of a line, by the via of its edge. */
 export const dashes: { [via in Edge['v']]: number[] } = { owner: [], label: [7, 4], annotation: [2, 4], spec: [10, 3, 2, 3], env: [5, 2] }
 
 const names = ['ground', 'panel', 'line', 'text', 'faint', 'choice', 'accent', 'good', 'info', 'warn', 'bad', 'none', 'owns', 'needs', 'serves'] as const
@@ -22,13 +22,13 @@ export function colors(el: Element): Colors {
   return Object.fromEntries(names.map((n) => [n, style.getPropertyValue('--' + n).trim()])) as Colors
 }
 
-/** The health that a card shows as its own: of a fold the worst in it. */
+/** The health of a card; of a fold the worst in it. */
 export function healthOf(page: Page, item: Item): number {
-  const n = page.picture.nodes[item.node]
+  const n = page.uiState.nodes[item.node]
   return item.fold ? item.worst : n?.h ?? (n?.t === 'missing' ? 5 : 0)
 }
 
-/** The two lines of a card: kind and name; of a fold the name of the worst in it, where that is in trouble, and what it is of. */
+/** The two lines of a card: kind and name. A fold has the name of its worst object, if that is unhealthy, and its title. */
 export function nameOf(page: Page, item: Item): { kind: string; name: string } {
   const { kind, name } = titleOf(page, item)
   return { kind: kind || (item.bad === undefined ? 'group' : page.node(item.bad).n), name }
@@ -40,11 +40,11 @@ export interface Drawing {
   view: View
   size: Size
   colors: Colors
-  /** The card that is selected, or -1. */
+  /** The selected card, or -1. */
   active: number
   /** The nodes of the chosen path, from end to end. */
   path: number[]
-  /** Cards that are elements: they are not drawn. */
+  /** Cards that are elements, and therefore not drawn. */
   mounted: Set<number>
 }
 
@@ -67,7 +67,7 @@ export function draw(ctx: Context, d: Drawing): void {
 
 const color = (d: Drawing, relation: number) => d.colors[(relations[relation] || 'owns') as 'owns']
 
-/** Strokes things of one look together. */
+/** Strokes lines of the same look as one path, which is faster. */
 function strokes<T>(ctx: Context, d: Drawing, things: T[], look: (t: T) => { via: Edge['v']; relation: number }, path: (t: T) => void): void {
   const groups = new Map<string, T[]>()
   for (const t of things) {
@@ -97,7 +97,7 @@ function treeLines(ctx: Context, d: Drawing): void {
   strokes(ctx, d, lines, (c) => c, (c) => elbow(ctx, d.view, cards[c.parent], c))
 }
 
-/** The same from afar, where neither dash nor bend is seen: rectangles are drawn ten times as fast. */
+/** Tree lines at low zoom: rectangles without dashes and curves are ten times as fast. */
 function farLines(ctx: Context, d: Drawing): void {
   const { cards } = d.scene, { x, y, z } = d.view, trunk = Math.round(28 * z), width = cardWidth * z, middle = cardHeight * z / 2 + y
   ctx.fillStyle = d.colors.owns
@@ -140,8 +140,8 @@ function bend(d: Drawing, l: Pick<Line, 'from' | 'to'>): Bend {
   const y1 = (a.y + cardHeight / 2) * z + y, y2 = (b.y + cardHeight / 2) * z + y
   const out = a.x + cardWidth <= b.x ? [1, 0] : b.x + cardWidth <= a.x ? [0, 1] : [1, 1]
   const x1 = (a.x + out[0] * cardWidth) * z + x, x2 = (b.x + out[1] * cardWidth) * z + x
-  const by = Math.min(Math.max(40 * z, Math.abs(x2 - x1) / 2), 160 * z)
-  return [x1, y1, x1 + (out[0] ? by : -by), y1, x2 + (out[1] ? by : -by), y2, x2, y2]
+  const reach = Math.min(Math.max(40 * z, Math.abs(x2 - x1) / 2), 160 * z)
+  return [x1, y1, x1 + (out[0] ? reach : -reach), y1, x2 + (out[1] ? reach : -reach), y2, x2, y2]
 }
 
 function curve(ctx: Context, [x1, y1, ...rest]: Bend): void {
@@ -161,7 +161,7 @@ function fillTones(ctx: Context, d: Drawing, cards: number[], fill: (c: Card) =>
   }
 }
 
-/** Far away: blocks coloured by health. What is not well has its glyph, large enough to be seen from any distance. */
+/** Cards at low zoom: blocks coloured by health. Glyphs of unhealthy cards keep a minimum size. */
 function blocks(ctx: Context, d: Drawing, cards: number[]): void {
   const { x, y, z } = d.view
   const width = Math.max(cardWidth * z, 2), height = Math.max(cardHeight * z, 1.5)
@@ -183,7 +183,7 @@ function blocks(ctx: Context, d: Drawing, cards: number[]): void {
   }
 }
 
-/** Nearer: cards with glyph, kind and name. */
+/** Cards at medium zoom: with glyph, kind and name. */
 function labelled(ctx: Context, d: Drawing, cards: number[]): void {
   const { x, y, z } = d.view, width = cardWidth * z, height = cardHeight * z
   ctx.fillStyle = d.colors.ground
@@ -204,20 +204,20 @@ function labelled(ctx: Context, d: Drawing, cards: number[]): void {
     ctx.globalAlpha = c.item.context ? 0.55 : 1
     ctx.fillStyle = d.colors[h.tone]
     ctx.fillText(h.glyph, left, top + height * (two ? 0.3 : 0.5))
-    const beside = h.glyph ? size * 1.1 : 0
+    const indent = h.glyph ? size * 1.1 : 0
     if (two) {
       ctx.fillStyle = d.colors.faint
-      ctx.fillText(cut(ctx, kind, width - 14 * z - beside, size), left + beside, top + height * 0.3)
+      ctx.fillText(cut(ctx, kind, width - 14 * z - indent, size), left + indent, top + height * 0.3)
     }
     ctx.fillStyle = d.colors.text
-    ctx.fillText(cut(ctx, name, width - 14 * z - (two ? 0 : beside), size), left + (two ? 0 : beside), top + height * (two ? 0.7 : 0.5))
+    ctx.fillText(cut(ctx, name, width - 14 * z - (two ? 0 : indent), size), left + (two ? 0 : indent), top + height * (two ? 0.7 : 0.5))
   }
   ctx.globalAlpha = 1
 }
 
 const widths = new Map<string, number>()
 
-/** Leaves out of the middle what has no room: the end of a name is what tells a pod from the next. */
+/** Shortens text in the middle: the end of a name distinguishes pods. */
 export function cut(ctx: Context, text: string, room: number, size: number): string {
   const key = size + text
   let w = widths.get(key)
@@ -230,7 +230,7 @@ export function cut(ctx: Context, text: string, room: number, size: number): str
   return text.slice(0, keep - tail) + '…' + text.slice(-tail)
 }
 
-/** The selected card: a ring, and its lines with a word each. */
+/** Draws a ring around the selected card, and its lines with labels. */
 function selected(ctx: Context, d: Drawing): void {
   const { scene, view: { x, y, z }, colors } = d, c = scene.cards[d.active]
   ctx.lineWidth = 2
@@ -245,7 +245,7 @@ function selected(ctx: Context, d: Drawing): void {
   ctx.strokeRect(c.x * z + x - 3, c.y * z + y - 3, cardWidth * z + 6, cardHeight * z + 6)
 }
 
-/** A ring around each card of the path, and thick lines from one to the next. */
+/** Draws a ring around each card of the path, and thick lines between them. */
 function chosenPath(ctx: Context, d: Drawing): void {
   const { scene: { cards, of }, view: { x, y, z } } = d
   ctx.strokeStyle = d.colors.accent
@@ -273,7 +273,7 @@ function arrow(ctx: Context, d: Drawing, l: Line): void {
   ctx.fill()
 }
 
-/** What the lines of a card say, by the card at their other end: the relation and the via, and which way. */
+/** The labels of the lines of a card, by the card at the other end: direction, relation and via. */
 export function words(s: Scene, active: number): Map<number, { text: string; relation: number }> {
   const out = new Map<number, { text: string; relation: number }>()
   for (const l of s.at.get(active) ?? []) {
@@ -284,7 +284,7 @@ export function words(s: Scene, active: number): Map<number, { text: string; rel
   return out
 }
 
-/** Writes them above cards that are no elements. */
+/** Writes the labels above cards that are not elements. */
 function write(ctx: Context, d: Drawing): void {
   const { x, y, z } = d.view
   ctx.font = '11px system-ui, sans-serif'

@@ -6,7 +6,7 @@ const lines: [string, string, Edge['v']][] = [
   ['owns', 'owns', 'owner'], ['needs', 'needs', 'spec'], ['serves', 'serves', 'label'],
 ]
 
-/** What lines and glyphs mean. Relations differ in colour, the way an edge is known in dashes; the chosen object says both in words. */
+/** The legend of lines and glyphs: relations have colours, the via of an edge has dashes; lines of the selected object are labelled. */
 export function Legend() {
   return (
     <details class="graph-legend">

@@ -1,12 +1,12 @@
-// What a graph has: where each card is, and the lines between cards. Made anew when what is shown
-// changes, never for health.
+// The scene of a graph: the positions of cards and the lines between them. It is rebuilt when the
+// shown objects change, never for a change of health.
 
 import { layout, type Node as Sized } from './layout.ts'
 import type { Page } from './page.ts'
 import type { Edge, Stack } from './ui_state.ts'
 import type { Item, Shape } from './shape.ts'
 
-/** The size of a card at zoom 1, the same for all: what a card says moves nothing. */
+/** The size of a card at zoom 1, the same for all: its content does not affect the layout. */
 export const cardWidth = 232
 export const cardHeight = 74
 
@@ -23,14 +23,14 @@ export interface Card {
   relation: number
 }
 
-/** An edge of the graph that is not of the tree. Edges between the same two cards of a relation and a via are one. */
+/** An edge that is not in the tree. Edges of the same relation and via between two cards are merged. */
 export interface Line { from: number; to: number; relation: number; via: Edge['v']; inferred: boolean }
 
 export interface Scene {
   cards: Card[]
   width: number
   height: number
-  /** The card of a node, by itself or as one of a fold. */
+  /** The card of a node: its own, or that of the fold that contains it. */
   of: Map<number, number>
   cross: Line[]
   /** The lines at each card, by number in cross. */
@@ -42,7 +42,7 @@ const distances = { across: 56, between: 18, apart: 48 }
 export function scene(page: Page, stack: Stack, s: Shape, aspect: number): Scene {
   const number = new Map<Item, number>(), cards: Card[] = []
   for (const item of s.items) {
-    // What is mentioned again has its card elsewhere; the line to it says as much.
+    // A repeated object has one card, and further lines to it.
     if (item.depth > 0 && stack.tree[item.place].a) continue
     const parent = item.parent ? number.get(item.parent)! : -1
     number.set(item, cards.length)
@@ -53,19 +53,19 @@ export function scene(page: Page, stack: Stack, s: Shape, aspect: number): Scene
   cards.forEach((c, i) => c.parent >= 0 && sized[c.parent].children.push(sized[i]))
   const placed = layout(sized.filter((_, i) => cards[i].parent < 0), { ...distances, aspect })
   placed.boxes.forEach((b, i) => Object.assign(cards[i], b))
-  const of = nodes(stack, cards)
-  return { cards, width: placed.width, height: placed.height, of, ...crossing(page, stack, cards, of) }
+  const cardOf = nodes(stack, cards)
+  return { cards, width: placed.width, height: placed.height, of: cardOf, ...crossing(page, stack, cards, cardOf) }
 }
 
-/** Whether a scene can be kept for a shape: then its cards are given the items of now. */
-export function keep(of: Scene, stack: Stack, s: Shape): boolean {
+/** Reports whether a scene still fits a shape; if so, its cards get the current items. */
+export function keep(old: Scene, stack: Stack, s: Shape): boolean {
   const items = s.items.filter((it) => it.depth === 0 || !stack.tree[it.place].a)
-  if (items.length !== of.cards.length || items.some((it, i) => it.key !== of.cards[i].item.key || it.depth !== of.cards[i].item.depth)) return false
-  of.cards.forEach((c, i) => { c.item = items[i] })
+  if (items.length !== old.cards.length || items.some((it, i) => it.key !== old.cards[i].item.key || it.depth !== old.cards[i].item.depth)) return false
+  old.cards.forEach((c, i) => { c.item = items[i] })
   return true
 }
 
-/** Who an item hangs below, where that is an object and not a fold. */
+/** The next ancestor of an item that is an object and not a fold. */
 function above(item: Item): Item | null {
   let up = item.parent
   while (up?.fold) up = up.parent
@@ -80,24 +80,24 @@ function hanging(page: Page, stack: Stack, item: Item): { via: Edge['v']; relati
 }
 
 function nodes(stack: Stack, cards: Card[]): Map<number, number> {
-  const of = new Map<number, number>()
-  cards.forEach((c, i) => !c.item.fold && of.set(c.item.node, i))
+  const cardOf = new Map<number, number>()
+  cards.forEach((c, i) => !c.item.fold && cardOf.set(c.item.node, i))
   cards.forEach((c, i) => c.item.fold?.forEach((p) => {
     const { n } = stack.tree[p]
-    if (!of.has(n)) of.set(n, i)
+    if (!cardOf.has(n)) cardOf.set(n, i)
   }))
-  return of
+  return cardOf
 }
 
-function crossing(page: Page, stack: Stack, cards: Card[], of: Map<number, number>): { cross: Line[]; at: Map<number, number[]> } {
+function crossing(page: Page, stack: Stack, cards: Card[], cardOf: Map<number, number>): { cross: Line[]; at: Map<number, number[]> } {
   const cross: Line[] = [], at = new Map<number, number[]>(), seen = new Set<string>()
   const note = (card: number, line: number) => at.get(card)?.push(line) ?? at.set(card, [line])
   cards.forEach((c, from) => {
     for (const p of c.item.fold ?? [c.item.place]) {
       const { n } = stack.tree[p]
-      if (of.get(n) !== from) continue
+      if (cardOf.get(n) !== from) continue
       for (const e of page.node(n).e ?? []) {
-        const to = of.get(e.t), key = `${from} ${to} ${e.r}${e.v}`
+        const to = cardOf.get(e.t), key = `${from} ${to} ${e.r}${e.v}`
         if (to === undefined || to === from || seen.has(key) || hangs(cards, from, to) || hangs(cards, to, from)) continue
         seen.add(key)
         const line = cross.push({ from, to, relation: e.r, via: e.v, inferred: !!e.i }) - 1
@@ -115,21 +115,21 @@ function hangs(cards: Card[], parent: number, child: number): boolean {
   return up === parent
 }
 
-/** How far and how large the scene is looked at: a point p of it is at p * z + (x, y) in the window. */
+/** Offset and zoom of the scene: a point p of it is at p * z + (x, y) in the window. */
 export interface View { x: number; y: number; z: number }
 export interface Size { width: number; height: number }
 
-/** Names are readable from here on: to fit all in the window goes no further, unless a little more is enough. */
+/** The zoom from which names are readable. Fit does not go below it, unless nearly is enough to show all. */
 export const readable = 0.75
 const nearly = 0.62
-export const least = 0.02
-export const most = 2
+export const minZoom = 0.02
+export const maxZoom = 2
 const margin = 24
 
-/** Shows all; but where names could not be read then, the part around a card. */
+/** Returns the view of the whole scene, or of the part around a card if names would be unreadable. */
 export function fit(s: Scene, size: Size, around: number, floor = readable): View {
   const all = Math.min((size.width - 2 * margin) / s.width, (size.height - 2 * margin) / s.height, 1)
-  const z = Math.min(Math.max(all, all >= nearly ? 0 : floor, least), most)
+  const z = Math.min(Math.max(all, all >= nearly ? 0 : floor, minZoom), maxZoom)
   const center = (length: number, room: number) => (room - length * z) / 2
   const view = { z, x: center(s.width, size.width), y: center(s.height, size.height) }
   const c = s.cards[around] ?? s.cards[0]
@@ -144,13 +144,13 @@ export function fit(s: Scene, size: Size, around: number, floor = readable): Vie
 
 const between = (n: number, low: number, high: number) => Math.min(Math.max(n, low), high)
 
-/** Zooms so that a point of the window stays where it is. */
-export function zoom(v: View, by: number, x: number, y: number): View {
-  const z = between(v.z * by, least, most)
+/** Zooms around a point of the window. */
+export function zoom(v: View, factor: number, x: number, y: number): View {
+  const z = between(v.z * factor, minZoom, maxZoom)
   return { z, x: x - (x - v.x) * z / v.z, y: y - (y - v.y) * z / v.z }
 }
 
-/** Moves as little as shows a card; not at all where it is in sight. */
+/** Moves the view by the minimum that makes a card visible. */
 export function reveal(v: View, size: Size, c: { x: number; y: number }): View {
   const move = (at: number, length: number, room: number) => at < margin ? margin - at : Math.min(0, Math.max(room - margin - length - at, margin - at))
   return {
@@ -160,14 +160,14 @@ export function reveal(v: View, size: Size, c: { x: number; y: number }): View {
   }
 }
 
-/** Shows a card with what is around it, where it is out of sight. */
+/** Centers a card if it is not visible. */
 export function bring(v: View, size: Size, c: { x: number; y: number }): View {
   const near = reveal(v, size, c)
   if (near.x === v.x && near.y === v.y) return v
   return { z: v.z, x: Math.round(size.width / 2 - (c.x + cardWidth / 2) * v.z), y: Math.round(size.height / 2 - (c.y + cardHeight / 2) * v.z) }
 }
 
-/** The cards that a part of the scene has, given in points of it. */
+/** The cards in a rectangle of the scene, in scene coordinates. */
 export function inside(s: Scene, left: number, top: number, right: number, bottom: number): number[] {
   const out: number[] = []
   for (let i = 0; i < s.cards.length; i++) {
@@ -177,7 +177,7 @@ export function inside(s: Scene, left: number, top: number, right: number, botto
   return out
 }
 
-/** Where an arrow key leads from a card: left to its parent, right to its first child, up and down among siblings. */
+/** The card that a key moves to: left is the parent, right the first child, up and down are siblings. */
 export function neighbor(s: Scene, from: number, key: string): number {
   const { parent } = s.cards[from]
   if (key === 'ArrowLeft') return parent < 0 ? from : parent

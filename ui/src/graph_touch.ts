@@ -1,11 +1,11 @@
-// Pointers on the graph: drag to move, wheel and two fingers to zoom.
+// Pointer gestures of the graph: drag to move, wheel and two fingers to zoom.
 
 import { zoom, type View } from './graph_scene.ts'
 
-/** A pointer that moves less than this clicks, in pixels. */
+/** A pointer that moves less than this is a click, in pixels. */
 const still = 4
 
-/** Listens on an element until the function that it returns is called. */
+/** Listens on an element; the returned function removes the listeners. */
 export function gestures(el: HTMLElement, view: () => View, look: (v: View) => void): () => void {
   const down = new Map<number, { x: number; y: number }>()
   let moved = 0
@@ -33,15 +33,15 @@ export function gestures(el: HTMLElement, view: () => View, look: (v: View) => v
     moved = still
     if (other) {
       const box = el.getBoundingClientRect(), before = Math.hypot(from.x - other.x, from.y - other.y)
-      const by = Math.hypot(e.clientX - other.x, e.clientY - other.y) / Math.max(before, 1)
-      look(zoom(view(), by, (e.clientX + other.x) / 2 - box.left, (e.clientY + other.y) / 2 - box.top))
+      const factor = Math.hypot(e.clientX - other.x, e.clientY - other.y) / Math.max(before, 1)
+      look(zoom(view(), factor, (e.clientX + other.x) / 2 - box.left, (e.clientY + other.y) / 2 - box.top))
     } else look({ ...view(), x: view().x + dx, y: view().y + dy })
     down.set(e.pointerId, { x: e.clientX, y: e.clientY })
   })
   const up = (e: PointerEvent) => down.delete(e.pointerId)
   on('pointerup', up)
   on('pointercancel', up)
-  // What ends a drag is no click.
+  // The end of a drag is not a click.
   on('click', (e) => {
     if (moved < still) return
     moved = 0

@@ -1,5 +1,5 @@
-// What kubectl sysop impact writes, docs/schema/impact.json, as far as the page shows it; how it is
-// laid out, and its words: as internal/view/impact.go has them. Without the browser, so that it can be tested.
+// The document of kubectl sysop impact (docs/schema/impact.json) as far as the page shows it, with
+// the layout and the texts of internal/view/impact.go. Independent of the browser, for tests.
 
 import type { UIState } from './ui_state.ts'
 import { parse, plural } from './words.ts'
@@ -30,20 +30,20 @@ export interface Dependent { id: string; effect: string; inferred: boolean; cons
 export type Tone = 'bad' | 'warn' | 'none'
 
 export interface Layout {
-  /** Each stack, with what happens to objects of it that no stack before has. */
+  /** Each stack, with the affected objects that no earlier stack has. */
   stacks: { touched: Touched; objects: Dependent[] }[]
-  /** What is in no stack. */
+  /** Affected objects in no stack. */
   loose: Dependent[]
-  /** What is deleted with it: data first. */
+  /** Objects that are deleted with it: those with data, and the rest. */
   data: Deletion[]
   rest: Deletion[]
 }
 
 export function layout(im: Impact): Layout {
-  const all = [...im.direct, ...im.indirect, ...im.served], by = new Map<string, Dependent>(), shown = new Set<Dependent>()
-  for (const d of all) if (!by.has(d.id)) by.set(d.id, d)
+  const all = [...im.direct, ...im.indirect, ...im.served], byID = new Map<string, Dependent>(), shown = new Set<Dependent>()
+  for (const d of all) if (!byID.has(d.id)) byID.set(d.id, d)
   const stacks = im.stacks.map((touched) => {
-    const objects = touched.objects.flatMap((id) => by.get(id) ?? []).filter((d) => !shown.has(d))
+    const objects = touched.objects.flatMap((id) => byID.get(id) ?? []).filter((d) => !shown.has(d))
     for (const d of objects) shown.add(d)
     return { touched, objects }
   })
@@ -63,23 +63,23 @@ export function worst({ stacks }: Impact): Tone {
   return (['bad', 'warn'] as const).find((t) => tones.includes(t)) ?? 'none'
 }
 
-/** What happens to a stack. */
+/** The effect on a stack. */
 export function stackWord({ effect, inferred }: Touched): string {
   if (inferred && broken(effect)) return 'may break'
   return { deleted: 'is deleted', 'loses it': 'loses a part', 'only new ones': 'stays available, but cannot create new ones' }[effect] ?? effect
 }
 
-/** What happens to an object; of a guess it says so. */
+/** The effect on an object, marked if it is inferred. */
 export function effectWord({ effect, inferred }: Dependent): string {
   return inferred ? (broken(effect) ? effect.replace('breaks', 'may break') : effect) + ' (inferred)' : effect
 }
 
-/** What that is, beyond the word. */
+/** Details of the effect on an object. */
 export function effectMore({ controlled, consequence, remaining, total }: Dependent): string {
   return (total ? `: ${remaining ?? 0} of ${total} left` : '') + (controlled.length ? `, with ${plural(controlled.length, 'object')} below it` : '') + (consequence ? ': ' + consequence : '')
 }
 
-/** Why an object is deleted with it. */
+/** The reason why an object is deleted with it. */
 export function removalWhy({ removal, why }: Deletion): string {
   return {
     namespace: 'it is in the namespace',
@@ -89,7 +89,7 @@ export function removalWhy({ removal, why }: Deletion): string {
   }[removal] ?? 'all its owners are deleted'
 }
 
-/** Why an object stays. */
+/** The reason why an object is retained. */
 export function keptWhy(reason: string): string {
   return {
     'another owner': 'another owner remains',
@@ -98,7 +98,7 @@ export function keptWhy(reason: string): string {
   }[reason] ?? 'its controller does not delete it'
 }
 
-/** What is to be said of the object itself. */
+/** Notes on the object itself. */
 export function notes(im: Impact, name: (ref: string) => string): [string, string][] {
   const out: [string, string][] = [], blocks = im.deletions.filter((d) => d.blocks && d.cause === im.object).length
   if (im.appliesWhen) out.push(['only new ones', im.appliesWhen])
@@ -108,7 +108,7 @@ export function notes(im: Impact, name: (ref: string) => string): [string, strin
   return out
 }
 
-/** That what is deleted with it has finalizers. */
+/** Says how many deletions wait for finalizers. */
 export function waiting({ deletions }: Impact): string {
   const n = deletions.filter((d) => d.finalizers.length).length
   return n === 0 ? '' : n === deletions.length ? ', once their finalizers are removed' : `, ${n} of them once their finalizers are removed`

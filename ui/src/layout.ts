@@ -1,22 +1,22 @@
-// Places the cards of a graph: a tidy forest, its trees packed to the shape of a window.
-// internal/layout is the same in Go, where the method is explained; its testdata/ holds both to equal
-// coordinates. All numbers are integers.
+// Lays out the cards of a graph: a tidy forest, its trees packed to the aspect ratio of a window.
+// internal/layout has the same algorithm in Go, with an explanation; its testdata/ requires equal
+// coordinates of both. All numbers are integers.
 
 export interface Node { width: number; height: number; children: Node[] }
 export interface Box { x: number; y: number }
 export interface Options {
-  /** Between a card and its children, between siblings, between trees. */
+  /** Distances between a card and its children, between siblings, between trees. */
   across: number
   between: number
   apart: number
-  /** Width by height of the window, in hundredths. */
+  /** Aspect ratio of the window, in hundredths. */
   aspect: number
 }
-/** The boxes in preorder of the roots, and how large all is. */
+/** The boxes in preorder, and the size of the layout. */
 export interface Placed { boxes: Box[]; width: number; height: number }
 
 interface Forest { nodes: Node[]; parent: number[]; depth: number[]; size: number[]; box: Box[] }
-/** The upper and the lower border of a subtree, a number for each depth, the deepest first. */
+/** The upper and lower border of a subtree, by depth from the leaves up. */
 interface Outline { top: number[]; bottom: number[]; shift: number }
 interface Tree extends Box { at: number; width: number; height: number }
 
@@ -60,14 +60,14 @@ function place(f: Forest, at: number, o: Options): Tree {
   const outlines: Outline[] = new Array(end - at)
   for (let v = end - 1; v >= at; v--) outlines[v - at] = join(f, v, at, outlines, o)
   const all = outlines[0]
-  let least = 0, most = 0
+  let top = 0, bottom = 0
   for (let i = 0; i < all.top.length; i++) {
-    least = Math.min(least, all.top[i] + all.shift)
-    most = Math.max(most, all.bottom[i] + all.shift)
+    top = Math.min(top, all.top[i] + all.shift)
+    bottom = Math.max(bottom, all.bottom[i] + all.shift)
   }
-  f.box[at].y = -least
+  f.box[at].y = -top
   for (let v = at + 1; v < end; v++) f.box[v].y += f.box[f.parent[v]].y
-  return { at, width, height: most - least, x: 0, y: 0 }
+  return { at, width, height: bottom - top, x: 0, y: 0 }
 }
 
 function columns(f: Forest, at: number, end: number, o: Options): number {
@@ -83,7 +83,7 @@ function join(f: Forest, v: number, root: number, outlines: Outline[], o: Option
   if (f.size[v] === 1) return { top: [0], bottom: [height], shift: 0 }
   let last = v + 1, sum = outlines[last - root]
   for (let c = last + f.size[last]; c < end; c += f.size[c]) {
-    const next = outlines[c - root], y = below(sum, next) + o.between
+    const next = outlines[c - root], y = distance(sum, next) + o.between
     f.box[c].y = y
     next.shift += y
     sum = merge(sum, next)
@@ -99,19 +99,19 @@ function join(f: Forest, v: number, root: number, outlines: Outline[], o: Option
 
 const half = (n: number) => Math.floor(n / 2)
 
-function below(above: Outline, next: Outline): number {
-  const a = above.bottom.length, n = next.top.length, by = above.shift - next.shift
-  let down = above.bottom[a - 1] - next.top[n - 1] + by
-  for (let i = Math.min(a, n); i > 1; i--) down = Math.max(down, above.bottom[a - i] - next.top[n - i] + by)
+function distance(above: Outline, next: Outline): number {
+  const a = above.bottom.length, n = next.top.length, offset = above.shift - next.shift
+  let down = above.bottom[a - 1] - next.top[n - 1] + offset
+  for (let i = Math.min(a, n); i > 1; i--) down = Math.max(down, above.bottom[a - i] - next.top[n - i] + offset)
   return down
 }
 
 function merge(above: Outline, next: Outline): Outline {
-  const under = next.top.length > above.top.length
-  const deep = under ? next : above, flat = under ? above : next
-  const to = under ? deep.top : deep.bottom, from = under ? flat.top : flat.bottom
-  const d = to.length, n = from.length, by = flat.shift - deep.shift
-  for (let i = 1; i <= n; i++) to[d - i] = from[n - i] + by
+  const deeper = next.top.length > above.top.length
+  const deep = deeper ? next : above, flat = deeper ? above : next
+  const to = deeper ? deep.top : deep.bottom, from = deeper ? flat.top : flat.bottom
+  const d = to.length, n = from.length, offset = flat.shift - deep.shift
+  for (let i = 1; i <= n; i++) to[d - i] = from[n - i] + offset
   return deep
 }
 
@@ -125,22 +125,22 @@ function pack(trees: Tree[], o: Options): { width: number; height: number } {
   const order = [...trees].sort((a, b) => b.height - a.height)
   const side = Math.floor(Math.sqrt(Math.floor(area * aspect / 100)))
   for (let i = 8; i <= 20; i++) {
-    const most = Math.max(widest, Math.floor(side * i / 8)), p = shelve(order, most, o.apart)
+    const limit = Math.max(widest, Math.floor(side * i / 8)), p = shelve(order, limit, o.apart)
     const c = Math.max(p.width * 100, p.height * aspect)
-    if (!best || c < cost) [best, cost] = [most, c]
+    if (!best || c < cost) [best, cost] = [limit, c]
   }
   return shelve(order, best, o.apart)
 }
 
-function shelve(order: Tree[], most: number, apart: number): { width: number; height: number } {
+function shelve(order: Tree[], limit: number, gap: number): { width: number; height: number } {
   let width = 0, height = 0, shelf = 0, high = -1, left = 0, wide = 0, y = 0
   for (const t of order) {
-    if (high < 0 || y + t.height > shelf + high || left + Math.max(wide, t.width) > most) {
-      left += wide + apart
+    if (high < 0 || y + t.height > shelf + high || left + Math.max(wide, t.width) > limit) {
+      left += wide + gap
       wide = 0
       y = shelf
-      if (high < 0 || left + t.width > most) {
-        if (high >= 0) shelf += high + apart
+      if (high < 0 || left + t.width > limit) {
+        if (high >= 0) shelf += high + gap
         left = 0
         y = shelf
         high = t.height
@@ -148,7 +148,7 @@ function shelve(order: Tree[], most: number, apart: number): { width: number; he
     }
     t.x = left
     t.y = y
-    y += t.height + apart
+    y += t.height + gap
     wide = Math.max(wide, t.width)
     width = Math.max(width, left + wide)
     height = Math.max(height, t.y + t.height)

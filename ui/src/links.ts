@@ -1,5 +1,5 @@
-// The objects and edges of a UIState as pkg/graph has them: in the order of object.Compare, with
-// the edges that arrive beside those that leave. Paths go over it.
+// The objects and edges of a UIState as in pkg/graph: in the order of object.Compare, with outgoing
+// and incoming edges. Path search uses it.
 
 import type { Page } from './page.ts'
 import type { Edge, UIState } from './ui_state.ts'
@@ -7,25 +7,25 @@ import type { Edge, UIState } from './ui_state.ts'
 export interface Arrow { from: number; to: number; edge: Edge }
 
 export interface Links {
-  /** The place of each node in the order of object.Compare. */
+  /** The index of each node in the order of object.Compare. */
   rank: number[]
-  /** By node: what leaves, by relation and target; what arrives, by source. */
+  /** By node: outgoing edges, by relation and target; incoming edges, by source. */
   out: Arrow[][]
   into: Arrow[][]
 }
 
 export const owns = 1, needs = 2, serves = 3
-const isAside = 1, isManager = 4
+const peerFlag = 1, managerFlag = 4
 
-export const aside = ({ edge }: Arrow) => !!((edge.f ?? 0) & isAside)
-export const manages = ({ edge }: Arrow) => !!((edge.f ?? 0) & isManager)
+export const isPeer = ({ edge }: Arrow) => !!((edge.f ?? 0) & peerFlag)
+export const manages = ({ edge }: Arrow) => !!((edge.f ?? 0) & managerFlag)
 
-let last: { of: UIState['nodes']; links: Links } | null = null
+let last: { nodes: UIState['nodes']; links: Links } | null = null
 
-/** They are of the UIState that was asked about last: it is replaced as a whole when it changes. */
+/** Returns the links of the current UIState, cached until its nodes are replaced. */
 export function linksOf(page: Page): Links {
-  const { nodes, kinds, namespaces } = page.picture
-  if (last?.of === nodes) return last.links
+  const { nodes, kinds, namespaces } = page.uiState
+  if (last?.nodes === nodes) return last.links
   const ids: number[] = [], compare = (a: string, b: string) => a < b ? -1 : a > b ? 1 : 0
   nodes.forEach((n, id) => { if (n) ids.push(id) })
   ids.sort((x, y) => {
@@ -42,6 +42,6 @@ export function linksOf(page: Page): Links {
       into[edge.t].push(arrow)
     }
   }
-  last = { of: nodes, links: { rank, out, into } }
+  last = { nodes, links: { rank, out, into } }
   return last.links
 }

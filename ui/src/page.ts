@@ -1,17 +1,17 @@
-// What is shown, and of what: the one place where the UIState, the choice of the user and the
-// address meet. Views read it and call set; nothing else holds state that another view needs.
+// The state of the page: the UIState, the choice of the user and the address. Views read it and
+// call set; no state that another view needs is kept elsewhere.
 
 import type { Change, Edge, Kind, Node, UIState, Place, Stack, ViewName } from './ui_state.ts'
 import { health, kindKey, relations } from './words.ts'
 
-/** What the user chose. All of it is in the address. Nodes are written as Kind.group/namespace/name. */
+/** The choice of the user, which is encoded in the address. Nodes are Kind.group/namespace/name. */
 export interface Choice {
   view: ViewName
-  /** The stack that is shown, by name. */
+  /** The name of the shown stack. */
   stack: string
-  /** The node that is looked at from now on (re-rooted), or empty. */
+  /** The node that the stack is re-rooted at, or empty. */
   root: string
-  /** The one selection of tree, graph and details. */
+  /** The selection, shared by tree, graph and details. */
   node: string
   /** The second object of a path, or empty. */
   to: string
@@ -20,38 +20,38 @@ export interface Choice {
   namespaces: string[]
   labels: string[]
   health: number[]
-  /** Relations that are shown, of owns, needs, serves; empty for all. */
+  /** The shown relations, of owns, needs, serves; empty for all. */
   relations: string[]
-  /** Folds that were opened, and places that were closed, by key. */
+  /** Opened folds and closed places, by key. */
   open: string[]
   closed: string[]
   /** tree, graph, or both side by side. */
   show: 'tree' | 'graph' | 'both'
-  /** How a table is sorted: the name of a column, with - before it for the other way round. */
+  /** The column that a table is sorted by; the prefix - reverses the order. */
   sort: string
-  /** What costs are by: namespace, or label KEY; empty for stacks. */
+  /** The grouping of costs: namespace, or label KEY; empty for stacks. */
   by: string
 }
 
-/** Whom the page can ask. A file has nobody to ask: then it is null. */
+/** The server of the page; a saved page has null. */
 export interface Server {
-  /** GET of a JSON document; the error is what the server says. */
+  /** GET of a JSON document; fails with the message of the server. */
   get<T>(path: string, query?: { [key: string]: string }, signal?: AbortSignal): Promise<T>
   post<T>(path: string, body: unknown, signal?: AbortSignal): Promise<T>
 }
 
 export interface Connection {
-  /** live, stale (with why), ended, or still (a snapshot or a file). */
+  /** live, stale (with a reason), ended, or still (a snapshot or a file). */
   state: 'live' | 'stale' | 'ended' | 'still'
   why: string
-  /** When the last news came, in ms of Unix time. */
+  /** The time of the last event, in ms of Unix time. */
   at: number
 }
 
-/** Where the choice is kept. */
+/** Stores the choice. */
 export interface Address {
   read(): string
-  /** Writes what is behind #; what is pushed can be gone back from. */
+  /** Sets the fragment; push adds an entry to the history of the browser. */
   write(text: string, push: boolean): void
   watch(changed: () => void): void
 }
@@ -59,20 +59,20 @@ export interface Address {
 export class Page {
   choice: Choice
   connection: Connection = { state: 'still', why: '', at: 0 }
-  /** Counts changes of what objects and edges there are; health alone does not count. */
+  /** Counts changes of objects and edges, not of health. */
   topology = 0
-  /** The stack of a chosen root that is in no tree of the UIState, where the server told it. */
+  /** The stack that the server returned for a chosen root that is in no tree of the UIState. */
   rooted: { root: string; stack: Stack } | null = null
-  /** Whether details are shown, when something is selected. */
+  /** Whether details are shown for a selection. */
   details = true
-  /** Opens the details and moves the focus there; Esc leads back. The frame fills it in. */
+  /** Opens the details and moves the focus there; Esc returns. StackView sets it. */
   toDetails = () => {}
   private listeners = new Set<() => void>()
   private index: Map<string, number> | null = null
-  /** What each view was filtered by when it was left. */
+  /** The last filters of each view. */
   private filters = new Map<ViewName, Partial<Choice>>()
 
-  constructor(public picture: UIState, public server: Server | null, private address: Address | null = browserAddress()) {
+  constructor(public uiState: UIState, public server: Server | null, private address: Address | null = browserAddress()) {
     this.choice = this.read()
     address?.watch(() => {
       this.choice = this.read()
@@ -85,14 +85,14 @@ export class Page {
     return (text && (FILE || !isToken(text)) ? decode(text) : null) ?? this.home()
   }
 
-  /** What is shown where the address says nothing. */
+  /** The choice for an empty address. */
   private home(): Choice {
-    const { view, stacks } = this.picture, only = stacks.length === 1 ? stacks[0].name : ''
-    const first = view || (only ? 'stack' : 'stacks')
-    return { ...none(), view: first, stack: first === 'stack' ? only || stacks[0]?.name || '' : '' }
+    const { view, stacks } = this.uiState, single = stacks.length === 1 ? stacks[0].name : ''
+    const first = view || (single ? 'stack' : 'stacks')
+    return { ...none(), view: first, stack: first === 'stack' ? single || stacks[0]?.name || '' : '' }
   }
 
-  /** Tells everybody after a change of choice; with jump, Back leads to the choice before. */
+  /** Changes the choice and notifies listeners; with jump, Back returns to the previous choice. */
   set(patch: Partial<Choice>, jump = false): void {
     this.choice = { ...this.choice, ...patch }
     if (patch.node) this.details = true
@@ -100,35 +100,35 @@ export class Page {
     this.tell()
   }
 
-  /** Shows another view, filtered as it was when it was left. */
+  /** Shows another view, with its last filters. */
   go(view: ViewName): void {
     const { view: from, stack } = this.choice
     if (view === from) return
     this.filters.set(from, filtersOf(this.choice))
-    const first = view === 'stack' && !stack ? this.picture.stacks.reduce<Stack | undefined>((a, s) => a && (a.health ?? 0) >= (s.health ?? 0) ? a : s, undefined)?.name : ''
+    const first = view === 'stack' && !stack ? this.uiState.stacks.reduce<Stack | undefined>((a, s) => a && (a.health ?? 0) >= (s.health ?? 0) ? a : s, undefined)?.name : ''
     this.set({ ...noFilters(), ...this.filters.get(view), view, sort: '', ...(first && { stack: first }) }, true)
   }
 
-  /** Shows a stack as a whole, with one of its objects selected. */
+  /** Shows a whole stack without filters, with the node selected. */
   open(stack: string, node = ''): void {
     this.filters.delete('stack')
     this.set({ ...none(), view: 'stack', show: this.choice.show, stack, node }, true)
   }
 
-  /** Shows an object: in the stack that is shown, if it is there, or in one that has it. */
+  /** Shows an object: in the shown stack, else in the first stack that contains it, else as a root. */
   reveal(ref: string): void {
     const id = this.find(ref), has = (s?: Stack) => s?.tree.some((p) => p.n === id)
-    const stack = has(this.stack()) ? this.choice.stack : this.picture.stacks.find(has)?.name
+    const stack = has(this.stack()) ? this.choice.stack : this.uiState.stacks.find(has)?.name
     if (stack) this.open(stack, ref)
     else this.set({ ...none(), view: 'stack', stack: this.choice.stack, root: ref, node: ref }, true)
   }
 
-  /** Takes in what changed. */
+  /** Applies a change to the UIState. */
   apply(change: Change): void {
     if (!FILE) {
-      const { picture } = this, { head, order } = change
-      const nodes = change.nodes ? picture.nodes.slice() : picture.nodes
-      const next: UIState = { ...(head ?? picture), at: change.at, nodes, stacks: picture.stacks }
+      const { uiState } = this, { head, order } = change
+      const nodes = change.nodes ? uiState.nodes.slice() : uiState.nodes
+      const next: UIState = { ...(head ?? uiState), at: change.at, nodes, stacks: uiState.stacks }
       let moved = false
       for (const [at, node] of Object.entries(change.nodes ?? {})) {
         const id = +at, old = nodes[id] ?? null
@@ -138,29 +138,29 @@ export class Page {
         moved ||= !sameObject(old, node)
       }
       if (change.stacks || order) {
-        const by = new Map(picture.stacks.map((s) => [s.name, s]))
+        const byName = new Map(uiState.stacks.map((s) => [s.name, s]))
         for (const [name, stack] of Object.entries(change.stacks ?? {})) {
-          moved ||= !sameStack(by.get(name), stack)
-          if (stack) by.set(name, stack)
-          else by.delete(name)
+          moved ||= !sameStack(byName.get(name), stack)
+          if (stack) byName.set(name, stack)
+          else byName.delete(name)
         }
-        next.stacks = (order ?? [...by.keys()]).flatMap((name) => by.get(name) ?? [])
+        next.stacks = (order ?? [...byName.keys()]).flatMap((name) => byName.get(name) ?? [])
       }
-      this.picture = next
-      if (head && !(begins(picture.kinds.map(kindKey), next.kinds.map(kindKey)) && begins(picture.namespaces, next.namespaces))) this.index = null
+      this.uiState = next
+      if (head && !(begins(uiState.kinds.map(kindKey), next.kinds.map(kindKey)) && begins(uiState.namespaces, next.namespaces))) this.index = null
       if (this.index) for (const at of Object.keys(change.nodes ?? {})) if (nodes[+at]) this.index.set(this.ref(+at), +at)
       if (moved) this.topology++
       this.tell()
     }
   }
 
-  /** Takes a whole UIState, after a time without news. What was chosen stays. */
+  /** Replaces the UIState, after a reconnect. The choice is preserved. */
   replace(next: UIState): void {
     if (!FILE) {
-      const { nodes, stacks } = this.picture
+      const { nodes, stacks } = this.uiState
       const same = nodes.length === next.nodes.length && nodes.every((n, i) => sameObject(n, next.nodes[i]))
         && stacks.length === next.stacks.length && stacks.every((s, i) => s.name === next.stacks[i].name && sameStack(s, next.stacks[i]))
-      this.picture = next
+      this.uiState = next
       this.index = null
       if (!same) this.topology++
       this.tell()
@@ -184,45 +184,45 @@ export class Page {
     for (const l of this.listeners) l()
   }
 
-  node(id: number): Node { return this.picture.nodes[id]! }
-  kind(n: Node): Kind { return this.picture.kinds[n.k] }
-  namespace(n: Node): string { return this.picture.namespaces[n.s ?? 0] }
-  /** Kind.group/namespace/name, as the program writes objects. */
+  node(id: number): Node { return this.uiState.nodes[id]! }
+  kind(n: Node): Kind { return this.uiState.kinds[n.k] }
+  namespace(n: Node): string { return this.uiState.namespaces[n.s ?? 0] }
+  /** Returns Kind.group/namespace/name. */
   ref(id: number): string {
     const n = this.node(id), k = this.kind(n), ns = this.namespace(n)
     return kindKey(k) + '/' + (ns ? ns + '/' : '') + n.n
   }
 
-  /** The number of a node; -1 where there is none. */
+  /** Returns the ID of a node, or -1. */
   find(ref: string): number {
     if (!ref) return -1
     if (!this.index) {
       this.index = new Map()
-      for (let i = 0; i < this.picture.nodes.length; i++) if (this.picture.nodes[i]) this.index.set(this.ref(i), i)
+      for (let i = 0; i < this.uiState.nodes.length; i++) if (this.uiState.nodes[i]) this.index.set(this.ref(i), i)
     }
     return this.index.get(ref) ?? -1
   }
 
   stack(): Stack | undefined {
     const { stack, root } = this.choice
-    return root && this.rooted?.root === root ? this.rooted.stack : this.picture.stacks.find((s) => s.name === stack)
+    return root && this.rooted?.root === root ? this.rooted.stack : this.uiState.stacks.find((s) => s.name === stack)
   }
 
-  /** The selected node; -1 for none. */
+  /** Returns the ID of the selected node, or -1. */
   selected(): number { return this.find(this.choice.node) }
 
-  /** What was chosen and is not there, or not any more. The choice stays: it may come back. */
+  /** The chosen objects that do not exist now. The choice is preserved, since they may reappear. */
   gone(): { what: 'stack' | 'root' | 'node' | 'to'; ref: string }[] {
     const { stack, root, node, to } = this.choice
     return FILE ? [] : [
-      ...(stack && !this.picture.stacks.some((s) => s.name === stack) ? [{ what: 'stack' as const, ref: stack }] : []),
-      ...(['root', 'node', 'to'] as const).map((what) => ({ what, ref: { root, node, to }[what] })).filter(({ ref }) => ref && this.find(ref) < 0),
+      ...(stack && !this.uiState.stacks.some((s) => s.name === stack) ? [{ what: 'stack' as const, ref: stack }] : []),
+      ...(['root', 'node', 'to'] as const).map((field) => ({ what: field, ref: { root, node, to }[field] })).filter(({ ref }) => ref && this.find(ref) < 0),
     ]
   }
 
-  /** Seconds of Unix time that ages are told against: of what does not change, when it was read. */
+  /** The reference for ages, in seconds of Unix time: for a snapshot or a file, its read time. */
   now(): number {
-    return (this.picture.mode === 'live' ? Date.now() : Date.parse(this.picture.at)) / 1000
+    return (this.uiState.mode === 'live' ? Date.now() : Date.parse(this.uiState.at)) / 1000
   }
 }
 
@@ -242,7 +242,7 @@ const sameStack = (a: Stack | null | undefined, b: Stack | null | undefined) =>
 
 export const noFilters = () => ({ search: '', kinds: [] as string[], namespaces: [] as string[], labels: [] as string[], health: [] as number[], relations: [] as string[] })
 
-/** The part of a choice that filters. */
+/** The filters of a choice. */
 export const filtersOf = ({ search, kinds, namespaces, labels, health, relations }: Choice) => ({ search, kinds, namespaces, labels, health, relations })
 
 export function none(): Choice {
@@ -251,30 +251,30 @@ export function none(): Choice {
 
 export const viewNames: ViewName[] = ['stacks', 'stack', 'costs', 'findings', 'regulation', 'compose']
 
-/** The keys of texts and of lists of texts in an address. */
+/** The parameters of an address, and their fields in Choice: single values, and lists. */
 const texts = { in: 'stack', root: 'root', at: 'node', to: 'to', q: 'search', sort: 'sort', by: 'by' } as const
 const lists = { kind: 'kinds', ns: 'namespaces', label: 'labels', rel: 'relations', open: 'open', closed: 'closed' } as const
 
-/** The choice as an address: "stack?in=Moodle.example/shop/blog&health=Degraded". What is as it is
-    without a choice is left out. */
+/** Encodes the choice, such as "stack?in=Moodle.example/shop/blog&health=Degraded", without default
+    values. */
 export function encode(c: Choice): string {
   const out: string[] = []
   const put = (key: string, value: string) => out.push(key + '=' + encodeURIComponent(value).replace(/%(2F|3A|40|2C|3D)/g, (_, hex) => String.fromCharCode(parseInt(hex, 16))))
-  for (const [key, of] of Object.entries(texts)) if (c[of]) put(key, c[of])
-  for (const [key, of] of Object.entries(lists)) for (const value of c[of]) put(key, value)
+  for (const [key, field] of Object.entries(texts)) if (c[field]) put(key, c[field])
+  for (const [key, field] of Object.entries(lists)) for (const value of c[field]) put(key, value)
   for (const h of c.health) put('health', health[h]?.word || 'none')
   if (c.show !== 'both') put('show', c.show)
   return c.view + (out.length ? '?' + out.join('&') : '')
 }
 
-/** The choice of an address; null where it names no view. What is not known in it is left aside. */
+/** Decodes the choice of an address; null if it names no view. Unknown values are ignored. */
 export function decode(text: string): Choice | null {
   const at = text.indexOf('?'), view = (at < 0 ? text : text.slice(0, at)).replace(/^[#/]+/, '') as ViewName
   if (!viewNames.includes(view)) return null
   const query = new URLSearchParams(at < 0 ? '' : text.slice(at + 1)), c = { ...none(), view }
   const all = (key: string) => [...new Set(query.getAll(key).filter(Boolean))]
-  for (const [key, of] of Object.entries(texts)) c[of] = query.get(key) ?? ''
-  for (const [key, of] of Object.entries(lists)) c[of] = all(key)
+  for (const [key, field] of Object.entries(texts)) c[field] = query.get(key) ?? ''
+  for (const [key, field] of Object.entries(lists)) c[field] = all(key)
   c.relations = c.relations.filter((r) => (relations as readonly string[]).includes(r))
   c.health = all('health').map((w) => w === 'none' ? 0 : health.findIndex((h) => h.word === w)).filter((h) => h >= 0)
   const show = query.get('show')
@@ -282,12 +282,11 @@ export function decode(text: string): Choice | null {
   return c
 }
 
-/** The address of the browser. A selection that wanders through a tree is written a few times a
-    second at most: browsers take no more. */
+/** The address of the browser. Writes are throttled, since browsers limit changes of the history. */
 function browserAddress(): Address | null {
   if (typeof window === 'undefined') return null
   let late = 0, text = location.hash.slice(1)
-  const write = (push: boolean) => { try { history[push ? 'pushState' : 'replaceState'](null, '', '#' + text) } catch { /* too many of them */ } }
+  const write = (push: boolean) => { try { history[push ? 'pushState' : 'replaceState'](null, '', '#' + text) } catch { /* rate limit of the browser */ } }
   const settle = () => {
     if (late) write(false)
     clearTimeout(late)
@@ -310,7 +309,7 @@ function browserAddress(): Address | null {
         clearTimeout(late)
         late = 0
         const now = location.hash.slice(1)
-        // The address of a server that was started again at the same port, opened in the same tab.
+        // A restarted server has the same port, and its address was opened in the same tab.
         if (!FILE && isToken(now)) location.reload()
         else if (now !== text) {
           text = now

@@ -1,21 +1,20 @@
-// A shortest chain of edges between two objects, as pkg/graph/path.go finds it: the same answers.
+// The shortest path between two objects, with the same results as pkg/graph/path.go.
 
-import { aside, linksOf, manages, needs, owns, serves, type Arrow, type Links } from './links.ts'
+import { isPeer, linksOf, manages, needs, owns, serves, type Arrow, type Links } from './links.ts'
 import type { Page } from './page.ts'
 
-/** An edge of a path; against says that it is walked from its end to its start. */
+/** An edge of a path; against: it is followed from target to source. */
 export interface Step { arrow: Arrow; against: boolean }
 
-/** How a node was come to, by the best chain there is. */
+/** The last step to a node, and the cost of the cheapest path to it. */
 interface Reached extends Step { before: number; cost: number }
 
-/** Each kind of cost outweighs any number of the next one. */
+/** The cost of an edge by its type; one edge outweighs any number of edges of the next type. */
 const perInferred = 2 ** 34, perUnowned = 2 ** 17, perServing = 1
 
-/** The steps from one node to another; null where no chain leads there. From one end they are the
-    same as from the other. It does not pass through a boundary or a missing object: that two pods
-    run on one node relates nothing. But it does through what is missing and has an owner, who is to
-    make it. */
+/** Returns the steps from one node to another; null if they are not connected. The result is
+    symmetric. A path does not pass through a boundary, since pods on one Node are unrelated, nor
+    through a missing object, unless an owner is to create it. */
 export function path(page: Page, from: number, to: number): Step[] | null {
   if (from === to) return []
   const l = linksOf(page), turned = l.rank[from] > l.rank[to]
@@ -23,7 +22,7 @@ export function path(page: Page, from: number, to: number): Step[] | null {
   return steps && turned ? steps.reverse().map(({ arrow, against }) => ({ arrow, against: !against })) : steps
 }
 
-/** Goes out from a node in rings. */
+/** Breadth-first search from a node. */
 function chain(page: Page, l: Links, from: number, to: number): Step[] | null {
   const seen = new Map<number, Reached | null>([[from, null]])
   for (let ring = [from]; ring.length;) {
@@ -52,9 +51,9 @@ function stepsTo(seen: Map<number, Reached | null>, to: number): Step[] {
 }
 
 const awaited = (page: Page, l: Links, id: number) =>
-  l.into[id].some((a) => a.edge.r === owns && !manages(a) && !aside(a) && !page.node(a.from).t)
+  l.into[id].some((a) => a.edge.r === owns && !manages(a) && !isPeer(a) && !page.node(a.from).t)
 
-/** The nodes of the path that is chosen, from end to end; none where none is. */
+/** The nodes of the chosen path, from end to end; empty without a path. */
 export function pathOf(page: Page): number[] {
   const from = page.selected(), to = page.choice.to ? page.find(page.choice.to) : -1
   if (from < 0 || to < 0) return []

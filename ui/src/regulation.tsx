@@ -1,7 +1,7 @@
-// Of each System that was adopted: who is held, by whom and since when, and what waits.
+// The regulation of each adopted System: apps, holds with causes and times, pending actions.
 
 import type { ComponentChildren } from 'preact'
-import { Absent, Command, Health, Lacks, Ref, Waits, useAsk } from './bits.tsx'
+import { Absent, Command, Health, Notice, Ref, Waits, useAsk } from './bits.tsx'
 import type { Page } from './page.ts'
 import { age, capital, health, moment, plural } from './words.ts'
 
@@ -9,7 +9,7 @@ import { age, capital, health, moment, plural } from './words.ts'
 interface System {
   name: string
   namespace: string
-  /** Why nothing else of it is known. */
+  /** The reason why the other fields are unknown. */
   unavailable?: string
   holds?: Hold[]
   conflicts?: Hold[]
@@ -28,35 +28,35 @@ interface Hold {
 }
 
 const states = { Free: ['✔', 'good', 'free'], Held: ['‖', 'info', 'held'], Cause: ['✖', 'bad', 'unhealthy'], Unknown: ['?', 'faint', 'ignored'] } as const
-/** States of operations that are not over yet, and those that somebody should look at. */
+/** States of pending operations, and of those that need attention. */
 const waiting = ['Waiting', 'Intended', 'Undoing'], odd = ['Left', 'Gone', 'Errored']
 
 export function Regulation({ page }: { page: Page }) {
-  const lacks = page.picture.parts?.regulation
-  return FILE || lacks || !page.server ? <Absent title="Regulation" why={lacks} text="kubectl sysop regulate status SYSTEM" /> : <Regulated page={page} />
+  const unavailable = page.uiState.parts?.regulation
+  return FILE || unavailable || !page.server ? <Absent title="Regulation" reason={unavailable} text="kubectl sysop regulate status SYSTEM" /> : <Regulated page={page} />
 }
 
 function Regulated({ page }: { page: Page }) {
-  const asked = useAsk<{ systems: System[]; unavailable?: string }>(page, 'regulation', {}, page.picture.at.slice(0, 18)), { systems, unavailable } = asked.answer ?? {}
+  const asked = useAsk<{ systems: System[]; unavailable?: string }>(page, 'regulation', {}, page.uiState.at.slice(0, 18)), { systems, unavailable } = asked.answer ?? {}
   return (
     <section aria-labelledby="regulation-title">
       <div class="bar-head">
         <h2 id="regulation-title">Regulation</h2>
         {systems && <button type="button" disabled={asked.waiting} onClick={asked.again}>{asked.waiting ? 'Asking ...' : 'Ask again'}</button>}
       </div>
-      {!systems ? <Waits of={asked} what="Asking how Systems are regulated" />
-        : <>{systems.length === 0 && <Empty why={unavailable} />}{systems.map((s) => <OneSystem key={s.namespace + '/' + s.name} page={page} system={s} />)}</>}
+      {!systems ? <Waits request={asked} label="Asking how Systems are regulated" />
+        : <>{systems.length === 0 && <Empty reason={unavailable} />}{systems.map((s) => <OneSystem key={s.namespace + '/' + s.name} page={page} system={s} />)}</>}
     </section>
   )
 }
 
-function Empty({ why }: { why?: string }) {
+function Empty({ reason }: { reason?: string }) {
   return (
-    <Lacks>
-      {why ? capital(why).replace(/\.?$/, '.') : 'No System was adopted here.'} A System is an application of several: its manifest declares its apps, which of them need each other, and what to do when one is unhealthy. These commands write a manifest and add it:
+    <Notice>
+      {reason ? capital(reason).replace(/\.?$/, '.') : 'No System was adopted here.'} A System is an application of several: its manifest declares its apps, which of them need each other, and what to do when one is unhealthy. These commands write a manifest and add it:
       <Command text="kubectl sysop system init NAME > system.yaml" />
       <Command text="kubectl sysop system adopt -f system.yaml" />
-    </Lacks>
+    </Notice>
   )
 }
 
@@ -66,7 +66,7 @@ function OneSystem({ page, system: s }: { page: Page; system: System }) {
   return (
     <section class="system" aria-label={'System ' + s.name}>
       <h3>{s.name} <span class="faint">{s.namespace}</span></h3>
-      {s.unavailable ? <Lacks>It could not be asked: {s.unavailable}</Lacks> : (
+      {s.unavailable ? <Notice>It could not be asked: {s.unavailable}</Notice> : (
         <>
           <p>{holds.length ? `${plural(holds.length, 'app is held', 'holds are in force')}${wait ? `, ${plural(wait, 'action waits', 'actions wait')}` : ''}.` : 'Nobody is held.'}</p>
           <div class="scroll" role="region" aria-label={'Apps of ' + s.name} tabIndex={0}>
@@ -79,7 +79,7 @@ function OneSystem({ page, system: s }: { page: Page; system: System }) {
                     <tr key={a.app}>
                       <th scope="row"><b>{a.app}</b></th>
                       <td><span class={'mark tone-' + tone}><span aria-hidden="true">{glyph}</span> {word}</span></td>
-                      <td>{<Health of={h} />}</td>
+                      <td>{<Health value={h} />}</td>
                       <td>{a.needs.join(', ') || <span class="faint">–</span>}</td>
                       <td>{[a.reason, !(a.message && a.reason?.includes(a.message)) && a.message].filter(Boolean).join('; ')}</td>
                     </tr>
@@ -117,7 +117,7 @@ function OneHold({ page, hold: h, children }: { page: Page; hold: Hold; children
             {h.operations.map((o, i) => (
               <tr key={i}>
                 <td><span class={waiting.includes(o.state) ? 'tone-info' : odd.includes(o.state) ? 'tone-warn' : 'tone-faint'}>{o.state}</span></td>
-                <td>{o.target ? <Ref page={page} of={o.target} /> : o.action}</td>
+                <td>{o.target ? <Ref page={page} target={o.target} /> : o.action}</td>
                 <td>{[o.text, o.result !== o.text && o.result].filter(Boolean).join(': ')}</td>
                 <td>{ago(o.at)}</td>
               </tr>

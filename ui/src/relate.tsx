@@ -1,4 +1,4 @@
-// How two objects hang together: a panel of the details.
+// The path between two objects, as a panel of the details.
 
 import { useMemo, useState } from 'preact/hooks'
 import { focusOn } from './bits.tsx'
@@ -7,14 +7,14 @@ import { path } from './path.ts'
 import type { Page } from './page.ts'
 import { plural, relations, short, wordsOf } from './words.ts'
 
-/** So many objects are offered. */
-const most = 30
+/** The maximum of offered objects. */
+const maxShown = 30
 
-/** The path from an object to another one, which is chosen here. */
+/** The path from an object to another one, with a search for that object. */
 export function PathPanel({ page, id }: { page: Page; id: number }) {
   const { to } = page.choice, end = to ? page.find(to) : -1, [text, type] = useState('')
-  const steps = useMemo(() => end < 0 ? null : path(page, id, end), [page.picture.nodes, id, end])
-  // What was pressed is gone then, so that the focus goes to the title.
+  const steps = useMemo(() => end < 0 ? null : path(page, id, end), [page.uiState.nodes, id, end])
+  // The pressed button is removed: the title gets the focus.
   const choose = (to: string) => {
     type('')
     page.set({ to })
@@ -22,8 +22,8 @@ export function PathPanel({ page, id }: { page: Page; id: number }) {
   }
   const words = wordsOf(text), offered: number[] = []
   if (words.length) {
-    for (let i = 0; i < page.picture.nodes.length && offered.length < most; i++) {
-      if (page.picture.nodes[i] && i !== id && words.every((w) => page.ref(i).toLowerCase().includes(w))) offered.push(i)
+    for (let i = 0; i < page.uiState.nodes.length && offered.length < maxShown; i++) {
+      if (page.uiState.nodes[i] && i !== id && words.every((w) => page.ref(i).toLowerCase().includes(w))) offered.push(i)
     }
   }
   return (
@@ -32,7 +32,7 @@ export function PathPanel({ page, id }: { page: Page; id: number }) {
       {end < 0 && (
         <>
           <label>To <input type="search" value={text} placeholder="kind or name" autocomplete="off" onInput={(e) => type(e.currentTarget.value)} /></label>
-          <p role="status" class="faint">{words.length > 0 && (offered.length === most ? `the first ${most} objects` : plural(offered.length, 'object'))}</p>
+          <p role="status" class="faint">{words.length > 0 && (offered.length === maxShown ? `the first ${maxShown} objects` : plural(offered.length, 'object'))}</p>
           <ul class="details-list">{offered.map((i) => <li key={i}><button type="button" class="link" title={page.ref(i)} onClick={() => choose(page.ref(i))}>{short(page.ref(i))}</button> <span class="faint">{page.namespace(page.node(i))}</span></li>)}</ul>
         </>
       )}

@@ -1,5 +1,5 @@
-// What kubectl sysop check writes, docs/schema/check.json, as far as the page shows it; and what of
-// it is shown. Without the browser, so that it can be tested.
+// The document of kubectl sysop check (docs/schema/check.json) as far as the page shows it, and its
+// filter. Independent of the browser, for tests.
 
 import { wordsOf } from './words.ts'
 
@@ -31,7 +31,7 @@ export interface Report {
 
 export interface Found { subject: Subject; findings: { finding: Finding; result: Result }[] }
 
-/** The findings that are wanted, by subject: the gravest first, and the subject with the gravest first. */
+/** The findings that match the filters, by subject; findings and subjects are sorted by severity. */
 export function wantedFindings(report: Report, search: string, wanted: string[]): Found[] {
   const words = wordsOf(search)
   const rank = (f: Finding) => severities.indexOf(f.severity) + (f.waived ? 3 : 0)

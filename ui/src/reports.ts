@@ -1,4 +1,4 @@
-// The views that look over all stacks at once, and the windows: not needed before somebody goes there.
+// The bundle of views over all stacks and of dialogs, which is loaded on first use.
 
 export { CostsView } from './costs.tsx'
 export { Dialogs } from './dialogs.tsx'

@@ -1,28 +1,28 @@
-// The one that serves the page: how it is asked, and how it tells what changes.
+// The client of the server: requests, and the stream of changes.
 
 import type { Page, Server } from './page.ts'
 import type { Change, UIState } from './ui_state.ts'
 
-/** No word for so long means that the connection is dead, since there is a beat every 10 s. */
+/** Timeout of the stream in ms; the server sends a beat every 10 s. */
 const silence = 30_000
-/** Between two attempts to come back, in ms: more each time. */
+/** The backoff of reconnects, in ms. */
 const pauses = [500, 1000, 2000, 4000, 8000, 15_000]
-/** After so many the server is taken for ended; a page goes on asking all the same. */
-const patience = 3
+/** Failed attempts after which the server counts as ended. Attempts continue. */
+const maxAttempts = 3
 
-const over = 'kubectl sysop ui has ended: start it again, and open the address that it prints'
-const lost = 'the connection was lost'
+const endedMessage = 'kubectl sysop ui has ended: start it again, and open the address that it prints'
+const lostMessage = 'the connection was lost'
 
 /**
- * What lets this page in, sent with every request. It is kept in the storage of this tab and this
- * origin, port included: a cookie would go to every port of 127.0.0.1.
+ * The credential of this page, sent with every request. It is stored per tab and origin, which
+ * includes the port: a cookie would be sent to every port of 127.0.0.1.
  */
 let bearer = ''
 const key = 'sysop-bearer'
-/** How long other tabs are waited for, in ms. */
+/** Timeout for an answer of other tabs, in ms. */
 const neighbors = 300
 
-/** The server said no. */
+/** A response with an error status. */
 class Refusal extends Error {
   constructor(message: string, public status: number) { super(message) }
 }
@@ -54,15 +54,15 @@ export const server: Server = {
 /** One event of a stream. */
 export interface Event { name: string; data: string }
 
-/** The events of a text that comes in pieces, as server-sent events are written. */
-export function reader(hear: (e: Event) => void): (piece: string) => void {
+/** Parses server-sent events from chunks of text. */
+export function reader(receive: (e: Event) => void): (chunk: string) => void {
   let rest: string[] = []
-  return (piece) => {
-    if (!piece) return
-    // Only what is new is searched: a UIState is large, and comes in many pieces.
-    const tail = rest.at(-1)?.slice(-1) === '\n' && piece[0] === '\n' ? 0 : piece.indexOf('\n\n')
-    if (tail < 0) { rest.push(piece); return }
-    const blocks = (rest.join('') + piece).split('\n\n')
+  return (chunk) => {
+    if (!chunk) return
+    // Searches the new chunk only: a UIState is large, and arrives in many chunks.
+    const tail = rest.at(-1)?.slice(-1) === '\n' && chunk[0] === '\n' ? 0 : chunk.indexOf('\n\n')
+    if (tail < 0) { rest.push(chunk); return }
+    const blocks = (rest.join('') + chunk).split('\n\n')
     rest = [blocks.pop()!]
     for (const block of blocks) {
       let name = '', data = ''
@@ -70,24 +70,24 @@ export function reader(hear: (e: Event) => void): (piece: string) => void {
         if (line.startsWith('event: ')) name = line.slice(7)
         if (line.startsWith('data: ')) data += line.slice(6)
       }
-      if (name) hear({ name, data })
+      if (name) receive({ name, data })
     }
   }
 }
 
-/** The token that the address came with. It stays in no address, and in no history. */
+/** Returns the token of the address, and removes it from the address and the history. */
 function takeToken(): string {
   const token = new URLSearchParams(location.hash.slice(1)).get('token') ?? ''
   if (token) history.replaceState(null, '', location.pathname)
   return token
 }
 
-/** The storage of this tab; null where the browser allows none. A reload needs a new address then. */
+/** The storage of this tab; null if the browser forbids it. A reload then needs a new address. */
 function storage(): Storage | null {
   try { return sessionStorage } catch { return null }
 }
 
-/** Another tab of this origin that is open already lets this one in. */
+/** Requests the bearer from another open tab of this origin. */
 function fromNeighbor(): Promise<string> {
   if (typeof BroadcastChannel === 'undefined') return Promise.resolve('')
   const channel = new BroadcastChannel(key)
@@ -102,7 +102,7 @@ function fromNeighbor(): Promise<string> {
   }).finally(() => channel.close())
 }
 
-/** Lets tabs in that are opened later. It returns what ends that. */
+/** Sends the bearer to tabs that ask for it; the returned function stops that. */
 function helpNeighbors(): () => void {
   if (typeof BroadcastChannel === 'undefined') return () => {}
   const channel = new BroadcastChannel(key)
@@ -112,7 +112,7 @@ function helpNeighbors(): () => void {
 
 /**
  * Gets the bearer: from the token of the address, else from the storage of this tab, else from
- * another tab. It returns what ends its help for other tabs, and why a token was refused.
+ * another tab. It returns why a token was refused, and a function that stops helping other tabs.
  */
 export async function enter(): Promise<{ refused: Error | null; leave: () => void }> {
   const token = takeToken()
@@ -121,7 +121,7 @@ export async function enter(): Promise<{ refused: Error | null; leave: () => voi
   if (token) {
     try {
       const answer = await post('session', { token })
-      // Without an answer this page is known already.
+      // 204 without a body: the bearer of this tab is still valid.
       if (answer.status === 200) bearer = (await answer.json()).bearer
     } catch (e) {
       refused = e as Error
@@ -129,55 +129,55 @@ export async function enter(): Promise<{ refused: Error | null; leave: () => voi
   }
   if (!bearer) bearer = await fromNeighbor()
   if (!bearer) return { refused, leave: () => {} }
-  try { storage()?.setItem(key, bearer) } catch { /* It stays in memory. */ }
+  try { storage()?.setItem(key, bearer) } catch { /* kept in memory only */ }
   return { refused, leave: helpNeighbors() }
 }
 
 /**
- * Hands the first UIState to open, and every change to the page that open returns; says meanwhile
- * what is waited for. It fails where there will be no UIState.
+ * Passes the first UIState to open, and later changes to the page that open returns; reports
+ * progress to say until then. It fails if no UIState can be read.
  */
-export async function connect(open: (picture: UIState, server: Server) => Page, say: (what: string) => void): Promise<void> {
+export async function connect(open: (uiState: UIState, server: Server) => Page, say: (message: string) => void): Promise<void> {
   const { refused, leave } = await enter()
   return new Promise<void>((_, fail) => follow(open, say, (e) => fail(refused ?? e))).finally(leave)
 }
 
-function follow(open: (picture: UIState, server: Server) => Page, say: (what: string) => void, fail: (e: Error) => void): void {
+function follow(open: (uiState: UIState, server: Server) => Page, say: (message: string) => void, fail: (e: Error) => void): void {
   let page: Page | null = null, run: AbortController | null = null, failures = 0, timer = 0, ended = false
 
-  const state = (state: 'live' | 'stale' | 'ended', why = '') => {
-    if (page) page.connected({ state: state === 'live' && page.picture.mode !== 'live' ? 'still' : state, why })
-    else if (why) say(why)
+  const state = (state: 'live' | 'stale' | 'ended', reason = '') => {
+    if (page) page.connected({ state: state === 'live' && page.uiState.mode !== 'live' ? 'still' : state, why: reason })
+    else if (reason) say(reason)
   }
-  const end = (why: string) => {
+  const end = (reason: string) => {
     ended = true
-    state('ended', why)
-    if (!page) fail(new Error(why))
+    state('ended', reason)
+    if (!page) fail(new Error(reason))
   }
   const listen = () => {
     clearTimeout(timer)
     timer = window.setTimeout(() => again('no word from kubectl sysop ui for 30 s'), silence)
   }
-  const hear = ({ name, data }: Event) => {
+  const receive = ({ name, data }: Event) => {
     listen()
     if (page) page.connection.at = Date.now()
-    if (name === 'end') return end(over)
-    const said = JSON.parse(data)
+    if (name === 'end') return end(endedMessage)
+    const body = JSON.parse(data)
     if (name === 'picture') {
       failures = 0
-      if (page) page.replace(said as UIState)
-      else page = open(said as UIState, server)
+      if (page) page.replace(body as UIState)
+      else page = open(body as UIState, server)
       page.connection.at = Date.now()
       state('live')
-    } else if (name === 'change') page?.apply(said as Change)
-    else if (name === 'stale') state(said.why ? 'stale' : 'live', said.why)
+    } else if (name === 'change') page?.apply(body as Change)
+    else if (name === 'stale') state(body.why ? 'stale' : 'live', body.why)
   }
-  const again = (why: string) => {
+  const again = (reason: string) => {
     stop()
     if (ended || document.hidden) return
     failures++
-    if (failures > patience) state('ended', over)
-    else state('stale', why + ': trying again')
+    if (failures > maxAttempts) state('ended', endedMessage)
+    else state('stale', reason + ': trying again')
     timer = window.setTimeout(start, pauses[Math.min(failures, pauses.length) - 1])
   }
   const stop = () => {
@@ -190,14 +190,14 @@ function follow(open: (picture: UIState, server: Server) => Page, say: (what: st
     listen()
     try {
       const answer = await ask('stream', { signal: mine.signal })
-      const text = answer.body!.pipeThrough(new TextDecoderStream()).getReader(), read = reader(hear)
-      for (let piece = await text.read(); !piece.done && run === mine; piece = await text.read()) {
-        try { read(piece.value) } catch (e) { reportError(e) }
+      const text = answer.body!.pipeThrough(new TextDecoderStream()).getReader(), read = reader(receive)
+      for (let chunk = await text.read(); !chunk.done && run === mine; chunk = await text.read()) {
+        try { read(chunk.value) } catch (e) { reportError(e) }
       }
-      if (run === mine) again(lost)
+      if (run === mine) again(lostMessage)
     } catch (e) {
       if (run !== mine) return
-      if (!(e instanceof Refusal)) return again(lost)
+      if (!(e instanceof Refusal)) return again(lostMessage)
       if (e.status !== 401) return again(e.message)
       stop()
       end(e.message)

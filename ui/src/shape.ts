@@ -1,7 +1,7 @@
-// What of a stack is drawn: the tree after filters and folding, the same for treegrid and graph.
+// The shape of a stack: its tree after filters and folding, shared by treegrid and graph.
 //
-// Nothing jumps when health changes: what is folded is decided when the objects of a stack change,
-// and kept until they change again. A fold says itself when something in it has turned bad since.
+// The layout is stable when health changes: folding depends on the health at the last change of
+// objects. A fold shows the worst health of its objects.
 
 import { filtersOf, type Choice, type Page } from './page.ts'
 import type { Node, Place, Stack } from './ui_state.ts'
@@ -9,61 +9,61 @@ import { kindKey, trouble, wordsOf } from './words.ts'
 
 /** A row of the treegrid and a card of the graph: one object, or a fold of equal leaves. */
 export interface Item {
-  /** Unique in the shape, and the same from change to change: the ref of the node under that of its parent. */
+  /** Unique in the shape, and stable across changes: the ref of the node, and that of its parent. */
   key: string
-  /** The place in stack.tree; of a fold that of its first leaf. */
+  /** The index in stack.tree; of a fold that of its first leaf. */
   place: number
   node: number
-  /** The places of a fold; undefined for an object. A fold that is open has children, the objects in it. */
+  /** The places of a fold; undefined for an object. An open fold has its objects as children. */
   fold?: number[]
-  /** The node that is worst of a fold, where that is in trouble. */
+  /** The worst node of a fold, if it is unhealthy. */
   bad?: number
   depth: number
   parent: Item | null
   children: Item[]
-  /** Worst of own and below; of a fold the worst of its leaves. */
+  /** The worst health of the object and its descendants; of a fold that of its leaves. */
   worst: number
-  /** In hundredths; undefined where nothing is known. */
+  /** In hundredths; undefined if unknown. */
   cost?: number
-  /** Shown only because something below it is wanted. */
+  /** Shown only because a descendant matches the filters. */
   context: boolean
 }
 
 export interface Shape {
   roots: Item[]
-  /** All items, in preorder, whether opened in the tree or not. */
+  /** All items in preorder, also those in closed rows. */
   items: Item[]
-  /** Objects that are shown (folds of equal leaves show theirs), and those of the stack below the chosen root. */
+  /** The number of shown objects, with those in folds of equal leaves, of the total below the chosen root. */
   shown: number
   of: number
-  /** Objects that are wanted, and that the limit put into folds. */
+  /** The number of matching objects that are folded because of the limit. */
   capped: number
 }
 
-/** So many items are drawn; beyond, what is well is folded, the deepest first. What is in trouble never is. */
+/** The maximum of items; above it healthy items are folded, the deepest first. Unhealthy ones are never folded. */
 export const limit = 1500
-/** More equal leaves than this are one item. */
-export const fewest = 3
-/** In choice.open: no fold, no limit. */
+/** More equal leaves than this are folded. */
+export const maxEqual = 3
+/** In choice.open: disables folding and the limit. */
 export const all = '*'
 
-/** The name of a fold that the limit makes. */
+/** The name of a fold that the limit creates. */
 const more = 'more'
 
-interface Memory { tree: Place[]; bad: Set<number>; at: string; choice: string; picture: unknown; shape?: Shape }
+interface Memory { tree: Place[]; bad: Set<number>; at: string; choice: string; uiState: unknown; shape?: Shape }
 const memories = new WeakMap<Page, Map<string, Memory>>()
 
 export function shape(page: Page, stack: Stack): Shape {
-  let of = memories.get(page)
-  if (!of) memories.set(page, of = new Map())
-  let m = of.get(stack.name)
+  let byStack = memories.get(page)
+  if (!byStack) memories.set(page, byStack = new Map())
+  let m = byStack.get(stack.name)
   if (!m || m.tree !== stack.tree) {
     const bad = !FILE && m && sameTree(m.tree, stack.tree) ? m.bad : troubled(page, stack)
-    of.set(stack.name, m = { tree: stack.tree, bad, at: '', choice: '', picture: null })
+    byStack.set(stack.name, m = { tree: stack.tree, bad, at: '', choice: '', uiState: null })
   }
   const choice = JSON.stringify([page.choice.root, page.choice.open, filtersOf(page.choice)])
-  if (!m.shape || m.at !== page.picture.at || m.choice !== choice || m.picture !== page.picture) {
-    Object.assign(m, { at: page.picture.at, choice, picture: page.picture, shape: build(page, stack, m.bad) })
+  if (!m.shape || m.at !== page.uiState.at || m.choice !== choice || m.uiState !== page.uiState) {
+    Object.assign(m, { at: page.uiState.at, choice, uiState: page.uiState, shape: build(page, stack, m.bad) })
   }
   return m.shape!
 }
@@ -72,15 +72,15 @@ function sameTree(a: Place[], b: Place[]): boolean {
   return a.length === b.length && a.every((p, i) => p.n === b[i].n && p.d === b[i].d && p.w === b[i].w && p.a === b[i].a)
 }
 
-/** What is in trouble by itself now. */
+/** The nodes that are unhealthy themselves now. */
 function troubled(page: Page, stack: Stack): Set<number> {
-  return new Set(stack.tree.filter(({ n }) => isBad(page.picture.nodes[n])).map((p) => p.n))
+  return new Set(stack.tree.filter(({ n }) => isBad(page.uiState.nodes[n])).map((p) => p.n))
 }
 
 const isBad = (n: Node | null) => !!n && ((n.h ?? 0) >= trouble || n.t === 'missing')
 
 function build(page: Page, stack: Stack, bad: Set<number>): Shape {
-  const { picture, choice } = page, { tree } = stack, open = new Set(choice.open)
+  const { uiState, choice } = page, { tree } = stack, open = new Set(choice.open)
   const [from, to] = range(page, tree)
   const parent = parents(tree, from, to), want = wanted(page, tree, from, to)
   const keep = want.slice()
@@ -88,7 +88,7 @@ function build(page: Page, stack: Stack, bad: Set<number>): Shape {
   const item: Item[] = [], roots: Item[] = []
   let shown = 0
   for (let i = from; i < to; i++) {
-    const p = tree[i], node = picture.nodes[p.n]
+    const p = tree[i], node = uiState.nodes[p.n]
     if (!keep[i] || !node) continue
     let up = parent[i]
     while (up >= 0 && !item[up]) up = parent[up]
@@ -115,7 +115,7 @@ function build(page: Page, stack: Stack, bad: Set<number>): Shape {
   return { roots, items, shown: shown - capped, of: tree.slice(from, to).filter((p) => !p.a).length, capped }
 }
 
-/** Where the tree is looked at: all of it, or the part below the chosen root. */
+/** The range of the tree that is shown: all, or the subtree of the chosen root. */
 export function range(page: Page, tree: Place[]): [number, number] {
   const root = page.choice.root ? page.find(page.choice.root) : -1
   const at = root < 0 ? -1 : tree.findIndex((p) => p.n === root && !p.a)
@@ -137,53 +137,53 @@ function parents(tree: Place[], from: number, to: number): number[] {
 
 const texts = new WeakMap<Node, string>()
 
-/** What a search looks at: kind/name, namespace, reason and labels. */
+/** The text that a search matches: kind/name, namespace, reason and labels. */
 export function searchText(page: Page, n: Node): string {
   let text = texts.get(n)
   if (text === undefined) {
-    text = [`${page.kind(n).kind}/${n.n}`, page.namespace(n), n.r ?? '', ...(n.l ?? []).map((l) => page.picture.labels[l])].join('\n').toLowerCase()
+    text = [`${page.kind(n).kind}/${n.n}`, page.namespace(n), n.r ?? '', ...(n.l ?? []).map((l) => page.uiState.labels[l])].join('\n').toLowerCase()
     texts.set(n, text)
   }
   return text
 }
 
-/** How a place hangs, by the name of the relation that it hangs by. */
+/** The relation of a place to its parent, by its w. */
 export const relationOf = { root: '', owned: 'owns', needed: 'needs', serving: 'serves', behind: 'serves', made: 'owns' }
 
-/** 1 for each place that the filters want. */
+/** 1 for each place that matches the filters. */
 function wanted(page: Page, tree: Place[], from: number, to: number): Uint8Array {
-  const c = page.choice, { picture } = page, want = new Uint8Array(tree.length)
-  const kinds = picture.kinds.map((k) => c.kinds.includes(k.kind) || c.kinds.includes(kindKey(k)))
-  const namespaces = picture.namespaces.map((n) => c.namespaces.includes(n))
+  const c = page.choice, { uiState } = page, want = new Uint8Array(tree.length)
+  const kinds = uiState.kinds.map((k) => c.kinds.includes(k.kind) || c.kinds.includes(kindKey(k)))
+  const namespaces = uiState.namespaces.map((n) => c.namespaces.includes(n))
   const words = wordsOf(c.search), labels = selector(c)
   for (let i = from; i < to; i++) {
-    const p = tree[i], n = picture.nodes[p.n]
+    const p = tree[i], n = uiState.nodes[p.n]
     want[i] = n
       && (!c.kinds.length || kinds[n.k])
       && (!c.namespaces.length || namespaces[n.s ?? 0])
       && (!c.health.length || c.health.includes(n.h ?? 0))
       && (!c.relations.length || c.relations.includes(relationOf[p.w ?? 'root']) || (p.w ?? 'root') === 'root')
-      && labels.every((any) => n.l?.some((l) => any.includes(picture.labels[l])))
+      && labels.every((any) => n.l?.some((l) => any.includes(uiState.labels[l])))
       && (!words.length || words.every((w) => searchText(page, n).includes(w))) ? 1 : 0
   }
   return want
 }
 
-/** Labels of one key are alternatives; those of different keys are all asked for. */
+/** The chosen labels by key: labels of one key are alternatives, and all keys must match. */
 function selector(c: Choice): string[][] {
-  const by = new Map<string, string[]>()
+  const byKey = new Map<string, string[]>()
   for (const l of c.labels) {
     const key = l.split('=', 1)[0]
-    by.set(key, [...(by.get(key) ?? []), l])
+    byKey.set(key, [...(byKey.get(key) ?? []), l])
   }
-  return [...by.values()]
+  return [...byKey.values()]
 }
 
 interface Folding { page: Page; tree: Place[]; bad: Set<number>; open: Set<string> }
 
-/** Makes one item of the leaves among siblings that are equal: of a kind, hanging the same way. */
+/** Folds equal leaves among siblings: those of the same kind and relation. */
 function foldEqual(f: Folding, siblings: Item[], parent: Item | null): void {
-  if (siblings.length <= fewest) return
+  if (siblings.length <= maxEqual) return
   const groups = new Map<string, Item[]>()
   for (const it of siblings) {
     const p = f.tree[it.place], n = f.page.node(it.node)
@@ -194,13 +194,13 @@ function foldEqual(f: Folding, siblings: Item[], parent: Item | null): void {
     else groups.set(key, [it])
   }
   for (const group of groups.values()) {
-    if (group.length <= fewest) continue
+    if (group.length <= maxEqual) continue
     const { w = 'root' } = f.tree[group[0].place], n = f.page.node(group[0].node), k = f.page.kind(n)
     replace(f, siblings, group, parent, `${w}:${kindKey(k)}${n.t ?? ''}`)
   }
 }
 
-/** Puts a fold in the place of the first of some siblings, and takes out the others. */
+/** Replaces a group of siblings by one fold, at the position of the first. */
 function replace(f: Folding, siblings: Item[], group: Item[], parent: Item | null, name: string): Item {
   const fold: Item = {
     key: '(' + name + ')' + (parent ? '<' + parent.key : ''), place: group[0].place, node: group[0].node, fold: group.flatMap(places), depth: group[0].depth,
@@ -228,7 +228,7 @@ function sumOf(items: Item[]): number | undefined {
   return known.length ? known.reduce((sum, it) => sum + it.cost!, 0) : undefined
 }
 
-/** The places of an item and of all below it. */
+/** The places of an item and its descendants. */
 function places(it: Item): number[] {
   const out: number[] = []
   for (const x of preorder([it])) {
@@ -251,8 +251,8 @@ function preorder(roots: Item[]): Item[] {
   return out
 }
 
-/** Folds, where there are more items than the limit, siblings that are well with all that is below
-    them: the deepest first, and of siblings no more than has to be, from the last. */
+/** Folds siblings with healthy subtrees until the items are within the limit: the deepest first, and
+    of siblings only as many as necessary, from the last. */
 function cap(f: Folding, roots: Item[]): void {
   const items = preorder(roots)
   let count = items.length
@@ -287,5 +287,5 @@ function cap(f: Folding, roots: Item[]): void {
   }
 }
 
-/** Firm is what had trouble when its stack last changed, and a fold that somebody opened. */
+/** Firm items are not folded by the limit: nodes that were unhealthy when the stack last changed, and opened folds. */
 const isFirm = (f: Folding, it: Item) => it.fold ? it.children.length > 0 : f.bad.has(it.node)

@@ -1,4 +1,4 @@
-// The frame: header with totals and connection, the choice of views, and the view.
+// The frame: header with totals and connection, navigation, and the current view.
 
 import type { ComponentType } from 'preact'
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks'
@@ -17,19 +17,19 @@ export const titles: { [view in ViewName]: string } = { stacks: 'Stacks', stack:
 
 export interface DialogProps { page: Page; which: 'help' | 'gaps' | 'file'; views: ViewName[]; close: () => void }
 
-/** What is handed in. compose is of the live page alone: a file does not carry it. */
+/** The views that are passed in. A saved page has no compose. */
 export type Views = { [view in Exclude<ViewName, 'stacks' | 'stack' | 'compose'>]: ComponentType<{ page: Page }> } & { compose?: ComponentType<{ page: Page }>; details: ComponentType<{ page: Page }>; dialogs: ComponentType<DialogProps> }
 
 export function Shell({ page, views: { costs: Costs, findings: Findings, regulation: Regulation, compose: Compose, details, dialogs: Dialogs } }: { page: Page; views: Views }) {
   const [, again] = useReducer((n: number) => n + 1, 0)
   const [dialog, show] = useState<'' | 'help' | 'gaps' | 'file'>('')
-  // Before anything else can happen: news that come right after the first UIState are not missed.
+  // A layout effect, so that no change after the first UIState is missed.
   useLayoutEffect(() => page.watch(() => again(0)), [page])
   const views = viewNames.filter((v) => v !== 'compose' || Compose)
   useKeys(page, views, () => show('help'))
   const { view, stack, root, node, to } = page.choice, main = useRef<HTMLElement>(null)
-  useEffect(() => { document.title = `${view === 'stack' && stack ? short(stack) : titles[view]} · ${page.picture.title} · System Operator` }, [view, stack, page.picture.title])
-  // What had the focus may have gone with the view, or with what was let go.
+  useEffect(() => { document.title = `${view === 'stack' && stack ? short(stack) : titles[view]} · ${page.uiState.title} · System Operator` }, [view, stack, page.uiState.title])
+  // The focused element may be removed with the view or with a part of the choice.
   const drawn = useRef(false)
   useEffect(() => {
     if (drawn.current && document.activeElement === document.body) main.current!.focus()
@@ -59,17 +59,17 @@ export function Shell({ page, views: { costs: Costs, findings: Findings, regulat
   )
 }
 
-/** What is shown until there is something to show. */
-export function Waiting({ what, failed }: { what: string; failed: boolean }) {
-  return <main class="waiting"><h1>System Operator</h1><p role={failed ? 'alert' : 'status'} class={failed ? 'tone-bad' : 'faint'}>{what}</p></main>
+/** The page before the first UIState. */
+export function Waiting({ message, failed }: { message: string; failed: boolean }) {
+  return <main class="waiting"><h1>System Operator</h1><p role={failed ? 'alert' : 'status'} class={failed ? 'tone-bad' : 'faint'}>{message}</p></main>
 }
 
 function Header({ page, show }: { page: Page; show: (dialog: 'help' | 'gaps' | 'file') => void }) {
-  const { picture } = page, missing = (picture.gaps?.length ?? 0), notes = (picture.notes?.length ?? 0) + Object.keys(picture.parts ?? {}).length
+  const { uiState } = page, missing = (uiState.gaps?.length ?? 0), notes = (uiState.notes?.length ?? 0) + Object.keys(uiState.parts ?? {}).length
   return (
     <header class="head">
-      <h1>{picture.title}</h1>
-      <p class="head-source">{[picture.source, picture.namespace && 'namespace ' + picture.namespace, picture.objects > picture.nodes.length && `showing ${count(picture.nodes.length)} of ${plural(picture.objects, 'object')}, unhealthy ones included`].filter(Boolean).join(' · ')}</p>
+      <h1>{uiState.title}</h1>
+      <p class="head-source">{[uiState.source, uiState.namespace && 'namespace ' + uiState.namespace, uiState.objects > uiState.nodes.length && `showing ${count(uiState.nodes.length)} of ${plural(uiState.objects, 'object')}, unhealthy ones included`].filter(Boolean).join(' · ')}</p>
       <Totals page={page} />
       <span class="head-space" />
       <Connected page={page} />
@@ -84,16 +84,16 @@ function Header({ page, show }: { page: Page; show: (dialog: 'help' | 'gaps' | '
   )
 }
 
-/** The stacks by health, the worst first, and what all cost. */
+/** The number of stacks by health, the worst first, and the total cost. */
 function Totals({ page }: { page: Page }) {
-  const { stacks, currency, window } = page.picture
+  const { stacks, currency, window } = page.uiState
   const own = stacks.some((s) => !s.cluster) ? stacks.filter((s) => !s.cluster) : stacks
   const priced = stacks.filter((s) => s.cost !== undefined)
   return (
     <ul class="totals" aria-label="Totals">
       {[6, 5, 4, 3, 2, 1].map((h) => {
         const n = own.reduce((sum, s) => sum + ((s.health ?? 0) === h ? 1 : 0), 0)
-        return n > 0 && <li key={h}><button type="button" class="chip" onClick={() => { page.go('stacks'); page.set({ health: [h], search: '' }) }}>{count(n)} <Health of={h} /></button></li>
+        return n > 0 && <li key={h}><button type="button" class="chip" onClick={() => { page.go('stacks'); page.set({ health: [h], search: '' }) }}>{count(n)} <Health value={h} /></button></li>
       })}
       {own.length === 0 && <li class="faint">no stacks</li>}
       {priced.length > 0 && <li class="head-cost"><b>{money(priced.reduce((sum, s) => sum + s.cost!, 0), currency)}</b> {window ? 'in ' + age(window.hours * 3600) : 'a month'}</li>}
@@ -101,11 +101,11 @@ function Totals({ page }: { page: Page }) {
   )
 }
 
-/** Whether what is shown is of now. Its age ticks beside the status, which is read out only when it changes. */
+/** The state of the connection. The age is outside of the status, so that screen readers announce changes of state only. */
 function Connected({ page }: { page: Page }) {
-  if (FILE) return <p class="connected"><span role="status" class="tone-faint"><span aria-hidden="true">■</span> file of {moment(page.picture.at)}</span></p>
+  if (FILE) return <p class="connected"><span role="status" class="tone-faint"><span aria-hidden="true">■</span> file of {moment(page.uiState.at)}</span></p>
   const [, tick] = useReducer((n: number) => n + 1, 0)
-  const { state, why, at } = page.connection, { mode, at: read } = page.picture
+  const { state, why, at } = page.connection, { mode, at: read } = page.uiState
   useEffect(() => {
     if (state === 'still') return
     const timer = setInterval(() => { if (!document.hidden) tick(0) }, 1000)
@@ -124,10 +124,10 @@ function Connected({ page }: { page: Page }) {
   )
 }
 
-/** Single keys can be switched off, for those who speak to their machine. */
+/** Single keys can be disabled, for users of speech input. */
 export const keys = {
   get on() { if (FILE) return true; try { return localStorage.getItem('sysop-keys') !== 'off' } catch { return true } },
-  set on(on) { if (!FILE) try { localStorage.setItem('sysop-keys', on ? 'on' : 'off') } catch { /* it stays as it is */ } },
+  set on(on) { if (!FILE) try { localStorage.setItem('sysop-keys', on ? 'on' : 'off') } catch { /* not stored */ } },
 }
 
 function useKeys(page: Page, views: ViewName[], help: () => void) {
@@ -148,7 +148,7 @@ function useKeys(page: Page, views: ViewName[], help: () => void) {
   }, [page, views.length])
 }
 
-/** Where in a stack one is, and what of the choice is gone. */
+/** The breadcrumbs, and the chosen objects that no longer exist. */
 function Trail({ page, stack }: { page: Page; stack: Stack | undefined }) {
   const { choice } = page, gone = page.gone(), { root } = choice
   return (
@@ -159,7 +159,7 @@ function Trail({ page, stack }: { page: Page; stack: Stack | undefined }) {
           {choice.stack && <li>{root ? <button type="button" class="link" onClick={() => page.set({ root: '' }, true)}>{short(choice.stack)}</button> : <span aria-current="location">{short(choice.stack)}</span>}</li>}
           {root && <li><span aria-current="location">{short(root)}</span>{choice.stack && <> <button type="button" onClick={() => page.set({ root: '' }, true)}>Back to the whole stack</button></>}</li>}
         </ol>
-        {stack && !root && <p class="trail-says"><Health of={stack.health} /> <span class="faint">{stack.namespace} · {plural(stack.objects, 'object')}{stack.cost !== undefined && ' · ' + money(stack.cost, page.picture.currency)}</span></p>}
+        {stack && !root && <p class="trail-says"><Health value={stack.health} /> <span class="faint">{stack.namespace} · {plural(stack.objects, 'object')}{stack.cost !== undefined && ' · ' + money(stack.cost, page.uiState.currency)}</span></p>}
       </nav>
       {!FILE && <div role="status">
         {gone.map(({ what, ref }) => (
@@ -173,33 +173,33 @@ function Trail({ page, stack }: { page: Page; stack: Stack | undefined }) {
   )
 }
 
-/** The stack of a root that is in no tree of the UIState is asked for. */
+/** Requests the stack of a root that is in no tree of the UIState; returns the error. */
 function useRooted(page: Page): string {
   const { root } = page.choice, { topology, server } = page, id = root ? page.find(root) : -1
-  const within = id < 0 || !!page.picture.stacks.find((s) => s.name === page.choice.stack)?.tree.some((p) => p.n === id)
+  const inStack = id < 0 || !!page.uiState.stacks.find((s) => s.name === page.choice.stack)?.tree.some((p) => p.n === id)
   const [error, fail] = useState('')
   useEffect(() => {
-    fail(within || !FILE && server ? '' : 'it is in no stack of this file')
-    if (within) page.rooted = null
-    if (FILE || within || !server) return
+    fail(inStack || !FILE && server ? '' : 'it is in no stack of this file')
+    if (inStack) page.rooted = null
+    if (FILE || inStack || !server) return
     const run = new AbortController()
     server.get<Stack>('stack', { root }, run.signal).then(
       (stack) => { page.rooted = { root, stack }; page.tell() },
       (e: Error) => run.signal.aborted || fail(e.message),
     )
     return () => run.abort()
-  }, [root, within, topology])
+  }, [root, inStack, topology])
   return error
 }
 
 function StackView({ page, details: Details }: { page: Page; details: Views['details'] }) {
   const stack = page.stack(), narrow = useMedia('(max-width: 760px)'), error = useRooted(page)
-  const [tab, turn] = useState<'tree' | 'graph' | 'details'>(page.choice.show === 'graph' ? 'graph' : 'tree')
-  const aside = useRef<HTMLElement>(null), from = useRef<HTMLElement | null>(null)
-  const there = page.choice.node !== '' && page.details
+  const [tab, setTab] = useState<'tree' | 'graph' | 'details'>(page.choice.show === 'graph' ? 'graph' : 'tree')
+  const panel = useRef<HTMLElement>(null), from = useRef<HTMLElement | null>(null)
+  const hasDetails = page.choice.node !== '' && page.details
   const shut = () => {
     page.details = false
-    turn(page.choice.show === 'graph' ? 'graph' : 'tree')
+    setTab(page.choice.show === 'graph' ? 'graph' : 'tree')
     page.tell()
     requestAnimationFrame(() => (from.current?.isConnected ? from.current : document.querySelector<HTMLElement>('main [role=treegrid] [tabindex="0"]'))?.focus())
   }
@@ -207,21 +207,21 @@ function StackView({ page, details: Details }: { page: Page; details: Views['det
     page.toDetails = () => {
       from.current = document.activeElement as HTMLElement
       page.details = true
-      turn('details')
+      setTab('details')
       page.tell()
-      requestAnimationFrame(() => requestAnimationFrame(() => aside.current?.focus()))
+      requestAnimationFrame(() => requestAnimationFrame(() => panel.current?.focus()))
     }
     return () => { page.toDetails = () => {} }
   }, [page])
   if (!stack) return <><Trail page={page} stack={stack} />{!page.choice.stack && <p class="lacks">There is no stack here. <button type="button" class="link" onClick={() => page.go('stacks')}>To the stacks</button></p>}</>
-  const s = shape(page, stack), shows = (what: 'tree' | 'graph' | 'details') => narrow ? tab === what : what === 'details' ? there : page.choice.show === 'both' || page.choice.show === what
+  const s = shape(page, stack), shows = (name: 'tree' | 'graph' | 'details') => narrow ? tab === name : name === 'details' ? hasDetails : page.choice.show === 'both' || page.choice.show === name
   return (
     <>
       <div class="stack-head">
         <Trail page={page} stack={stack} />
         <div class="switch" role="group" aria-label="Show">
           {(narrow ? ['tree', 'graph', 'details'] as const : ['tree', 'both', 'graph'] as const).map((t) => (
-            <button key={t} type="button" aria-pressed={(narrow ? tab : page.choice.show) === t} onClick={() => narrow ? turn(t as typeof tab) : page.set({ show: t as 'both' })}>{capital(t)}</button>
+            <button key={t} type="button" aria-pressed={(narrow ? tab : page.choice.show) === t} onClick={() => narrow ? setTab(t as typeof tab) : page.set({ show: t as 'both' })}>{capital(t)}</button>
           ))}
         </div>
       </div>
@@ -231,8 +231,8 @@ function StackView({ page, details: Details }: { page: Page; details: Views['det
         {shows('tree') && <div class="pane pane-tree"><Tree page={page} shape={s} /></div>}
         {shows('graph') && <div class="pane pane-graph"><Graph page={page} shape={s} /></div>}
         {shows('details') && (
-          <aside class="pane pane-details" id="details" aria-label="Details" ref={aside} tabIndex={-1} onKeyDown={(e) => { if (e.key === 'Escape' && !e.defaultPrevented) { e.preventDefault(); shut() } }}>
-            {there && <button type="button" class="details-shut" onClick={shut} aria-label="Close the details">✕</button>}
+          <aside class="pane pane-details" id="details" aria-label="Details" ref={panel} tabIndex={-1} onKeyDown={(e) => { if (e.key === 'Escape' && !e.defaultPrevented) { e.preventDefault(); shut() } }}>
+            {hasDetails && <button type="button" class="details-shut" onClick={shut} aria-label="Close the details">✕</button>}
             <Details page={page} />
           </aside>
         )}

@@ -1,69 +1,69 @@
-// All stacks: how they fare and why, what they use and cost. Those in trouble are first.
+// The table of stacks: health, causes, usage and cost, unhealthy ones first.
 
 import { useEffect, useState } from 'preact/hooks'
-import { Bar, Health, Lacks, Ref, Sort, Unread, useMedia } from './bits.tsx'
+import { Bar, Health, Notice, Ref, Sort, Unread, useMedia } from './bits.tsx'
 import type { Page } from './page.ts'
 import type { Stack } from './ui_state.ts'
 import { showsCluster, wantedStacks } from './table.ts'
 import { age, bytes, count, cpu, health, money, parse, plural, short } from './words.ts'
 
-/** So many rows at a time: more are a matter of filtering. */
+/** The number of rows that are added at a time. */
 const step = 200
 
 export function Stacks({ page }: { page: Page }) {
-  const { picture, choice } = page, narrow = useMedia('(max-width: 760px)')
-  const [most, more] = useState(step)
+  const { uiState, choice } = page, narrow = useMedia('(max-width: 760px)')
+  const [maxRows, more] = useState(step)
   useEffect(() => more(step), [choice.search, choice.health.join(), choice.sort])
-  const rows = wantedStacks(page), hidden = picture.stacks.filter((s) => s.cluster).length
+  const rows = wantedStacks(page), hidden = uiState.stacks.filter((s) => s.cluster).length
   const top = Math.max(1, ...rows.map((s) => s.cost ?? 0))
-  const shown = rows.slice(0, most)
+  const shown = rows.slice(0, maxRows)
   return (
     <section aria-labelledby="stacks-title">
       <div class="bar-head">
         <h2 id="stacks-title">Stacks</h2>
         <input type="search" placeholder="Search (/)" aria-label="Search stacks" value={choice.search} onInput={(e) => page.set({ search: e.currentTarget.value })} />
         <HealthChips page={page} />
-        {hidden > 0 && hidden < picture.stacks.length && (
+        {hidden > 0 && hidden < uiState.stacks.length && (
           <label><input type="checkbox" checked={showsCluster(page)} onChange={(e) => page.set({ open: e.currentTarget.checked ? ['cluster'] : [] })} /> the cluster's own ({count(hidden)})</label>
         )}
         <span class="faint" role="status">{rows.length > shown.length ? `showing ${count(shown.length)} of ${count(rows.length)}${choice.sort ? '' : ', trouble first'}` : plural(rows.length, 'stack')}</span>
       </div>
-      {picture.stacks.length === 0 ? <Lacks>No stacks were found{picture.namespace && <> in the namespace {picture.namespace}</>}. A stack is an object without an owner that no other stack needs, with everything that belongs to it: an application.<Unread of={picture.gaps} /></Lacks>
-        : rows.length === 0 ? <Lacks>No stack is like that. <button type="button" class="link" onClick={() => page.set({ search: '', health: [] })}>Show all</button></Lacks>
+      {uiState.stacks.length === 0 ? <Notice>No stacks were found{uiState.namespace && <> in the namespace {uiState.namespace}</>}. A stack is an object without an owner that no other stack needs, with everything that belongs to it: an application.<Unread gaps={uiState.gaps} /></Notice>
+        : rows.length === 0 ? <Notice>No stack is like that. <button type="button" class="link" onClick={() => page.set({ search: '', health: [] })}>Show all</button></Notice>
           : (
             <table class="stacks">
               <thead>
                 <tr>
-                  <Sort page={page} name="Health" by="health" down initial />
-                  <Sort page={page} name="Stack" by="name" />
+                  <Sort page={page} name="Health" column="health" down initial />
+                  <Sort page={page} name="Stack" column="name" />
                   {!narrow && <th scope="col">Cause</th>}
-                  {!narrow && <Sort page={page} name="Objects" by="objects" down num />}
-                  <Sort page={page} name={narrow ? 'Pods' : 'Pods well'} by="pods" down num />
-                  {!narrow && <Sort page={page} name="CPU" by="cpu" down num />}
-                  {!narrow && <Sort page={page} name="Memory" by="memory" down num />}
-                  <Sort page={page} name={costHead(page)} by="cost" down num />
-                  {!narrow && <Sort page={page} name="Age" by="age" down num />}
+                  {!narrow && <Sort page={page} name="Objects" column="objects" down num />}
+                  <Sort page={page} name={narrow ? 'Pods' : 'Pods well'} column="pods" down num />
+                  {!narrow && <Sort page={page} name="CPU" column="cpu" down num />}
+                  {!narrow && <Sort page={page} name="Memory" column="memory" down num />}
+                  <Sort page={page} name={costHead(page)} column="cost" down num />
+                  {!narrow && <Sort page={page} name="Age" column="age" down num />}
                 </tr>
               </thead>
               <tbody>{shown.map((s) => <Row key={s.name} page={page} stack={s} top={top} narrow={narrow} />)}</tbody>
             </table>
           )}
-      {rows.length > shown.length && <p><button type="button" onClick={() => more(most + step)}>Show {count(Math.min(step, rows.length - shown.length))} more</button></p>}
-      {picture.parts?.usage && <Lacks>Usage: {picture.parts.usage}</Lacks>}
-      {picture.parts?.cost && <Lacks>Cost: {picture.parts.cost}</Lacks>}
+      {rows.length > shown.length && <p><button type="button" onClick={() => more(maxRows + step)}>Show {count(Math.min(step, rows.length - shown.length))} more</button></p>}
+      {uiState.parts?.usage && <Notice>Usage: {uiState.parts.usage}</Notice>}
+      {uiState.parts?.cost && <Notice>Cost: {uiState.parts.cost}</Notice>}
     </section>
   )
 }
 
-const costHead = ({ picture: { currency = '', window } }: Page) => window ? currency + ' in ' + age(window.hours * 3600) : currency + '/month'
+const costHead = ({ uiState: { currency = '', window } }: Page) => window ? currency + ' in ' + age(window.hours * 3600) : currency + '/month'
 
 function HealthChips({ page }: { page: Page }) {
-  const { choice, picture } = page, cluster = showsCluster(page), there = new Set(picture.stacks.filter((s) => cluster || !s.cluster).map((s) => s.health ?? 0))
+  const { choice, uiState } = page, cluster = showsCluster(page), present = new Set(uiState.stacks.filter((s) => cluster || !s.cluster).map((s) => s.health ?? 0))
   const flip = (h: number) => page.set({ health: choice.health.includes(h) ? choice.health.filter((x) => x !== h) : [...choice.health, h] })
   return (
     <div class="chips" role="group" aria-label="Health">
-      {[6, 5, 4, 3, 2, 1].filter((h) => there.has(h) || choice.health.includes(h)).map((h) => (
-        <button key={h} type="button" class="chip" aria-pressed={choice.health.includes(h)} onClick={() => flip(h)}><Health of={h} /></button>
+      {[6, 5, 4, 3, 2, 1].filter((h) => present.has(h) || choice.health.includes(h)).map((h) => (
+        <button key={h} type="button" class="chip" aria-pressed={choice.health.includes(h)} onClick={() => flip(h)}><Health value={h} /></button>
       ))}
     </div>
   )
@@ -78,7 +78,7 @@ function Row({ page, stack: s, top, narrow }: { page: Page; stack: Stack; top: n
   const open = (e: MouseEvent) => { if (!(e.target as Element).closest('button') && !String(getSelection())) page.open(s.name) }
   return (
     <tr onClick={open}>
-      <td class="stacks-health"><Health of={s.health} /></td>
+      <td class="stacks-health"><Health value={s.health} /></td>
       <th scope="row">
         <button type="button" class="link stacks-name" title={s.name} onClick={() => page.open(s.name)}>{name ? <>{kind}/<wbr />{name}</> : s.name}</button>
         <span class="faint stacks-where">{namespace || s.namespace}{s.groupedBy && <> · by {s.groupedBy}</>}{s.cluster && <> · the cluster's own</>}</span>
@@ -97,15 +97,15 @@ function Row({ page, stack: s, top, narrow }: { page: Page; stack: Stack; top: n
 
 const None = () => <span class="faint">–</span>
 
-/** What makes a stack as it is: each cause selects its object. */
+/** The causes of the health of a stack; each one selects its object. */
 function Causes({ page, stack }: { page: Page; stack: Stack }) {
-  const all = (stack.causes ?? []).filter((c) => page.picture.nodes[c.n])
+  const all = (stack.causes ?? []).filter((c) => page.uiState.nodes[c.n])
   if (!all.length) return null
   return (
     <ul class="causes">
       {all.slice(0, 2).map((c) => {
-        const n = page.node(c.n), why = n.t === 'missing' ? 'missing' : n.r ?? health[n.h ?? 0].word
-        return <li key={c.n} title={n.m}>{why}: <Ref page={page} of={page.ref(c.n)} stack={stack.name} />{c.o >= 0 && page.picture.nodes[c.o] && <span class="faint"> of {short(page.ref(c.o))}</span>}</li>
+        const n = page.node(c.n), reason = n.t === 'missing' ? 'missing' : n.r ?? health[n.h ?? 0].word
+        return <li key={c.n} title={n.m}>{reason}: <Ref page={page} target={page.ref(c.n)} stack={stack.name} />{c.o >= 0 && page.uiState.nodes[c.o] && <span class="faint"> of {short(page.ref(c.o))}</span>}</li>
       })}
       {all.length > 2 && <li class="faint">and {all.length - 2} more</li>}
     </ul>

@@ -1,11 +1,10 @@
-// Rows of stacks and of costs: what is shown of them, in which order. Without the browser, so that
-// it can be tested.
+// Filter and order of the rows of stacks and costs. Independent of the browser, for tests.
 
 import type { Page } from './page.ts'
 import type { Costs, Stack } from './ui_state.ts'
 import { short, wordsOf } from './words.ts'
 
-/** What a column sorts by; what is not known (undefined) is last, whichever way. */
+/** The sort key of each column; undefined (unknown) is last in both directions. */
 export const columns: { [name: string]: (s: Stack) => number | string | undefined } = {
   health: (s) => -(s.health ?? 0),
   name: (s) => short(s.name).toLowerCase(),
@@ -17,11 +16,11 @@ export const columns: { [name: string]: (s: Stack) => number | string | undefine
   age: (s) => s.created,
 }
 
-/** The stacks that are wanted, in the order that is wanted: without a choice those in trouble first. */
+/** The stacks that match the filters, in the chosen order; by default unhealthy ones first. */
 export function wantedStacks(page: Page): Stack[] {
-  const { choice, picture } = page, words = wordsOf(choice.search)
+  const { choice, uiState } = page, words = wordsOf(choice.search)
   const cluster = showsCluster(page)
-  const rows = picture.stacks.filter((s) => (cluster || !s.cluster)
+  const rows = uiState.stacks.filter((s) => (cluster || !s.cluster)
     && (!choice.health.length || choice.health.includes(s.health ?? 0))
     && (!words.length || words.every((w) => textOf(page, s).includes(w))))
   const turned = choice.sort[0] === '-', key = choice.sort.replace(/^-/, '')
@@ -29,11 +28,11 @@ export function wantedStacks(page: Page): Stack[] {
   return rows.map((s) => ({ s, by: column(s), name: columns.name(s) as string })).sort((a, b) => compare(a.by, b.by, turned) || compare(a.name, b.name, false)).map((r) => r.s)
 }
 
-/** The stacks of the cluster itself are behind a switch, but where there are no others. */
-export const showsCluster = (page: Page) => page.choice.open.includes('cluster') || page.picture.stacks.every((s) => s.cluster)
+/** Stacks of the cluster itself are shown on request, or if there are no others. */
+export const showsCluster = (page: Page) => page.choice.open.includes('cluster') || page.uiState.stacks.every((s) => s.cluster)
 
 function textOf(page: Page, s: Stack): string {
-  return [s.name, ...(s.causes ?? []).map((c) => page.picture.nodes[c.n] ? page.ref(c.n) + ' ' + (page.node(c.n).r ?? '') : '')].join('\n').toLowerCase()
+  return [s.name, ...(s.causes ?? []).map((c) => page.uiState.nodes[c.n] ? page.ref(c.n) + ' ' + (page.node(c.n).r ?? '') : '')].join('\n').toLowerCase()
 }
 
 export function compare(a: number | string | undefined, b: number | string | undefined, turned: boolean): number {
@@ -41,7 +40,7 @@ export function compare(a: number | string | undefined, b: number | string | und
   return (a < b ? -1 : a > b ? 1 : 0) * (turned ? -1 : 1)
 }
 
-/** What stacks cost, by what is paid for. What a stack pays at none of its places is in its rest. */
+/** The costs of stacks by charge. The rest of a stack has the charges without a place. */
 export function stackCosts(stacks: Stack[]): Costs {
   const rows: Costs['rows'] = []
   for (const s of stacks) {
@@ -55,7 +54,7 @@ export function stackCosts(stacks: Stack[]): Costs {
   return { groupBy: 'stack', rows, total: rows.reduce((sum, r) => sum + r.cost, 0) }
 }
 
-/** The names of the parts, the usual ones first, and what each of them is in all. */
+/** The names of the parts with their totals, cpu, memory and storage first. */
 export function partsOf(costs: Costs): [string, number][] {
   const sums = new Map<string, number>()
   for (const r of costs.rows) for (const [part, cost] of Object.entries(r.parts ?? {})) sums.set(part, (sums.get(part) ?? 0) + cost)
@@ -63,20 +62,20 @@ export function partsOf(costs: Costs): [string, number][] {
   return [...sums].sort(([a], [b]) => place(a) - place(b) || compare(a, b, false))
 }
 
-/** The keys of labels, the usual ones first. */
+/** The keys of labels, common ones first. */
 export function labelKeys(labels: string[]): string[] {
   const usual = ['app.kubernetes.io/name', 'app.kubernetes.io/part-of', 'app.kubernetes.io/instance', 'team'], place = (key: string) => (usual.indexOf(key) + 1) || 9
   return [...new Set(labels.map((l) => l.split('=', 1)[0]))].sort((a, b) => place(a) - place(b) || compare(a, b, false))
 }
 
-/** What a point in time cost. */
+/** The cost of one interval. */
 export interface Point { from: number; to: number; total: number; stacks: { [name: string]: number } }
 
-/** The dearest stacks of a history, and for each point what they and all others cost. */
-export function series(points: Point[], most = 5): { names: string[]; rows: number[][] } {
+/** The most expensive stacks of a history, and for each point their costs and that of the others. */
+export function series(points: Point[], limit = 5): { names: string[]; rows: number[][] } {
   const sums = new Map<string, number>()
   for (const p of points) for (const [name, cost] of Object.entries(p.stacks)) sums.set(name, (sums.get(name) ?? 0) + cost)
-  const names = [...sums].sort(([a, x], [b, y]) => y - x || compare(a, b, false)).slice(0, most).map(([name]) => name)
+  const names = [...sums].sort(([a, x], [b, y]) => y - x || compare(a, b, false)).slice(0, limit).map(([name]) => name)
   const rows = points.map((p) => {
     const known = names.map((name) => p.stacks[name] ?? 0)
     return [...known, p.total - known.reduce((a, b) => a + b, 0)]

@@ -1,5 +1,5 @@
-// The treegrid of a stack: its primary view. Only the rows in sight are elements, so that ten
-// thousand objects are no slower than fifty; what is beyond them is told by aria-rowcount.
+// The treegrid of a stack, its primary view. Only visible rows are elements, so that ten thousand
+// objects are as fast as fifty; aria-rowcount has the total.
 
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
 import type { Page } from './page.ts'
@@ -11,25 +11,25 @@ import {
 import { age, health, moment, money, trouble } from './words.ts'
 
 const rowHeight = 28
-/** So many rows beyond what is in sight are there already. */
-const beyond = 4
+/** The number of rows that are rendered above and below the visible ones. */
+const overscan = 4
 const titles: { [c in Column]: string } = { object: 'Object', health: 'Health', below: 'Below', cost: 'Cost', pods: 'Pods', uses: 'Uses', since: 'Since', message: 'Message' }
 const hows = { root: '', owned: '', needed: 'needs', serving: 'served by', behind: 'serves', made: 'made by' }
 
 interface Live {
-  /** The row that was moved to, where no node names it: a fold, an object mentioned again. */
+  /** The key of the active row, which may be a fold or a repeated object. */
   key: string
   node: string
   focus: boolean
-  /** What was typed, and when. */
+  /** The typed text, and the time of its last letter. */
   text: string
   typed: number
-  /** The row on top, so that it stays there when rows come and go. */
+  /** The top row, which keeps its position when rows change. */
   top: string
   offset: number
-  /** How far it is scrolled: to ask the grid makes it lay out what was not yet. */
+  /** The scroll position, stored because reading it from the grid forces a layout. */
   scrolled: number
-  /** The row that Tab leads to, and of which stack: where its object goes, the one that takes its place is next. */
+  /** The index of the row that Tab focuses, and its stack: it is the fallback if the object is removed. */
   at: number
   stack: string
 }
@@ -45,8 +45,8 @@ export function Tree({ page, shape }: { page: Page; shape: Shape }) {
   live.at = active
   live.stack = stack.name
   const uses = usesOf(page, stack), need = useMemo(() => needs(page, stack, shape, uses, size.letter), [shape, uses, size.letter]), list = columns(size.width, need)
-  // No row is made before it is known what of it there is room for.
-  const first = Math.max(0, Math.floor(live.scrolled / rowHeight) - beyond), last = size.width && Math.min(rows.length, Math.ceil((live.scrolled + size.height) / rowHeight) + beyond)
+  // No rows are rendered before the width is known.
+  const first = Math.max(0, Math.floor(live.scrolled / rowHeight) - overscan), last = size.width && Math.min(rows.length, Math.ceil((live.scrolled + size.height) / rowHeight) + overscan)
 
   useLayoutEffect(() => {
     const look = () => { const g = grid.current!; resize({ width: g.clientWidth, height: g.clientHeight, letter: letterOf(g) }) }
@@ -56,7 +56,7 @@ export function Tree({ page, shape }: { page: Page; shape: Shape }) {
     return () => seen.disconnect()
   }, [])
 
-  // Rows that come and go above what is read do not move it.
+  // Keeps the scroll position when rows above change.
   useLayoutEffect(() => {
     const at = rows.findIndex((r) => r.item.key === live.top)
     if (at >= 0) {
@@ -69,7 +69,7 @@ export function Tree({ page, shape }: { page: Page; shape: Shape }) {
     if (row !== document.activeElement) row?.focus({ preventScroll: true })
   })
 
-  // What was selected elsewhere is opened, and scrolled to.
+  // Opens and scrolls to a selection of another view.
   useEffect(() => {
     if (node < 0) return
     if (selected >= 0) return see(selected)
@@ -142,8 +142,8 @@ export function Tree({ page, shape }: { page: Page; shape: Shape }) {
     live.scrolled = grid.current!.scrollTop
     const from = Math.floor(live.scrolled / rowHeight)
     remember(rows, live)
-    if (from - beyond < first || from + Math.ceil(size.height / rowHeight) > last - 1) again(0)
-    else if (Math.abs(from - beyond - first) > beyond - 2) again(0)
+    if (from - overscan < first || from + Math.ceil(size.height / rowHeight) > last - 1) again(0)
+    else if (Math.abs(from - overscan - first) > overscan - 2) again(0)
   }
 
   const cells = { page, stack, uses, list, now: page.now() }
@@ -156,7 +156,7 @@ export function Tree({ page, shape }: { page: Page; shape: Shape }) {
       style={{ '--columns': template(list, need) }}>
       <div role="rowgroup" class="tree-head">
         <div role="row" aria-rowindex={1} class="tree-row">
-          {list.map((c) => <div key={c} role="columnheader" class={'tree-' + c}>{titles[c]}{c === 'cost' && page.picture.currency && <span class="faint"> {page.picture.currency}</span>}</div>)}
+          {list.map((c) => <div key={c} role="columnheader" class={'tree-' + c}>{titles[c]}{c === 'cost' && page.uiState.currency && <span class="faint"> {page.uiState.currency}</span>}</div>)}
         </div>
       </div>
       <div role="rowgroup" class="tree-body" style={{ height: rows.length * rowHeight + 'px' }}>
@@ -167,11 +167,11 @@ export function Tree({ page, shape }: { page: Page; shape: Shape }) {
   )
 }
 
-/** How wide a letter is, more or less. */
-function letterOf(of: HTMLElement): number {
+/** The average width of a letter. */
+function letterOf(el: HTMLElement): number {
   const ctx = document.createElement('canvas').getContext('2d'), text = 'Progressing Healthy 1,234.56 moodle-1-5f4dd4c555'
   if (!ctx) return 7.2
-  ctx.font = '14px ' + getComputedStyle(of).fontFamily
+  ctx.font = '14px ' + getComputedStyle(el).fontFamily
   return ctx.measureText(text).width / text.length
 }
 
@@ -186,9 +186,9 @@ function scrollTo(grid: HTMLElement, to: number, live: Live): void {
   live.scrolled = grid.scrollTop
 }
 
-/** Scrolls no more than it takes to see a row. */
+/** Scrolls by the minimum that makes a row visible. */
 function show(grid: HTMLElement, i: number, live: Live): void {
-  const top = i * rowHeight, room = grid.clientHeight - rowHeight - 1 // the head has a line
+  const top = i * rowHeight, room = grid.clientHeight - rowHeight - 1 // the header has a border
   if (top < live.scrolled) scrollTo(grid, top, live)
   else if (top + rowHeight > live.scrolled + room) scrollTo(grid, top + rowHeight - room, live)
 }
@@ -201,13 +201,13 @@ function TreeRow({ row, i, selected, tabbable, ...cells }: Cells & { row: Row; i
     <div role="row" data-row={i} tabIndex={tabbable ? 0 : -1} aria-rowindex={i + 2} aria-level={item.depth + 1} aria-posinset={row.at} aria-setsize={row.of}
       aria-expanded={row.open} aria-selected={selected} class={'tree-row' + (item.fold ? ' tree-fold' : '') + (item.context ? ' tree-context' : '')}
       style={{ top: i * rowHeight + 'px' }}>
-      {list.map((c) => c === 'object' ? <ObjectCell key={c} row={row} {...cells} /> : <Cell key={c} of={c} item={item} {...cells} />)}
+      {list.map((c) => c === 'object' ? <ObjectCell key={c} row={row} {...cells} /> : <Cell key={c} column={c} item={item} {...cells} />)}
     </div>
   )
 }
 
 function ObjectCell({ page, stack, row, list }: Cells & { row: Row }) {
-  // Where there is no room for more columns there is none for marks either.
+  // With few columns there is no room for marks.
   const tight = list.length < 4
   const { item } = row, { kind, name } = titleOf(page, item), place = stack.tree[item.place], n = page.node(item.node)
   const how = hows[place.w ?? 'root'], mark = (text: string, says: string) => <span class="tree-mark" title={says}>{text}</span>
@@ -229,21 +229,21 @@ function ObjectCell({ page, stack, row, list }: Cells & { row: Row }) {
   )
 }
 
-function Cell({ page, stack, uses, list, now, of, item }: Cells & { of: Column; item: Item }) {
-  const n = page.node(item.node), p = stack.tree[item.place], own = item.fold ? item.worst : n.h ?? 0, below = item.fold || p.b === own ? 0 : p.b ?? 0
-  const u = of === 'pods' || of === 'uses' ? usesOfItem(uses, item) : undefined
-  switch (of) {
+function Cell({ page, stack, uses, list, now, column, item }: Cells & { column: Column; item: Item }) {
+  const n = page.node(item.node), p = stack.tree[item.place], own = item.fold ? item.worst : n.h ?? 0, worstBelow = item.fold || p.b === own ? 0 : p.b ?? 0
+  const u = column === 'pods' || column === 'uses' ? usesOfItem(uses, item) : undefined
+  switch (column) {
     case 'health': {
-      const is = health[own]
-      const under = below >= trouble && !list.includes('below') ? health[below] : null
+      const state = health[own]
+      const hidden = worstBelow >= trouble && !list.includes('below') ? health[worstBelow] : null
       return (
-        <div role="gridcell" class={'tree-health tone-' + is.tone} title={item.fold ? foldHealth(page, stack, item) : undefined}>
-          {is.word && <><span aria-hidden="true">{is.glyph} </span>{item.fold ? foldHealth(page, stack, item) : is.word}</>}
-          {under && <span class={'tone-' + under.tone} title={'below: ' + under.word}><span aria-hidden="true"> ▾{under.glyph}</span><span class="unseen"> below: {under.word}</span></span>}
+        <div role="gridcell" class={'tree-health tone-' + state.tone} title={item.fold ? foldHealth(page, stack, item) : undefined}>
+          {state.word && <><span aria-hidden="true">{state.glyph} </span>{item.fold ? foldHealth(page, stack, item) : state.word}</>}
+          {hidden && <span class={'tone-' + hidden.tone} title={'below: ' + hidden.word}><span aria-hidden="true"> ▾{hidden.glyph}</span><span class="unseen"> below: {hidden.word}</span></span>}
         </div>
       )
     }
-    case 'below': return <div role="gridcell" class={'tone-' + health[below].tone}>{below > 0 && <><span aria-hidden="true">{health[below].glyph} </span>{health[below].word}</>}</div>
+    case 'below': return <div role="gridcell" class={'tone-' + health[worstBelow].tone}>{worstBelow > 0 && <><span aria-hidden="true">{health[worstBelow].glyph} </span>{health[worstBelow].word}</>}</div>
     case 'cost': return <div role="gridcell" class="tree-cost">{item.cost === undefined ? '' : money(item.cost)}</div>
     case 'pods': return <div role="gridcell" class="tree-pods">{u && (item.children.length || item.fold ? u.pods : '')}</div>
     case 'uses': return <div role="gridcell" class="tree-uses" title={u && u.measured < u.pods ? `${u.measured} of ${u.pods} pods were measured` : undefined}>{u && usesText(u)}</div>

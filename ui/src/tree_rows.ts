@@ -1,17 +1,17 @@
-// What the treegrid has in its rows, and what of it there is room for; all without a browser.
+// The rows and columns of the treegrid. Independent of the browser.
 
 import { filtersOf, type Page } from './page.ts'
 import type { UIState, Stack } from './ui_state.ts'
 import type { Item, Shape } from './shape.ts'
 import { count, cpu, bytes, health, money, trouble } from './words.ts'
 
-/** A row: an item at its place among its siblings. open is undefined where nothing is below it. */
+/** A row: an item with its position among its siblings. open is undefined without children. */
 export interface Row { item: Item; at: number; of: number; open?: boolean }
 
-/** Stacks with more items begin closed, but for what leads to trouble. */
+/** Stacks with more items start closed, except the ancestors of unhealthy objects. */
 export const large = 120
 
-/** The rows that are seen: what is below a closed one is not. */
+/** The visible rows: without those below a closed row. */
 export function rowsOf(s: Shape, isOpen: (it: Item) => boolean): Row[] {
   const out: Row[] = [], todo: Row[] = []
   const push = (items: Item[]) => { for (let i = items.length - 1; i >= 0; i--) todo.push({ item: items[i], at: i + 1, of: items.length }) }
@@ -28,8 +28,8 @@ export function rowsOf(s: Shape, isOpen: (it: Item) => boolean): Row[] {
 interface Memory { topology: number; leads: Set<string> }
 const memories = new WeakMap<Page, Map<string, Memory>>()
 
-/** Says what is open: what the user opened or closed, or else all of a small stack and of one that
-    is filtered; of a large one its roots, and what led to trouble when its objects last changed. */
+/** Returns whether an item is open: as the user chose, else all items of a small or filtered stack;
+    of a large one its roots, and the ancestors of objects that were unhealthy at the last change. */
 export function opener(page: Page, s: Shape): (it: Item) => boolean {
   const c = page.choice, open = new Set(c.open), closed = new Set(c.closed)
   const leads = s.items.length > large && !filtered(page) ? leading(page, s) : null
@@ -43,9 +43,9 @@ export function filtered({ choice: c }: Page): boolean {
 function leading(page: Page, s: Shape): Set<string> {
   let all = memories.get(page)
   if (!all) memories.set(page, all = new Map())
-  const of = page.choice.stack + ' ' + page.choice.root
-  let m = all.get(of)
-  if (!m) all.set(of, m = { topology: -1, leads: new Set() })
+  const key = page.choice.stack + ' ' + page.choice.root
+  let m = all.get(key)
+  if (!m) all.set(key, m = { topology: -1, leads: new Set() })
   if (m.topology !== page.topology) {
     m.topology = page.topology
     for (const it of s.items) if (!it.depth || it.children.some((c) => c.worst >= trouble)) m.leads.add(it.key)
@@ -53,29 +53,29 @@ function leading(page: Page, s: Shape): Set<string> {
   return m.leads
 }
 
-/** What is to be chosen so that items are open, or closed. */
+/** Returns the choice that opens or closes items. */
 export function toggled(page: Page, s: Shape, items: Item[], to: boolean): { open: string[]; closed: string[] } {
   const open = new Set(page.choice.open), closed = new Set(page.choice.closed), keys = (set: Set<string>) => [...set]
   for (const { key, fold } of items) {
     ;(to ? closed : open).delete(key)
     if (fold && to) open.add(key)
   }
-  const is = opener({ choice: { ...page.choice, open: keys(open), closed: keys(closed) }, topology: page.topology } as Page, s)
-  for (const it of items) if (!it.fold && is(it) !== to) (to ? open : closed).add(it.key)
+  const isOpen = opener({ choice: { ...page.choice, open: keys(open), closed: keys(closed) }, topology: page.topology } as Page, s)
+  for (const it of items) if (!it.fold && isOpen(it) !== to) (to ? open : closed).add(it.key)
   return { open: keys(open), closed: keys(closed) }
 }
 
-/** The row of the selection: the one it was made in, or else where the node has its place, or the fold that it is in; -1 where it is not seen. */
+/** The row of the selection: the selected row, else that of the node, else that of its fold; -1 if none is visible. */
 export function rowOf(rows: Row[], stack: Stack, key: string, node: number): number {
-  const made = rows.findIndex((r) => r.item.key === key)
-  if (made >= 0 && (node < 0 || has(rows[made].item, stack, node))) return made
+  const selected = rows.findIndex((r) => r.item.key === key)
+  if (selected >= 0 && (node < 0 || has(rows[selected].item, stack, node))) return selected
   if (node < 0) return -1
   const place = rows.findIndex((r) => !r.item.fold && r.item.node === node && !stack.tree[r.item.place].a)
   if (place >= 0) return place
   return rows.findIndex((r) => (!r.item.fold || !r.open) && has(r.item, stack, node))
 }
 
-/** The row that Tab leads to where none is selected: the one that was moved to; or, where it is gone, the one that took its place. */
+/** The row that Tab focuses without a selection: the last active one, or the one at its position if it was removed. */
 export function activeOf(rows: Row[], key: string, last: number): number {
   const at = rows.findIndex((r) => r.item.key === key)
   return at >= 0 ? at : Math.max(0, Math.min(last, rows.length - 1))
@@ -83,15 +83,15 @@ export function activeOf(rows: Row[], key: string, last: number): number {
 
 const has = (it: Item, stack: Stack, node: number) => it.fold ? it.fold.some((p) => stack.tree[p].n === node) : it.node === node
 
-/** The items above the place of a node, which are to be opened for it to be seen. */
+/** The ancestors of a node, which must be open to show it. */
 export function above(s: Shape, stack: Stack, node: number): Item[] {
-  const of = (it: Item) => has(it, stack, node)
+  const holds = (it: Item) => has(it, stack, node)
   const out: Item[] = []
-  for (let it = (s.items.find((i) => !i.fold && of(i) && !stack.tree[i.place].a) ?? s.items.find(of))?.parent; it; it = it.parent) out.push(it)
+  for (let it = (s.items.find((i) => !i.fold && holds(i) && !stack.tree[i.place].a) ?? s.items.find(holds))?.parent; it; it = it.parent) out.push(it)
   return out
 }
 
-/** The next row whose name begins with what was typed; one letter again goes on to the next. */
+/** The next row whose name starts with the typed text; a repeated letter moves to the next match. */
 export function typed(page: Page, rows: Row[], from: number, text: string): number {
   const same = [...text].every((c) => c === text[0]), want = same ? text[0] : text
   for (let i = same ? 1 : 0; i < rows.length + 1; i++) {
@@ -101,35 +101,35 @@ export function typed(page: Page, rows: Row[], from: number, text: string): numb
   return -1
 }
 
-/** Kind and name of an item; of a fold what is in it. */
+/** Kind and name of an item; of a fold its number of objects and their kind. */
 export function titleOf(page: Page, it: Item): { kind: string; name: string } {
   const n = page.node(it.node), { kind } = page.kind(n)
   if (!it.fold) return { kind, name: n.n }
   return { kind: '', name: count(it.fold.length) + ' ' + (it.key.startsWith('(more') ? 'more' : kinds(kind)) }
 }
 
-/** More than one of a kind. */
+/** The plural of a kind. */
 export const kinds = (kind: string) => /(s|x|ch)$/.test(kind) ? kind + 'es' : /[^aeiou]y$/.test(kind) ? kind.slice(0, -1) + 'ies' : kind + 's'
 
-/** How the leaves of a fold fare, the worst first: "1 of 12 Degraded", "all Healthy". */
+/** The worst health in a fold and its count: "1 of 12 Degraded", "all Healthy". */
 export function foldHealth(page: Page, stack: Stack, it: Item): string {
-  const all = it.fold!.map((p) => page.picture.nodes[stack.tree[p].n]?.h ?? 0), worst = Math.max(...all), n = all.filter((h) => h === worst).length
+  const all = it.fold!.map((p) => page.uiState.nodes[stack.tree[p].n]?.h ?? 0), worst = Math.max(...all), n = all.filter((h) => h === worst).length
   return (n === all.length ? 'all' : `${n} of ${all.length}`) + ' ' + (health[worst].word || 'without a health')
 }
 
-/** What the pods at and below a place use: how many there are, and how many of them were measured. */
+/** The usage of the pods at and below a place, with their number and how many were measured. */
 export interface Uses { pods: number; measured: number; c: number; m: number }
 
-const used = new WeakMap<Stack, { of: UIState; uses: (Uses | undefined)[] }>()
+const used = new WeakMap<Stack, { uiState: UIState; uses: (Uses | undefined)[] }>()
 
 export function usesOf(page: Page, stack: Stack): (Uses | undefined)[] {
   const known = used.get(stack)
-  if (known?.of === page.picture) return known.uses
+  if (known?.uiState === page.uiState) return known.uses
   const { tree } = stack, uses: (Uses | undefined)[] = [], path: number[] = []
   tree.forEach((p, i) => {
     path.length = Math.min(p.d ?? 0, path.length)
     path.push(i)
-    const n = page.picture.nodes[p.n]
+    const n = page.uiState.nodes[p.n]
     if (p.a || !n || page.kind(n).kind !== 'Pod' || page.kind(n).group) return
     const { c, m } = n.u ?? {}, measured = c !== undefined || m !== undefined ? 1 : 0
     for (const at of path) {
@@ -140,7 +140,7 @@ export function usesOf(page: Page, stack: Stack): (Uses | undefined)[] {
       u.m += m ?? 0
     }
   })
-  used.set(stack, { of: page.picture, uses })
+  used.set(stack, { uiState: page.uiState, uses })
   return uses
 }
 
@@ -154,10 +154,10 @@ export const usesText = (u: Uses) => u.measured ? `${cpu(u.c)} · ${bytes(u.m)}`
 
 export type Column = 'object' | 'health' | 'below' | 'cost' | 'pods' | 'uses' | 'since' | 'message'
 const order: Column[] = ['object', 'health', 'below', 'cost', 'pods', 'uses', 'since', 'message']
-/** Who gets room first, after what is always there. */
+/** The optional columns, by priority. */
 const next: Column[] = ['below', 'since', 'message', 'pods', 'uses']
 
-/** What each column needs, in pixels; 0 where it has nothing to say. */
+/** The width of each column in pixels; 0 without content. */
 export function needs(page: Page, stack: Stack, s: Shape, uses: (Uses | undefined)[], letter: number): { [c in Column]: number } {
   const letters = { object: 0, health: 6, below: 0, cost: 0, pods: 0, uses: 0, since: 0, message: 0 }, widest = (c: Column, n: number) => { if (n > letters[c]) letters[c] = n }
   for (const it of s.items) {
@@ -165,7 +165,7 @@ export function needs(page: Page, stack: Stack, s: Shape, uses: (Uses | undefine
     widest('object', it.depth * 2 + kind.length + name.length + 4)
     const lower = it.fold || p.b === (n.h ?? 0) ? 0 : p.b ?? 0
     widest('health', it.fold ? Math.min(foldHealth(page, stack, it).length + 3, 20) : health[n.h ?? 0].word.length + (lower >= trouble ? 6 : 3))
-    if (it.cost !== undefined) widest('cost', Math.max(money(it.cost).length, 5 + (page.picture.currency ?? '').length))
+    if (it.cost !== undefined) widest('cost', Math.max(money(it.cost).length, 5 + (page.uiState.currency ?? '').length))
     if (lower) widest('below', health[lower].word.length + 3)
     if (n.i) widest('since', 6)
     if (n.r || n.m) widest('message', Math.min((n.r ?? '').length + (n.m ?? '').length + 2, 40))
@@ -177,7 +177,7 @@ export function needs(page: Page, stack: Stack, s: Shape, uses: (Uses | undefine
   return Object.fromEntries(order.map((c) => [c, letters[c] && Math.round(Math.max(letters[c], c === 'object' ? 0 : c.length) * letter + 18)])) as { [c in Column]: number }
 }
 
-/** The columns that there is room for, in their order. */
+/** The columns that fit in the width, in display order. */
 export function columns(width: number, need: { [c in Column]: number }): Column[] {
   const have = new Set<Column>(['object', 'health']), add = (c: Column) => { have.add(c); width -= need[c] }
   width -= need.health
@@ -190,7 +190,7 @@ export function columns(width: number, need: { [c in Column]: number }): Column[
   return order.filter((c) => have.has(c))
 }
 
-/** The template of the columns: what is left over is for the object, and for the message. */
+/** The grid template: object and message share the remaining width. */
 export function template(list: Column[], need: { [c in Column]: number }): string {
   return list.map((c) => c === 'object' ? 'minmax(0, 1.3fr)' : c === 'message' ? 'minmax(0, 1fr)' : need[c] + 'px').join(' ')
 }

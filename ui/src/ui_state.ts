@@ -1,5 +1,5 @@
-// The UIState as the program writes it: docs/schema/ui-state.json, internal/view/uistate.go, where every field is explained.
-// What is absent is not known, or nothing.
+// The UIState: docs/schema/ui-state.json; internal/view/uistate.go explains each field. An absent
+// field is unknown or empty.
 
 export interface UIState {
   apiVersion: string
@@ -101,12 +101,12 @@ export interface Place {
   o?: number
   p?: string
   y?: number[]
-  g?: { [what: string]: number }
+  g?: { [part: string]: number }
 }
 
 export interface Costs {
   groupBy: string
-  rows: { name: string; pods?: number; cost: number; parts?: { [what: string]: number } }[]
+  rows: { name: string; pods?: number; cost: number; parts?: { [part: string]: number } }[]
   total: number
 }
 

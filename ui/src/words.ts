@@ -1,4 +1,4 @@
-// How the page says things: health by glyph and word, relations by word, money, quantities, ages.
+// Formatting: health, relations, money, quantities, ages, commands.
 
 /** Health by its number in a UIState, the best first. */
 export const health = [
@@ -11,7 +11,7 @@ export const health = [
   { word: 'Degraded', glyph: '✖', tone: 'bad' },
 ] as const
 
-/** From this number on something is wrong that somebody should look at. */
+/** Health from this number on is unhealthy. */
 export const trouble = 4
 
 export const relations = ['', 'owns', 'needs', 'serves'] as const
@@ -22,16 +22,16 @@ export function money(cents: number, currency = ''): string {
   return (currency && currency + ' ') + (cents < 0 ? '−' : '') + count(all.slice(0, -2)) + '.' + all.slice(-2)
 }
 
-/** A count with its separators: "5,000". Intl would take a hundred times as long, which trees have not. */
+/** A count with separators: "5,000". Intl is a hundred times slower, too slow for trees. */
 export const count = (n: number | string) => String(n).replace(/\B(?=(\d{3})+$)/g, ',')
 
 /** "1 pod", "12 pods". */
-export const plural = (n: number, one: string, many = one + 's') => `${count(n)} ${n === 1 ? one : many}`
+export const plural = (n: number, one: string, pluralForm = one + 's') => `${count(n)} ${n === 1 ? one : pluralForm}`
 
-/** Thousandths of a core, as the program writes them: in cores where there are many. */
+/** CPU from thousandths of a core, as the command writes it: in cores if large. */
 export const cpu = (milli: number) => milli < 10_000 ? milli + 'm' : String(Math.round(milli / 10) / 100)
 
-/** Bytes in the largest binary unit of which there is one at least. */
+/** Bytes in the largest binary unit with a value of at least 1. */
 export function bytes(n: number): string {
   let unit = 0
   for (; Math.abs(n) >= 1024 && unit < 6; unit++) n /= 1024
@@ -39,7 +39,7 @@ export function bytes(n: number): string {
   return Math.round(n * places) / places + ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'][unit]
 }
 
-/** How long, as kubectl writes it: "45s", "108m", "6h28m", "11d". */
+/** A duration in the format of kubectl: "45s", "108m", "6h28m", "11d". */
 export function age(seconds: number): string {
   const s = Math.max(0, Math.floor(seconds)), m = Math.floor(s / 60), h = Math.floor(m / 60), d = Math.floor(h / 24), y = Math.floor(d / 365)
   const two = (a: number, b: number, big: string, small: string) => a + big + (b ? b + small : '')
@@ -53,7 +53,7 @@ export function age(seconds: number): string {
   return y < 8 ? two(y, d % 365, 'y', 'd') : y + 'y'
 }
 
-/** A moment in words of the reader's clock: "2026-09-14 09:30". */
+/** A point in time in the time zone of the browser: "2026-09-14 09:30". */
 export function moment(at: string | number): string {
   const d = new Date(typeof at === 'number' ? at * 1000 : at)
   if (isNaN(+d)) return String(at)
@@ -67,31 +67,31 @@ export function parse(ref: string): { kind: string; group: string; namespace: st
   return { kind: dot < 0 ? type : type.slice(0, dot), group: dot < 0 ? '' : type.slice(dot + 1), namespace: rest.join('/'), name }
 }
 
-/** Kind/name, where group and namespace need not be told. */
+/** Kind/name, without group and namespace. */
 export function short(ref: string): string {
   const { kind, name } = parse(ref)
   return name ? kind + '/' + name : ref
 }
 
-/** An argument of a command that is pasted into a shell. */
+/** Quotes an argument for a shell. */
 export const quote = (arg: string) => /^[\w@%+=:,./-]+$/.test(arg) ? arg : "'" + arg.replace(/'/g, "'\\''") + "'"
 
-/** The words of a search, all of which are wanted. */
+/** The words of a search, all of which must match. */
 export const wordsOf = (search: string) => search.toLowerCase().split(/\s+/).filter(Boolean)
 
 export const capital = (text: string) => text[0].toUpperCase() + text.slice(1)
 
-/** How an object or a kind is written: Kind.group. */
+/** A kind as Kind.group. */
 export const kindKey = (k: { kind: string; group?: string }) => k.kind + (k.group ? '.' + k.group : '')
 
-/** The flag of kubectl for a namespace. */
+/** The namespace flag of kubectl. */
 export const inNamespace = (namespace = '', all = false) => namespace ? ['-n', namespace] : all ? ['-A'] : []
 
-/** The flags by which a command reads what this page was read from. */
+/** The flags that make a command read the source of this page. */
 export function readFrom(source = ''): string[] {
   const [kind, ...name] = source.split(' ')
   return kind === 'snapshot' ? ['--from', name.join(' ')] : kind === 'context' ? ['--context', name.join(' ')] : []
 }
 
-/** A command as it is pasted into a shell. */
+/** A command line, quoted for a shell. */
 export const command = (...words: string[]) => words.map(quote).join(' ')

@@ -105,10 +105,10 @@ test('what is wrong in an object is said, but for what a connection puts there',
   const s = { required: ['secretName', 'issuerRef'], properties: { secretName: { type: 'string' }, issuerRef: ref, names: { type: 'array', items: { type: 'string', minLength: 2 } }, size: { type: 'integer', minimum: 1 }, toString: ref } }
   const r = { apiVersion: 'a/v1', kind: 'C', spec: { names: ['ab', 'c'], size: 0 } }, schemas = new Map([['C.a', s]])
   const m = { spec: { apps: [{ name: 'x', roots: ['a/b'] }, { name: 'web', resources: [{ template: '' }, r] }] } }
-  const said = (m) => c.lacks(m, schemas).map((f) => `${f.app} ${f.path}: ${f.message}`)
+  const faults = (m) => c.specFaults(m, schemas).map((f) => `${f.app} ${f.path}: ${f.message}`)
   const rest = ['1 spec.names[1]: want 2 characters at least', '1 spec.size: want at least 1']
-  assert.deepEqual(said(m), ['1 spec.secretName: wanted', '1 spec.issuerRef: wanted', ...rest])
+  assert.deepEqual(faults(m), ['1 spec.secretName: wanted', '1 spec.issuerRef: wanted', ...rest])
   m.spec.connections = ['spec.issuerRef.name', 'spec.secretName'].map((path) => ({ from: { app: 'x', path: 'metadata.name' }, to: { app: 'web', path } }))
-  assert.deepEqual(said(m), rest)
-  assert.deepEqual(c.lacks({ spec: { apps: [{ name: 'web', resources: [r] }] } }, new Map()), [], 'no schema, no word')
+  assert.deepEqual(faults(m), rest)
+  assert.deepEqual(c.specFaults({ spec: { apps: [{ name: 'web', resources: [r] }] } }, new Map()), [], 'no schema, no word')
 })

@@ -1,4 +1,4 @@
-// An impact is laid out and worded as in a terminal: internal/cli/ui_ask_impact_test.go writes what that shows.
+// The layout and texts of an impact are those of the terminal; internal/cli/ui_ask_impact_test.go writes the fixture.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -10,13 +10,13 @@ const impacts = JSON.parse(readFileSync(new URL('fixtures/impacts.json', import.
 
 const glyphs = { bad: '✖ ', warn: '! ', none: '' }
 
-/** The lines of a terminal: how deep, the object, what happens to it. */
+/** The lines of the terminal: depth, object, effect. */
 function lines(im) {
   const home = parse(im.object).namespace
   const name = (ref) => { const { kind, namespace, name } = parse(ref); return [kind, ...(namespace && namespace !== home ? [namespace] : []), name].join('/') }
   const suffers = (d) => ['  ', name(d.id), `${glyphs[toneOf(d)]}${effectWord(d)}${effectMore(d)} (${d.cause === im.object ? '' : name(d.cause) + ', '}${d.edge.why})`]
   const { stacks, loose, data, rest } = layout(im), out = [['', name(im.object), im.summary]]
-  for (const [what, text] of notes(im, name)) out.push([' ', what, text])
+  for (const [title, text] of notes(im, name)) out.push([' ', title, text])
   for (const { touched: s, objects } of stacks) {
     out.push([' ', 'stack ' + name(s.stack), glyphs[toneOf(s)] + stackWord(s) + (s.cause ? ': ' + name(s.cause) : '') + (s.deleted ? `; ${plural(s.deleted, 'object')} of it also deleted` : '')], ...objects.map(suffers))
   }
@@ -40,15 +40,15 @@ test('there is an impact of every sort', () => {
 
 for (const { document, lines: want } of impacts) {
   test(`the impact of ${document.object}`, () => {
-    assert.deepEqual(lines(document), want.filter(([, what]) => what !== '? unread'))
+    assert.deepEqual(lines(document), want.filter(([, effect]) => effect !== '? unread'))
   })
 }
 
 test('the worst that happens to a stack is how bad it is', () => {
-  const of = (...stacks) => worst({ stacks: stacks.map(([effect, inferred]) => ({ effect, inferred })) })
-  assert.equal(of(), 'none')
-  assert.equal(of(['only new ones', false]), 'none')
-  assert.equal(of(['does without', false], ['breaks', true]), 'warn')
-  assert.equal(of(['breaks on restart', true], ['breaks on restart', false]), 'bad')
-  assert.equal(of(['deleted', false]), 'bad')
+  const tone = (...stacks) => worst({ stacks: stacks.map(([effect, inferred]) => ({ effect, inferred })) })
+  assert.equal(tone(), 'none')
+  assert.equal(tone(['only new ones', false]), 'none')
+  assert.equal(tone(['does without', false], ['breaks', true]), 'warn')
+  assert.equal(tone(['breaks on restart', true], ['breaks on restart', false]), 'bad')
+  assert.equal(tone(['deleted', false]), 'bad')
 })

@@ -6,8 +6,8 @@ import { load } from './load.mjs'
 const { layout } = await load('layout.ts')
 const fixtures = new URL('../../internal/layout/testdata/', import.meta.url)
 
-/** The forest of internal/layout/layout_test.go: made.cards. */
-function made({ Seed, Count, Reach, Roots }) {
+/** The random forest of internal/layout/layout_test.go. */
+function seeded({ Seed, Count, Reach, Roots }) {
   let x = Seed
   const random = (n) => (x = x * 48271 % 2147483647) % n
   return Array.from({ length: Count }, (_, i) => {
@@ -30,7 +30,7 @@ test('there are fixtures', () => assert.ok(names.length >= 7))
 for (const name of names) {
   test(`${name}: coordinates are those of Go`, () => {
     const f = JSON.parse(readFileSync(new URL(name, fixtures)))
-    const p = layout(forest(f.cards ?? made(f.made)), lower(f.options))
+    const p = layout(forest(f.cards ?? seeded(f.made)), lower(f.options))
     if (f.boxes) assert.deepEqual(p.boxes.map((b) => [b.x, b.y]), f.boxes)
     assert.deepEqual([p.width, p.height], [f.width, f.height])
     assert.equal(p.boxes.reduce((s, b) => (s * 31 + b.x * 7 + b.y) % 2147483647, 0), f.sum)

@@ -1,4 +1,4 @@
-// Loads a module of src/ in node: bundled by esbuild, as the page has it.
+// Loads a module of src/ in node, bundled by esbuild as for the page.
 import { buildSync } from 'esbuild'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -4,7 +4,7 @@ import { load } from './load.mjs'
 
 const { Page, decode, encode, none } = await load('page.ts')
 
-/** Numbers that are the same in every run. */
+/** Reproducible random numbers. */
 function random(seed) {
   return () => {
     seed = (seed + 0x6d2b79f5) | 0
@@ -27,7 +27,7 @@ function address(text = '') {
   }
 }
 
-const picture = (nodes, stacks = [], more = {}) => ({
+const uiState = (nodes, stacks = [], more = {}) => ({
   apiVersion: 'sysop.dev/v1alpha1', kind: 'UIState', version: 'test', title: 'test', at: '2026-09-14T09:30:00Z', mode: 'live',
   kinds: [{ kind: 'Pod' }, { kind: 'Moodle', group: 'moodlecontroller.kubeplus' }], namespaces: ['', 'shop'], labels: [], rules: [], nodes, stacks, objects: nodes.length, ...more,
 })
@@ -64,17 +64,17 @@ test('what is not known in an address is left aside', () => {
 
 test('the page opens with what the address says, or what the picture says', () => {
   const one = [{ name: 'Pod/shop/a', roots: [0], tree: [{ n: 0 }], objects: 1 }]
-  assert.equal(new Page(picture([]), null, address()).choice.view, 'stacks')
-  assert.deepEqual(new Page(picture([{ k: 0, s: 1, n: 'a' }], one), null, address()).choice, { ...none(), view: 'stack', stack: 'Pod/shop/a' })
-  assert.equal(new Page(picture([], [], { view: 'costs' }), null, address()).choice.view, 'costs')
-  assert.equal(new Page(picture([], [], { view: 'costs' }), null, address('findings')).choice.view, 'findings')
-  assert.equal(new Page(picture([]), null, address('token=abc')).choice.view, 'stacks')
+  assert.equal(new Page(uiState([]), null, address()).choice.view, 'stacks')
+  assert.deepEqual(new Page(uiState([{ k: 0, s: 1, n: 'a' }], one), null, address()).choice, { ...none(), view: 'stack', stack: 'Pod/shop/a' })
+  assert.equal(new Page(uiState([], [], { view: 'costs' }), null, address()).choice.view, 'costs')
+  assert.equal(new Page(uiState([], [], { view: 'costs' }), null, address('findings')).choice.view, 'findings')
+  assert.equal(new Page(uiState([]), null, address('token=abc')).choice.view, 'stacks')
 })
 
 test('a jump goes into the history, a patch does not; back brings the choice of before', () => {
-  const a = address(), page = new Page(picture([]), null, a)
-  let told = 0
-  const leave = page.watch(() => told++)
+  const a = address(), page = new Page(uiState([]), null, a)
+  let calls = 0
+  const leave = page.watch(() => calls++)
   page.set({ search: 'x' })
   assert.deepEqual(a.entries, ['stacks?q=x'])
   page.set({ view: 'costs', search: '' }, true)
@@ -83,14 +83,14 @@ test('a jump goes into the history, a patch does not; back brings the choice of 
   assert.deepEqual(page.choice, { ...none(), search: 'x' })
   a.go('nonsense')
   assert.deepEqual(page.choice, none())
-  assert.equal(told, 4)
+  assert.equal(calls, 4)
   leave()
   page.set({ search: 'y' })
-  assert.equal(told, 4)
+  assert.equal(calls, 4)
 })
 
 test('each view keeps its filters', () => {
-  const page = new Page(picture([]), null, address())
+  const page = new Page(uiState([]), null, address())
   page.set({ search: 'x', health: [6] })
   page.go('costs')
   assert.equal(page.choice.search, '')
@@ -102,7 +102,7 @@ test('each view keeps its filters', () => {
 
 test('what was chosen and is gone is said, and kept', () => {
   const a = { k: 0, s: 1, n: 'a' }, stack = { name: 'Pod/shop/a', roots: [0], tree: [{ n: 0 }], objects: 1 }
-  const page = new Page(picture([a], [stack]), null, address('stack?in=Pod/shop/a&at=Pod/shop/a'))
+  const page = new Page(uiState([a], [stack]), null, address('stack?in=Pod/shop/a&at=Pod/shop/a'))
   assert.deepEqual([page.selected(), page.gone()], [0, []])
   page.apply({ at: 'x', nodes: { 0: null }, stacks: { 'Pod/shop/a': null }, order: [] })
   assert.deepEqual([page.selected(), page.stack()], [-1, undefined])
@@ -114,16 +114,16 @@ test('what was chosen and is gone is said, and kept', () => {
 
 test('topology counts what comes, goes and is connected, not how it fares', () => {
   const stack = { name: 's', roots: [0], tree: [{ n: 0 }, { n: 1, d: 1, w: 'owned' }], objects: 2 }
-  const page = new Page(picture([{ k: 0, n: 'a', e: [{ t: 1, r: 1, v: 'owner', u: 0 }] }, { k: 0, n: 'b' }], [stack]), null, null)
-  const counts = (change, want, what) => {
+  const page = new Page(uiState([{ k: 0, n: 'a', e: [{ t: 1, r: 1, v: 'owner', u: 0 }] }, { k: 0, n: 'b' }], [stack]), null, null)
+  const counts = (change, want, label) => {
     const before = page.topology
     page.apply({ at: 'x', ...change })
-    assert.equal(page.topology - before, want, what)
+    assert.equal(page.topology - before, want, label)
   }
   counts({ nodes: { 1: { k: 0, n: 'b', h: 6, r: 'Crash', u: { c: 5 } } } }, 0, 'health')
   counts({ stacks: { s: { ...stack, health: 6, cost: 5, tree: [{ n: 0, b: 6, c: 5 }, { n: 1, d: 1, w: 'owned', c: 5 }] } } }, 0, 'cost')
-  counts({ head: { ...page.picture, nodes: null, stacks: null, notes: [{ reason: 'x', message: 'y' }] } }, 0, 'notes')
-  assert.equal(page.picture.nodes.length, 2)
+  counts({ head: { ...page.uiState, nodes: null, stacks: null, notes: [{ reason: 'x', message: 'y' }] } }, 0, 'notes')
+  assert.equal(page.uiState.nodes.length, 2)
   counts({ nodes: { 1: { k: 0, n: 'b', e: [{ t: 0, r: 2, v: 'spec', u: 0 }] } } }, 1, 'an edge')
   counts({ nodes: { 1: { k: 0, n: 'b', e: [{ t: 0, r: 2, v: 'spec', u: 0, f: 1 }] } } }, 1, 'what else is said of an edge')
   counts({ nodes: { 2: { k: 0, n: 'c' } } }, 1, 'a node')
@@ -137,10 +137,10 @@ test('changes applied are the new picture', () => {
   const node = () => ({ k: int(2), s: int(2), n: 'n' + int(40), h: int(7), ...(r() < 0.5 && { e: [{ t: int(20), r: 1 + int(3), v: 'spec', u: 0 }] }) })
   const stackOf = (name) => ({ name, roots: [int(20)], tree: [{ n: int(20) }, { n: int(20), d: 1 }], objects: int(9), cost: int(999) })
   const key = (n) => n && `${n.k}/${n.s}/${n.n}`
-  /** No two nodes are the same object. */
+  /** Makes the objects of nodes distinct. */
   const distinct = (nodes) => { const seen = new Set(); return nodes.map((n) => n && !seen.has(key(n)) ? (seen.add(key(n)), n) : null) }
   const same = (a, b) => JSON.stringify(a ?? null) === JSON.stringify(b ?? null)
-  let now = picture(distinct(Array.from({ length: 20 }, node)), ['a', 'b', 'c'].map(stackOf))
+  let now = uiState(distinct(Array.from({ length: 20 }, node)), ['a', 'b', 'c'].map(stackOf))
   const page = new Page(structuredClone(now), null, null)
   for (let i = 0; i < 500; i++) {
     if (r() < 0.5) page.find('Pod/n1')
@@ -158,16 +158,16 @@ test('changes applied are the new picture', () => {
     if (!same(names, now.stacks.map((s) => s.name))) change.order = names
     if (moreNamespaces !== now.namespaces || shuffled !== now.kinds) change.head = { ...next, nodes: null, stacks: null }
     page.apply(structuredClone(change))
-    assert.deepEqual(page.picture, next, `change ${i}`)
+    assert.deepEqual(page.uiState, next, `change ${i}`)
     nodes.forEach((n, id) => { if (n) assert.equal(page.find(page.ref(id)), id, page.ref(id)) })
-    const there = new Set(nodes.flatMap((n, id) => n ? [page.ref(id)] : []))
-    for (const kind of ['Pod', 'Moodle.moodlecontroller.kubeplus']) for (let j = 0; j < 40; j++) if (!there.has(`${kind}/n${j}`)) assert.equal(page.find(`${kind}/n${j}`), -1)
+    const present = new Set(nodes.flatMap((n, id) => n ? [page.ref(id)] : []))
+    for (const kind of ['Pod', 'Moodle.moodlecontroller.kubeplus']) for (let j = 0; j < 40; j++) if (!present.has(`${kind}/n${j}`)) assert.equal(page.find(`${kind}/n${j}`), -1)
     now = next
   }
 })
 
 test('a whole picture keeps the choice, and moves only what is other', () => {
-  const now = picture([{ k: 0, n: 'a', h: 1 }], [{ name: 's', roots: [0], tree: [{ n: 0 }], objects: 1 }])
+  const now = uiState([{ k: 0, n: 'a', h: 1 }], [{ name: 's', roots: [0], tree: [{ n: 0 }], objects: 1 }])
   const page = new Page(now, null, address('stack?in=s&at=Pod/a'))
   page.replace({ ...now, nodes: [{ k: 0, n: 'a', h: 6 }] })
   assert.deepEqual([page.topology, page.selected(), page.choice.stack], [0, 0, 's'])
@@ -184,7 +184,7 @@ test('the address of a server that was started again, opened in the same tab, is
   give('history', { pushState() {}, replaceState() {} })
   give('addEventListener', (name, f) => { heard[name] = f })
   try {
-    new Page(picture([]), null)
+    new Page(uiState([]), null)
     location.hash = '#stacks?q=web'
     heard.popstate()
     assert.equal(loaded, 0)

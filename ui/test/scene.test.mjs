@@ -10,7 +10,7 @@ const testdata = new URL('../../internal/render/testdata/', import.meta.url)
 
 function open() {
   const page = new Page(JSON.parse(readFileSync(new URL('picture.json', testdata))), null)
-  const [stack] = page.picture.stacks
+  const [stack] = page.uiState.stacks
   page.choice.stack = stack.name
   return { page, stack, scene: () => g.scene(page, stack, shape(page, stack), 160) }
 }
@@ -39,8 +39,8 @@ test('an edge is drawn once, and not where the tree has a line', () => {
 
 test('health moves no card, and a scene takes over the items of now', () => {
   const { page, stack, scene } = open(), s = scene(), before = s.cards.map((c) => [c.x, c.y])
-  page.picture.nodes[2] = { ...page.picture.nodes[2], h: 6 }
-  page.picture.at = 'later'
+  page.uiState.nodes[2] = { ...page.uiState.nodes[2], h: 6 }
+  page.uiState.at = 'later'
   const now = shape(page, stack)
   assert.ok(g.keep(s, stack, now))
   assert.ok(s.cards.some((c) => c.item.fold && c.item.worst === 6))
@@ -81,8 +81,8 @@ test('to fit stops where names can be read, and starts at the root or the select
 test('zoom keeps the point below the pointer, within bounds', () => {
   const v = g.zoom({ x: 10, y: 20, z: 1 }, 1.5, 300, 200)
   assert.deepEqual([(300 - v.x) / v.z, (200 - v.y) / v.z].map(Math.round), [290, 180])
-  assert.equal(g.zoom(v, 100, 0, 0).z, g.most)
-  assert.equal(g.zoom(v, 0.0001, 0, 0).z, g.least)
+  assert.equal(g.zoom(v, 100, 0, 0).z, g.maxZoom)
+  assert.equal(g.zoom(v, 0.0001, 0, 0).z, g.minZoom)
 })
 
 test('what is in sight is not moved, what is not is moved as little as can be', () => {
@@ -101,8 +101,8 @@ test('what is selected elsewhere comes to the middle, unless it is in sight', ()
 
 test('arrows go to parent, first child and siblings, and stay where there is none', () => {
   const { page, scene } = open(), s = scene()
-  const by = (name) => s.cards.findIndex((c) => !c.item.fold && page.node(c.item.node).n === name)
-  const go = (from, key) => page.node(s.cards[g.neighbor(s, by(from), key)].item.node).n
+  const cardNamed = (name) => s.cards.findIndex((c) => !c.item.fold && page.node(c.item.node).n === name)
+  const go = (from, key) => page.node(s.cards[g.neighbor(s, cardNamed(from), key)].item.node).n
   assert.equal(go('shop', 'ArrowRight'), 'web')
   assert.equal(go('shop', 'ArrowLeft'), 'shop')
   assert.equal(go('shop', 'ArrowDown'), 'shop')

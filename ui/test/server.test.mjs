@@ -26,34 +26,34 @@ test('half an event is not told', () => {
   assert.deepEqual(got, [{ name: 'change', data: '{"at":1}' }])
 })
 
-/** A browser's tab for a while: its address, its storage, and what its origin answers. */
+/** Simulates a tab of a browser: its address, its storage, and the responses of its origin. */
 async function tab({ hash = '', stored = {}, answer }, todo) {
   const names = ['location', 'history', 'sessionStorage', 'fetch'], was = names.map((name) => [name, Object.getOwnPropertyDescriptor(globalThis, name)])
-  const kept = new Map(Object.entries(stored)), asked = []
+  const storage = new Map(Object.entries(stored)), asked = []
   const give = (name, value) => Object.defineProperty(globalThis, name, { value, configurable: true })
   give('location', { hash, pathname: '/' })
   give('history', { replaceState: () => { location.hash = '' } })
-  give('sessionStorage', { getItem: (k) => kept.get(k) ?? null, setItem: (k, v) => { kept.set(k, v) } })
+  give('sessionStorage', { getItem: (k) => storage.get(k) ?? null, setItem: (k, v) => { storage.set(k, v) } })
   give('fetch', async (url, init) => {
     asked.push({ url, headers: init.headers ?? {}, credentials: init.credentials, body: init.body })
     return answer(url, init)
   })
   try {
-    await todo(await load('server.ts'), { kept, asked })
+    await todo(await load('server.ts'), { storage, asked })
   } finally {
     for (const [name, d] of was) if (d) Object.defineProperty(globalThis, name, d); else delete globalThis[name]
   }
 }
 
 const json = (body, status = 200) => new Response(JSON.stringify(body), { status })
-const only = (url) => url === '/api/session' ? json({ bearer: 'B1' }) : json({ ok: true })
+const session = (url) => url === '/api/session' ? json({ bearer: 'B1' }) : json({ ok: true })
 
-test('the token is exchanged for a bearer, which every request carries and no cookie does', () => tab({ hash: '#token=T1', answer: only }, async ({ enter, server }, { kept, asked }) => {
+test('the token is exchanged for a bearer, which every request carries and no cookie does', () => tab({ hash: '#token=T1', answer: session }, async ({ enter, server }, { storage, asked }) => {
   const { refused, leave } = await enter()
   try {
     assert.equal(refused, null)
     assert.equal(location.hash, '', 'the token stays in the address')
-    assert.deepEqual([...kept], [['sysop-bearer', 'B1']])
+    assert.deepEqual([...storage], [['sysop-bearer', 'B1']])
     assert.deepEqual(JSON.parse(asked[0].body), { token: 'T1' })
     assert.equal(asked[0].headers.Authorization, undefined)
     await server.get('object', { ref: 'Pod/a/b' })
@@ -65,21 +65,21 @@ test('the token is exchanged for a bearer, which every request carries and no co
   }
 }))
 
-test('a reload has the bearer of its tab, and the address opened again keeps it', () => tab({ hash: '#token=T1', stored: { 'sysop-bearer': 'B0' }, answer: () => new Response(null, { status: 204 }) }, async ({ enter }, { kept, asked }) => {
+test('a reload has the bearer of its tab, and the address opened again keeps it', () => tab({ hash: '#token=T1', stored: { 'sysop-bearer': 'B0' }, answer: () => new Response(null, { status: 204 }) }, async ({ enter }, { storage, asked }) => {
   const { refused, leave } = await enter()
   leave()
   assert.equal(refused, null)
   assert.equal(asked[0].headers.Authorization, 'Bearer B0')
-  assert.equal(kept.get('sysop-bearer'), 'B0')
+  assert.equal(storage.get('sysop-bearer'), 'B0')
 }))
 
-test('another tab of the origin is let in by the one that is open', () => tab({ hash: '#token=T1', answer: only }, async (first) => {
+test('another tab of the origin is let in by the one that is open', () => tab({ hash: '#token=T1', answer: session }, async (first) => {
   const { leave } = await first.enter()
   try {
-    await tab({ answer: only }, async (second, { kept, asked }) => {
+    await tab({ answer: session }, async (second, { storage, asked }) => {
       const entered = await second.enter()
       entered.leave()
-      assert.equal(kept.get('sysop-bearer'), 'B1')
+      assert.equal(storage.get('sysop-bearer'), 'B1')
       assert.equal(asked.length, 0)
     })
   } finally {
@@ -100,11 +100,11 @@ test('the stream carries the bearer', () => tab({ stored: { 'sysop-bearer': 'B0'
   }
 }))
 
-test('without token, storage and other tabs nobody is in', () => tab({ answer: only }, async ({ enter }, { kept }) => {
+test('without token, storage and other tabs nobody is in', () => tab({ answer: session }, async ({ enter }, { storage }) => {
   const { refused, leave } = await enter()
   leave()
   assert.equal(refused, null)
-  assert.equal(kept.size, 0)
+  assert.equal(storage.size, 0)
 }))
 
 test('a token that was used says so', () => tab({ hash: '#token=T1', answer: () => json({ error: 'this address was opened before' }, 401) }, async ({ enter }) => {

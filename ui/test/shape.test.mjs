@@ -5,9 +5,9 @@ import { load } from './load.mjs'
 const { shape, limit, all } = await load('shape.ts')
 const { Page } = await load('page.ts')
 
-/** A page of one stack, from lines such as "  owned Pod/web/a 6": two blanks a depth, how, ref, health. */
+/** A page of one stack, from lines such as "  owned Pod/web/a 6": indentation by depth, relation, ref, health. */
 function pageOf(text, more = {}) {
-  const picture = { kinds: [], namespaces: [''], labels: ['app=web', 'app=db', 'tier=front'], rules: ['owner'], nodes: [], stacks: [], objects: 0, at: '1' }
+  const uiState = { kinds: [], namespaces: [''], labels: ['app=web', 'app=db', 'tier=front'], rules: ['owner'], nodes: [], stacks: [], objects: 0, at: '1' }
   const numbers = new Map(), tree = []
   const index = (list, same, v) => {
     const at = list.findIndex(same)
@@ -18,27 +18,27 @@ function pageOf(text, more = {}) {
     const [kind, ns, n] = ref.split('/')
     const [name, ...group] = kind.split('.')
     if (!numbers.has(ref)) {
-      const k = index(picture.kinds, (x) => x.kind === name, { kind: name, ...(group.length ? { group: group.join('.') } : {}) })
-      numbers.set(ref, picture.nodes.push({ k, s: index(picture.namespaces, (x) => x === ns, ns), n, h: +h || undefined, ...more[ref] }) - 1)
+      const k = index(uiState.kinds, (x) => x.kind === name, { kind: name, ...(group.length ? { group: group.join('.') } : {}) })
+      numbers.set(ref, uiState.nodes.push({ k, s: index(uiState.namespaces, (x) => x === ns, ns), n, h: +h || undefined, ...more[ref] }) - 1)
     }
     const d = line.search(/\S/) / 2
     tree.push({ n: numbers.get(ref), ...(d ? { d } : {}), w, ...(flags.includes('again') ? { a: true } : {}), ...(flags.includes('cost') ? { c: 5 } : {}) })
   }
   for (let i = tree.length - 1; i >= 0; i--) {
     let b = 0
-    for (let j = i + 1; j < tree.length && (tree[j].d ?? 0) > (tree[i].d ?? 0); j++) b = Math.max(b, picture.nodes[tree[j].n].h ?? 0)
+    for (let j = i + 1; j < tree.length && (tree[j].d ?? 0) > (tree[i].d ?? 0); j++) b = Math.max(b, uiState.nodes[tree[j].n].h ?? 0)
     if (b) tree[i].b = b
   }
-  picture.stacks = [{ name: 's', roots: [0], tree, objects: tree.length }]
-  const page = new Page(picture, null)
+  uiState.stacks = [{ name: 's', roots: [0], tree, objects: tree.length }]
+  const page = new Page(uiState, null)
   page.choice.stack = 's'
-  page.find = (ref) => picture.nodes.findIndex((n, i) => n && page.ref(i) === ref)
+  page.find = (ref) => uiState.nodes.findIndex((n, i) => n && page.ref(i) === ref)
   return page
 }
 
-const of = (page) => shape(page, page.picture.stacks[0])
+const shaped = (page) => shape(page, page.uiState.stacks[0])
 const nameOf = (page, it) => it.fold ? `${it.fold.length}x${page.kind(page.node(it.node)).kind}` : page.node(it.node).n
-const lines = (page) => of(page).items.map((it) => '  '.repeat(it.depth) + nameOf(page, it) + (it.context ? '?' : ''))
+const lines = (page) => shaped(page).items.map((it) => '  '.repeat(it.depth) + nameOf(page, it) + (it.context ? '?' : ''))
 
 const shop = `
 root Shop.example.dev/web/shop 1
@@ -54,11 +54,11 @@ root Shop.example.dev/web/shop 1
 `
 
 test('everything is drawn, equal leaves as one, what is in trouble by itself', () => {
-  const page = pageOf(shop), s = of(page)
+  const page = pageOf(shop), s = shaped(page)
   assert.deepEqual(lines(page), ['shop', '  web', '    4xPod', '    c', '  tls', '    front', '  web'])
   assert.deepEqual([s.shown, s.of, s.capped], [10, 10, 0])
   const fold = s.items[2]
-  assert.deepEqual([fold.worst, fold.cost, fold.bad, fold.parent.node, fold.fold.map((p) => page.node(page.picture.stacks[0].tree[p].n).n)], [1, 20, undefined, 1, ['a', 'b', 'd', 'e']])
+  assert.deepEqual([fold.worst, fold.cost, fold.bad, fold.parent.node, fold.fold.map((p) => page.node(page.uiState.stacks[0].tree[p].n).n)], [1, 20, undefined, 1, ['a', 'b', 'd', 'e']])
   assert.equal(s.items[0].worst, 6)
   assert.equal(new Set(s.items.map((it) => it.key)).size, s.items.length)
 })
@@ -78,39 +78,39 @@ root A/x/a
 })
 
 test('health moves nothing: a leaf of a fold that turns bad is named, one alone that is well again stays', () => {
-  const page = pageOf(shop), before = of(page).items.map((it) => it.key)
-  page.picture.nodes[2] = { ...page.picture.nodes[2], h: 6 }
-  page.picture.nodes[4] = { ...page.picture.nodes[4], h: 1 }
-  page.picture.at = '2'
-  const s = of(page)
+  const page = pageOf(shop), before = shaped(page).items.map((it) => it.key)
+  page.uiState.nodes[2] = { ...page.uiState.nodes[2], h: 6 }
+  page.uiState.nodes[4] = { ...page.uiState.nodes[4], h: 1 }
+  page.uiState.at = '2'
+  const s = shaped(page)
   assert.deepEqual(s.items.map((it) => it.key), before)
   assert.deepEqual([s.items[2].worst, page.node(s.items[2].bad).n], [6, 'a'])
   assert.equal(s.items[3].worst, 1)
-  // The same tree in a new stack, as a change of costs has it, is no other topology.
-  const [stack] = page.picture.stacks
-  page.picture.stacks = [{ ...stack, tree: stack.tree.map((p) => ({ ...p })) }]
-  assert.deepEqual(of(page).items.map((it) => it.key), before)
-  // Another tree is: now a stands by itself, and c is one of the equal.
-  page.picture.stacks = [{ ...stack, tree: stack.tree.slice(0, -1) }]
+  // A new stack with the same tree, as after a change of costs, has the same topology.
+  const [stack] = page.uiState.stacks
+  page.uiState.stacks = [{ ...stack, tree: stack.tree.map((p) => ({ ...p })) }]
+  assert.deepEqual(shaped(page).items.map((it) => it.key), before)
+  // A changed tree has another topology: a is no longer folded, and c is.
+  page.uiState.stacks = [{ ...stack, tree: stack.tree.slice(0, -1) }]
   assert.deepEqual(lines(page), ['shop', '  web', '    a', '    4xPod', '  tls', '    front'])
 })
 
 test('the same question has the same answer, not only an equal one', () => {
-  const page = pageOf(shop), s = of(page)
+  const page = pageOf(shop), s = shaped(page)
   page.choice.node = 'Pod/web/a'
-  assert.equal(of(page), s)
+  assert.equal(shaped(page), s)
   page.choice.search = 'a'
-  assert.notEqual(of(page), s)
+  assert.notEqual(shaped(page), s)
 })
 
 test('a fold that is open has its leaves as children', () => {
   const page = pageOf(shop)
-  page.choice.open = [of(page).items[2].key]
+  page.choice.open = [shaped(page).items[2].key]
   assert.deepEqual(lines(page), ['shop', '  web', '    4xPod', '      a', '      b', '      d', '      e', '    c', '  tls', '    front', '  web'])
-  const [, , fold, leaf] = of(page).items
+  const [, , fold, leaf] = shaped(page).items
   assert.equal(leaf.parent, fold)
   page.choice.open = [all]
-  assert.equal(of(page).items.length, 10)
+  assert.equal(shaped(page).items.length, 10)
 })
 
 test('a search keeps what is above as context', () => {
@@ -118,7 +118,7 @@ test('a search keeps what is above as context', () => {
   const wants = (choice, want, shown) => {
     Object.assign(page.choice, { search: '', kinds: [], namespaces: [], labels: [], health: [], relations: [] }, choice)
     assert.deepEqual(lines(page), want, JSON.stringify(choice))
-    assert.equal(of(page).shown, shown)
+    assert.equal(shaped(page).shown, shown)
   }
   wants({ search: 'CRASH pod/' }, ['shop?', '  web?', '    c'], 1)
   wants({ search: 'nothing like it' }, [], 0)
@@ -136,9 +136,9 @@ test('another root shows what is below it', () => {
   const page = pageOf(shop)
   page.choice.root = 'Secret/web/tls'
   assert.deepEqual(lines(page), ['tls', '  front'])
-  assert.deepEqual([of(page).shown, of(page).of], [2, 2])
+  assert.deepEqual([shaped(page).shown, shaped(page).of], [2, 2])
   page.choice.root = 'Secret/web/unheard'
-  assert.equal(of(page).items.length, 7)
+  assert.equal(shaped(page).items.length, 7)
 })
 
 test('what is mentioned again is no leaf of a fold and not counted twice', () => {
@@ -151,17 +151,17 @@ root A/x/a
   needed Secret/x/u
   needed Secret/x/v
 `)
-  assert.deepEqual([of(page).shown, of(page).of, of(page).items.length], [6, 6, 7])
+  assert.deepEqual([shaped(page).shown, shaped(page).of, shaped(page).items.length], [6, 6, 7])
 })
 
 test('an object that is gone leaves no hole', () => {
   const page = pageOf(shop)
-  page.picture.nodes[6] = null
-  page.picture.at = '2'
+  page.uiState.nodes[6] = null
+  page.uiState.at = '2'
   assert.deepEqual(lines(page).slice(0, 4), ['shop', '  web', '    a', '    b'])
 })
 
-/** Apps with 4 claims of different kinds below each of their pods; every 50th app has a pod in trouble. */
+/** Apps with 4 claims of different kinds below each pod; every 50th app has an unhealthy pod. */
 function large(apps) {
   let text = ''
   for (let i = 0; i < apps; i++) {
@@ -172,24 +172,24 @@ function large(apps) {
 }
 
 test('beyond the limit what is well is folded, and trouble never', () => {
-  const page = large(800), s = of(page)
+  const page = large(800), s = shaped(page)
   assert.ok(s.items.length <= limit, `${s.items.length} items`)
   assert.ok(s.items.length > limit / 2, `${s.items.length} items`)
   assert.equal(s.of, 800 * 12)
   assert.equal(s.shown + s.capped, s.of)
-  const alone = new Set(s.items.filter((it) => !it.fold).map((it) => it.node))
-  page.picture.nodes.forEach((n, i) => n.h === 6 && assert.ok(alone.has(i), page.ref(i)))
+  const single = new Set(s.items.filter((it) => !it.fold).map((it) => it.node))
+  page.uiState.nodes.forEach((n, i) => n.h === 6 && assert.ok(single.has(i), page.ref(i)))
   const inItems = s.items.flatMap((it) => it.fold ?? [it.place])
   assert.equal(new Set(inItems).size, s.of, 'every object is in an item, and in one alone')
   assert.equal(inItems.length, s.of)
   const fold = s.items.find((it) => it.fold)
   page.choice.open = [fold.key]
-  assert.ok(of(page).items.find((it) => it.key === fold.key).children.length > 0)
+  assert.ok(shaped(page).items.find((it) => it.key === fold.key).children.length > 0)
   page.choice.open = [all]
-  assert.deepEqual([of(page).items.length, of(page).capped], [s.of, 0])
+  assert.deepEqual([shaped(page).items.length, shaped(page).capped], [s.of, 0])
 })
 
 test('a limit hides no trouble even where there is nothing else', () => {
   const page = pageOf('root App/x/app\n' + Array.from({ length: 2000 }, (_, i) => `  owned Pod/x/p${i} 6`).join('\n'))
-  assert.equal(of(page).items.length, 2001)
+  assert.equal(shaped(page).items.length, 2001)
 })

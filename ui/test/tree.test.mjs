@@ -6,7 +6,7 @@ const { above, activeOf, columns, foldHealth, kinds, large, needs, opener, rowOf
 const { shape } = await load('shape.ts')
 const { Page } = await load('page.ts')
 
-/** A page of one stack, of lines such as "    Pod a 6": two blanks a depth, kind, name, health. */
+/** A page of one stack, from lines such as "    Pod a 6": indentation by depth, kind, name, health. */
 function pageOf(text) {
   const lines = text.split('\n').filter((l) => l.trim()), names = []
   const p = { kinds: [], namespaces: ['', 'ns'], labels: [], rules: [], nodes: [], stacks: [], objects: 0, at: '2026-01-01T00:00:00Z', mode: 'file' }
@@ -29,7 +29,7 @@ function pageOf(text) {
   return page
 }
 
-const stackOf = (page) => page.picture.stacks[0]
+const stackOf = (page) => page.uiState.stacks[0]
 const shaped = (page) => shape(page, stackOf(page))
 const rows = (page) => rowsOf(shaped(page), opener(page, shaped(page)))
 const seen = (page) => rows(page).map((r) => (r.open === undefined ? '' : r.open ? '-' : '+') + (r.item.fold ? '(' + r.item.fold.length + ')' : page.node(r.item.node).n))
@@ -68,7 +68,7 @@ test('a large stack begins closed, but for what leads to trouble, and for what i
 test('trouble that comes later opens nothing by itself: rows do not jump', () => {
   let text = 'Shop shop\n'
   for (let i = 0; i < large; i++) text += `  Deployment d${i}\n    Pod p${i}\n`
-  const page = pageOf(text), before = seen(page), nodes = page.picture.nodes, at = nodes.findIndex((n) => n.n === 'p9')
+  const page = pageOf(text), before = seen(page), nodes = page.uiState.nodes, at = nodes.findIndex((n) => n.n === 'p9')
   page.apply({ at: '2026-01-01T00:00:01Z', nodes: { [at]: { ...nodes[at], h: 6 } }, stacks: { s: { ...stackOf(page), tree: stackOf(page).tree.map((p) => ({ ...p })) } } })
   assert.equal(page.node(at).h, 6)
   assert.deepEqual(seen(page), before)

@@ -1,4 +1,4 @@
-// Paths are those of pkg/graph: internal/app/page_twins_test.go writes what it says.
+// Paths equal those of pkg/graph: internal/app/page_twins_test.go writes the fixture.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -9,7 +9,7 @@ const { Page } = await load('page.ts')
 const twins = JSON.parse(readFileSync(new URL('fixtures/twins.json', import.meta.url)))
 
 const pages = twins.map(({ kinds, namespaces, nodes }) => new Page({ kinds, namespaces, nodes, stacks: [], labels: [], rules: [] }, null, null))
-const edgeOf = (page, { from, edge }) => [from, page.picture.nodes[from].e.indexOf(edge)]
+const edgeOf = (page, { from, edge }) => [from, page.uiState.nodes[from].e.indexOf(edge)]
 
 test('there are twins', () => {
   assert.ok(twins.length > 40)
