@@ -31,6 +31,8 @@ export interface Choice {
   sort: string
   /** The grouping of costs: namespace, or label KEY; empty for stacks. */
   by: string
+  /** The stacks as a table, not as a map. */
+  as: '' | 'table'
 }
 
 /** The server of the page; a saved page has null. */
@@ -246,7 +248,7 @@ export const noFilters = () => ({ search: '', kinds: [] as string[], namespaces:
 export const filtersOf = ({ search, kinds, namespaces, labels, health, relations }: Choice) => ({ search, kinds, namespaces, labels, health, relations })
 
 export function none(): Choice {
-  return { view: 'stacks', stack: '', root: '', node: '', to: '', ...noFilters(), open: [], closed: [], show: 'both', sort: '', by: '' }
+  return { view: 'stacks', stack: '', root: '', node: '', to: '', ...noFilters(), open: [], closed: [], show: 'both', sort: '', by: '', as: '' }
 }
 
 export const viewNames: ViewName[] = ['stacks', 'stack', 'costs', 'findings', 'regulation', 'compose']
@@ -264,6 +266,7 @@ export function encode(c: Choice): string {
   for (const [key, field] of Object.entries(lists)) for (const value of c[field]) put(key, value)
   for (const h of c.health) put('health', health[h]?.word || 'none')
   if (c.show !== 'both') put('show', c.show)
+  if (c.as) put('as', c.as)
   return c.view + (out.length ? '?' + out.join('&') : '')
 }
 
@@ -279,6 +282,7 @@ export function decode(text: string): Choice | null {
   c.health = all('health').map((w) => w === 'none' ? 0 : health.findIndex((h) => h.word === w)).filter((h) => h >= 0)
   const show = query.get('show')
   if (show === 'tree' || show === 'graph') c.show = show
+  if (query.get('as') === 'table') c.as = 'table'
   return c
 }
 

@@ -4,11 +4,10 @@ import type { ComponentType } from 'preact'
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks'
 import { Command, Health, useMedia } from './bits.tsx'
 import { Filters } from './filters.tsx'
-import { Graph } from './graph.tsx'
 import type { Page } from './page.ts'
 import { viewNames } from './page.ts'
 import type { Stack, ViewName } from './ui_state.ts'
-import { shape } from './shape.ts'
+import { shape, type Shape } from './shape.ts'
 import { Stacks } from './stacks.tsx'
 import { Tree } from './tree.tsx'
 import { age, capital, count, moment, money, plural, short } from './words.ts'
@@ -18,9 +17,9 @@ export const titles: { [view in ViewName]: string } = { stacks: 'Stacks', stack:
 export interface DialogProps { page: Page; which: 'help' | 'gaps' | 'file'; views: ViewName[]; close: () => void }
 
 /** The views that are passed in. A saved page has no compose. */
-export type Views = { [view in Exclude<ViewName, 'stacks' | 'stack' | 'compose'>]: ComponentType<{ page: Page }> } & { compose?: ComponentType<{ page: Page }>; details: ComponentType<{ page: Page }>; dialogs: ComponentType<DialogProps> }
+export type Views = { [view in Exclude<ViewName, 'stacks' | 'stack' | 'compose'>]: ComponentType<{ page: Page }> } & { compose?: ComponentType<{ page: Page }>; graph: ComponentType<{ page: Page; shape: Shape }>; details: ComponentType<{ page: Page }>; dialogs: ComponentType<DialogProps> }
 
-export function Shell({ page, views: { costs: Costs, findings: Findings, regulation: Regulation, compose: Compose, details, dialogs: Dialogs } }: { page: Page; views: Views }) {
+export function Shell({ page, views: { costs: Costs, findings: Findings, regulation: Regulation, compose: Compose, graph, details, dialogs: Dialogs } }: { page: Page; views: Views }) {
   const [, again] = useReducer((n: number) => n + 1, 0)
   const [dialog, show] = useState<'' | 'help' | 'gaps' | 'file'>('')
   // A layout effect, so that no change after the first UIState is missed.
@@ -48,7 +47,7 @@ export function Shell({ page, views: { costs: Costs, findings: Findings, regulat
       </nav>
       <main id="content" ref={main} tabIndex={-1} class={'view-' + view}>
         {view === 'stacks' && <Stacks page={page} />}
-        {view === 'stack' && <StackView page={page} details={details} />}
+        {view === 'stack' && <StackView page={page} graph={graph} details={details} />}
         {view === 'costs' && <Costs page={page} />}
         {view === 'findings' && <Findings page={page} />}
         {view === 'regulation' && <Regulation page={page} />}
@@ -139,6 +138,8 @@ function useKeys(page: Page, views: ViewName[], help: () => void) {
       const view = views[+e.key - 1]
       if (view) page.go(view)
       else if (e.key === '?') help()
+      else if (e.key === 't' && page.choice.view === 'stacks') page.set({ as: page.choice.as ? '' : 'table' }, true)
+      else if (e.key === 'n' && page.choice.view === 'stacks') nextBroken()
       else if (e.key === '/') document.querySelector<HTMLElement>('main input[type=search]')?.focus()
       else return
       e.preventDefault()
@@ -146,6 +147,12 @@ function useKeys(page: Page, views: ViewName[], help: () => void) {
     document.addEventListener('keydown', press)
     return () => document.removeEventListener('keydown', press)
   }, [page, views.length])
+}
+
+/** Moves the focus to the next card in trouble. */
+function nextBroken(): void {
+  const all = [...document.querySelectorAll<HTMLElement>('main a.card-bad')], at = all.indexOf(document.activeElement as HTMLElement)
+  all[(at + 1) % all.length]?.focus()
 }
 
 /** The breadcrumbs, and the chosen objects that no longer exist. */
@@ -192,7 +199,7 @@ function useRooted(page: Page): string {
   return error
 }
 
-function StackView({ page, details: Details }: { page: Page; details: Views['details'] }) {
+function StackView({ page, graph: Graph, details: Details }: { page: Page } & Pick<Views, 'graph' | 'details'>) {
   const stack = page.stack(), narrow = useMedia('(max-width: 760px)'), error = useRooted(page)
   const [tab, setTab] = useState<'tree' | 'graph' | 'details'>(page.choice.show === 'graph' ? 'graph' : 'tree')
   const panel = useRef<HTMLElement>(null), from = useRef<HTMLElement | null>(null)

@@ -1,7 +1,8 @@
-// The table of stacks: health, causes, usage and cost, unhealthy ones first.
+// The stacks as a map, or as a table: health, causes, usage and cost, unhealthy ones first.
 
 import { useEffect, useState } from 'preact/hooks'
 import { Bar, Health, Notice, Ref, Sort, Unread, useMedia } from './bits.tsx'
+import { StackMap } from './map.tsx'
 import type { Page } from './page.ts'
 import type { Stack } from './ui_state.ts'
 import { showsCluster, wantedStacks } from './table.ts'
@@ -11,12 +12,9 @@ import { age, bytes, count, cpu, health, money, parse, plural, short } from './w
 const step = 200
 
 export function Stacks({ page }: { page: Page }) {
-  const { uiState, choice } = page, narrow = useMedia('(max-width: 760px)')
-  const [maxRows, more] = useState(step)
-  useEffect(() => more(step), [choice.search, choice.health.join(), choice.sort])
+  const { uiState, choice } = page
   const rows = wantedStacks(page), hidden = uiState.stacks.filter((s) => s.cluster).length
-  const top = Math.max(1, ...rows.map((s) => s.cost ?? 0))
-  const shown = rows.slice(0, maxRows)
+  const lacks = <>{uiState.parts?.usage && <Notice>Usage: {uiState.parts.usage}</Notice>}{uiState.parts?.cost && <Notice>Cost: {uiState.parts.cost}</Notice>}</>
   return (
     <section aria-labelledby="stacks-title">
       <div class="bar-head">
@@ -26,32 +24,42 @@ export function Stacks({ page }: { page: Page }) {
         {hidden > 0 && hidden < uiState.stacks.length && (
           <label><input type="checkbox" checked={showsCluster(page)} onChange={(e) => page.set({ open: e.currentTarget.checked ? ['cluster'] : [] })} /> the cluster's own ({count(hidden)})</label>
         )}
-        <span class="faint" role="status">{rows.length > shown.length ? `showing ${count(shown.length)} of ${count(rows.length)}${choice.sort ? '' : ', trouble first'}` : plural(rows.length, 'stack')}</span>
+        <span class="faint" role="status">{plural(rows.length, 'stack')}</span>
+        <div class="switch bar-end" role="group" aria-label="Show the stacks as">
+          {(['', 'table'] as const).map((as) => <button key={as} type="button" aria-pressed={choice.as === as} onClick={() => page.set({ as }, true)}>{as ? 'Table' : 'Map'}</button>)}
+        </div>
       </div>
       {uiState.stacks.length === 0 ? <Notice>No stacks were found{uiState.namespace && <> in the namespace {uiState.namespace}</>}. A stack is an object without an owner that no other stack needs, with everything that belongs to it: an application.<Unread gaps={uiState.gaps} /></Notice>
-        : rows.length === 0 ? <Notice>No stack is like that. <button type="button" class="link" onClick={() => page.set({ search: '', health: [] })}>Show all</button></Notice>
-          : (
-            <table class="stacks">
-              <thead>
-                <tr>
-                  <Sort page={page} name="Health" column="health" down initial />
-                  <Sort page={page} name="Stack" column="name" />
-                  {!narrow && <th scope="col">Cause</th>}
-                  {!narrow && <Sort page={page} name="Objects" column="objects" down num />}
-                  <Sort page={page} name={narrow ? 'Pods' : 'Pods well'} column="pods" down num />
-                  {!narrow && <Sort page={page} name="CPU" column="cpu" down num />}
-                  {!narrow && <Sort page={page} name="Memory" column="memory" down num />}
-                  <Sort page={page} name={costHead(page)} column="cost" down num />
-                  {!narrow && <Sort page={page} name="Age" column="age" down num />}
-                </tr>
-              </thead>
-              <tbody>{shown.map((s) => <Row key={s.name} page={page} stack={s} top={top} narrow={narrow} />)}</tbody>
-            </table>
-          )}
-      {rows.length > shown.length && <p><button type="button" onClick={() => more(maxRows + step)}>Show {count(Math.min(step, rows.length - shown.length))} more</button></p>}
-      {uiState.parts?.usage && <Notice>Usage: {uiState.parts.usage}</Notice>}
-      {uiState.parts?.cost && <Notice>Cost: {uiState.parts.cost}</Notice>}
+        : rows.length === 0 ? <Notice>No stack is like that. <button type="button" class="link" onClick={() => page.set({ search: '', health: [], namespaces: [] })}>Show all</button></Notice>
+          : choice.as === 'table' ? <><Table page={page} rows={rows} />{lacks}</> : <StackMap page={page}>{lacks}</StackMap>}
     </section>
+  )
+}
+
+function Table({ page, rows }: { page: Page; rows: Stack[] }) {
+  const { choice } = page, narrow = useMedia('(max-width: 760px)'), [maxRows, more] = useState(step)
+  useEffect(() => more(step), [choice.search, choice.health.join(), choice.sort])
+  const top = Math.max(1, ...rows.map((s) => s.cost ?? 0)), shown = rows.slice(0, maxRows), left = rows.length - shown.length
+  return (
+    <>
+      <table class="stacks">
+        <thead>
+          <tr>
+            <Sort page={page} name="Health" column="health" down initial />
+            <Sort page={page} name="Stack" column="name" />
+            {!narrow && <th scope="col">Cause</th>}
+            {!narrow && <Sort page={page} name="Objects" column="objects" down num />}
+            <Sort page={page} name={narrow ? 'Pods' : 'Pods well'} column="pods" down num />
+            {!narrow && <Sort page={page} name="CPU" column="cpu" down num />}
+            {!narrow && <Sort page={page} name="Memory" column="memory" down num />}
+            <Sort page={page} name={costHead(page)} column="cost" down num />
+            {!narrow && <Sort page={page} name="Age" column="age" down num />}
+          </tr>
+        </thead>
+        <tbody>{shown.map((s) => <Row key={s.name} page={page} stack={s} top={top} narrow={narrow} />)}</tbody>
+      </table>
+      {left > 0 && <p><button type="button" onClick={() => more(maxRows + step)}>Show {count(Math.min(step, left))} more</button> <span class="faint">{count(shown.length)} of {count(rows.length)}{!choice.sort && ', trouble first'}</span></p>}
+    </>
   )
 }
 

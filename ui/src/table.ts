@@ -21,6 +21,7 @@ export function wantedStacks(page: Page): Stack[] {
   const { choice, uiState } = page, words = wordsOf(choice.search)
   const cluster = showsCluster(page)
   const rows = uiState.stacks.filter((s) => (cluster || !s.cluster)
+    && (!choice.namespaces.length || choice.namespaces.includes(s.namespace ?? ''))
     && (!choice.health.length || choice.health.includes(s.health ?? 0))
     && (!words.length || words.every((w) => textOf(page, s).includes(w))))
   const turned = choice.sort[0] === '-', key = choice.sort.replace(/^-/, '')

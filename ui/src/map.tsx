@@ -1,0 +1,386 @@
+// The system as a picture: stacks as cards, what they share as cards of its own, who needs whom
+// as lines.
+
+import type { ComponentChildren } from 'preact'
+import { useMemo, useState } from 'preact/hooks'
+import { Command, Health, useMedia } from './bits.tsx'
+import { KindIcon } from './icons.tsx'
+import { broken, dependants, isBroken, mapModel, titleOf, type Card, type Line, type MapModel } from './map_model.ts'
+import { headHeight, listed, placeCards, type Placed, type Region } from './map_layout.ts'
+import type { Page } from './page.ts'
+import { encode, none } from './page.ts'
+import { showsCluster, wantedStacks } from './table.ts'
+import type { Stack } from './ui_state.ts'
+import { age, command, count, health, inNamespace, kindKey, money, plural, readFrom, short, trouble } from './words.ts'
+
+/** Up to this many stacks each one is a whole card, up to the second number a chip; above, a namespace is a tile. */
+export const whole = 12, chips = 300
+/** Above this many stacks what is broken stands over the map, and the map has the width. */
+const railed = 40
+/** The pods that a card shows one by one. */
+const dots = 12
+
+export interface MapProps { page: Page; model: MapModel; wanted: Set<string> }
+
+export function StackMap({ page, children }: { page: Page; children: ComponentChildren }) {
+  const cluster = showsCluster(page), { uiState, choice } = page
+  const [only] = choice.namespaces
+  const model = useMemo(() => mapModel(page, uiState.stacks.filter((s) => (cluster || !s.cluster) && (!only || (s.namespace ?? '') === only))), [uiState, cluster, only])
+  const wanted = new Set(wantedStacks(page).map((s) => s.name)), stacks = model.cards.filter((c) => c.stack).length
+  const wide = useMedia('(min-width: 1025px)'), rail = wide && stacks <= railed
+  const props = { page, model, wanted }
+  const Level = stacks <= whole ? wide ? Parts : Cards : stacks <= chips ? Chips : Tiles
+  return (
+    <div class={'map' + (rail ? ' map-railed' : '')}>
+      <div class="map-main">
+        {!rail && <Broken {...props} strip />}
+        {only && <p class="map-only">namespace <b>{only}</b> <button type="button" onClick={() => page.set({ namespaces: [] }, true)}>All namespaces</button></p>}
+        <Level {...props} />
+        {!rail && stacks <= railed && <InNoStack {...props} />}
+        {children}
+      </div>
+      {rail && <Rail {...props} />}
+    </div>
+  )
+}
+
+/** The address of a card: the stack, or the part in a stack that has it. */
+function hrefOf(page: Page, m: MapModel, c: Card): string {
+  if (c.stack) return '#' + encode({ ...none(), view: 'stack', show: page.choice.show, stack: c.key })
+  const user = m.lines.find((l) => m.cards[l.to] === c && m.cards[l.from].stack)
+  return '#' + encode({ ...none(), view: 'stack', show: page.choice.show, stack: user ? m.cards[user.from].key : '', node: c.key })
+}
+
+/** The causes of a stack in words, the first one and their number. */
+function causeOf(page: Page, s: Stack): { text: string; by: string; node: string } | undefined {
+  const all = (s.causes ?? []).filter((c) => page.uiState.nodes[c.n]), [first] = all
+  if (!first) return
+  const n = page.node(first.n), ref = short(page.ref(first.n)), more = all.length > 1 ? `, and ${all.length - 1} more` : ''
+  const by = first.o >= 0 && page.uiState.nodes[first.o] ? 'needed by ' + short(page.ref(first.o)) : n.m ?? ''
+  return n.t === 'missing' ? { text: `${ref} is missing${more}`, by, node: page.ref(first.n) } : { text: (n.r ?? health[n.h ?? 0].word) + more, by: ref, node: page.ref(first.n) }
+}
+
+function Dots({ pods: [all, well], brief }: { pods: number[]; brief?: boolean }) {
+  if (!all) return null
+  return (
+    <span class="pods">
+      {!brief && all <= dots && <span aria-hidden="true">{Array.from({ length: all }, (_, i) => <i key={i} class={i < well ? 'dot' : 'dot dot-bad'} />)}</span>} {well}/{all}<span class="unseen"> pods well</span>
+    </span>
+  )
+}
+
+/** Own cost solid, shares of parts that others need too hatched, next to the largest of all. */
+function CostBar({ c, top }: { c: Card; top: number }) {
+  if (c.cost === undefined) return null
+  const width = (v: number) => (top ? Math.max(0, v) / top * 100 : 0).toFixed(1) + '%'
+  return <span class="cost-bar" aria-hidden="true"><i style={{ width: width(c.cost - c.shared) }} /><i class="share" style={{ width: width(c.shared) }} /></span>
+}
+
+interface CardProps extends MapProps { at: number; top: number; class?: string; box?: { x: number; y: number; width: number }; point: (at: number) => void }
+
+function StackCard({ page, model, at, top, wanted, class: more = '', box, point }: CardProps) {
+  const c = model.cards[at], { kind, name } = titleOf(c), s = c.stack!, bad = isBroken(c.health), cause = bad ? causeOf(page, s) : undefined
+  return (
+    <a class={`card ${bad ? 'card-bad' : ''} ${wanted.has(c.key) ? '' : 'card-dim'} ${more}`} href={hrefOf(page, model, c)} title={c.key} style={box && place(box)} onMouseEnter={() => point(at)} onMouseLeave={() => point(-1)} onFocus={() => point(at)} onBlur={() => point(-1)}>
+      <span class="card-kind"><KindIcon kind={kind} /> {kind || 'label'}{s.groupedBy && <> by {s.groupedBy}</>}<b class="card-cost">{c.cost === undefined ? <span class="faint">no cost</span> : money(c.cost)}</b></span>
+      <b class="card-name">{middle(name)}</b>
+      <span class="card-row"><Health value={c.health} /><Dots pods={c.pods} /></span>
+      {cause && <span class="card-cause"><b>{cause.text}</b><span>{cause.by}{s.since ? ', for ' + age(page.now() - s.since) : ''}</span></span>}
+      <span class="card-foot"><CostBar c={c} top={top} /><span>{c.cost === undefined ? c.pods[0] === 0 ? 'no pod runs now' : '' : c.shared ? `${money(c.cost - c.shared)} own + ${money(c.shared)} shared` : 'all its own'}</span></span>
+    </a>
+  )
+}
+
+function PartCard({ page, model, at, class: more = '', box, point }: CardProps) {
+  const c = model.cards[at], { kind, name } = titleOf(c), users = new Set(model.lines.filter((l) => l.to === at).map((l) => l.from)).size
+  const payers = [...c.payers]
+  return (
+    <a class={`card part ${isBroken(c.health) ? 'card-bad' : ''} ${more}`} href={hrefOf(page, model, c)} title={c.key} style={box && place(box)} onMouseEnter={() => point(at)} onMouseLeave={() => point(-1)} onFocus={() => point(at)} onBlur={() => point(-1)}>
+      <span class="card-kind"><KindIcon kind={kind} /> {kind}{c.cost !== undefined && <b class="card-cost">{money(c.cost)}</b>}</span>
+      <b class="card-name">{middle(name)}</b>
+      <span class="card-row">{c.health > 0 && <Health value={c.health} />}<span class="card-users">{plural(users, 'needs it', 'need it')}</span><Dots pods={c.pods} brief /></span>
+      {payers.length > 0 && (
+        <span class="payers">
+          {payers.slice(0, listed).map(([key, paid]) => <span key={key}><span>{middle(short(key).replace(/^.*\//, ''), 20)}</span><span>{money(paid)}</span></span>)}
+          {payers.length > listed && <span>and {payers.length - listed} more</span>}
+        </span>
+      )}
+    </a>
+  )
+}
+
+const place = ({ x, y, width }: { x: number; y: number; width: number }) => ({ left: x + 'px', top: y + 'px', width: width + 'px' })
+
+/** Cuts a long name in the middle: its end tells it from its neighbours. */
+export function middle(name: string, limit = 28): string {
+  if (name.length <= limit) return name
+  const head = Math.ceil((limit - 1) / 2)
+  return name.slice(0, head) + '…' + name.slice(head + 1 - limit)
+}
+
+/** The largest cost of a stack. */
+const topCost = (m: MapModel) => Math.max(1, ...m.cards.map((c) => c.stack ? c.cost ?? 0 : 0))
+
+/** Cards with lines. */
+function Parts(props: MapProps) {
+  const { page, model, wanted } = props, placed = useMemo(() => placeCards(model), [model]), top = topCost(model)
+  const [pointed, point] = useState(-1), [line, lineAt] = useState(-1)
+  const near = new Set<number>()
+  model.lines.forEach((l, i) => { if (i === line || pointed >= 0 && (l.from === pointed || l.to === pointed)) { near.add(l.from); near.add(l.to) } })
+  return (
+    <div class="map-scroll" tabIndex={0} role="group" aria-label="Map of the stacks">
+      <div class={'map-sheet' + (pointed >= 0 || line >= 0 ? ' pointing' : '')} style={{ width: placed.width + 'px', height: placed.height + 'px' }}>
+        {placed.regions.map((r) => <RegionBox key={r.namespace} region={r} model={model} page={page} />)}
+        <svg class="map-lines" width={placed.width} height={placed.height} aria-hidden="true">
+          <defs>
+            {['', '-near'].map((kind) => <marker key={kind} id={'arrow' + kind} class={'arrow' + kind} viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0 8 4 0 8Z" /></marker>)}
+          </defs>
+          {model.lines.map((l, i) => l.optional && !(near.has(l.from) && near.has(l.to)) ? null : <LinePath key={i} line={l} d={placed.paths[i]} near={i === line || pointed === l.from || pointed === l.to} point={(on) => lineAt(on ? i : -1)} />)}
+        </svg>
+        {model.cards.map((c, i) => c.stack
+          ? <StackCard key={c.key} {...props} at={i} top={top} box={placed.boxes[i]} point={point} class={near.has(i) ? 'card-near' : ''} />
+          : <PartCard key={c.key} {...props} at={i} top={top} box={placed.boxes[i]} point={point} class={near.has(i) ? 'card-near' : ''} />)}
+        {line >= 0 && <Tip page={page} line={model.lines[line]} at={placed.middles[line]} placed={placed} />}
+      </div>
+      {wanted.size < model.cards.filter((c) => c.stack).length && <p class="unseen" role="status">{plural(wanted.size, 'stack')} match</p>}
+      <Legend />
+    </div>
+  )
+}
+
+function LinePath({ line, d, near, point }: { line: Line; d: string; near: boolean; point: (on: boolean) => void }) {
+  return (
+    <g class={`line ${line.inferred ? 'inferred' : ''} ${line.optional ? 'optional' : ''} ${near ? 'near' : ''}`} onMouseEnter={() => point(true)} onMouseLeave={() => point(false)}>
+      <path class="line-halo" d={d} /><path class="line-mark" d={d} marker-end={near ? 'url(#arrow-near)' : 'url(#arrow)'} />
+    </g>
+  )
+}
+
+/** Why a line is there. */
+function Tip({ page, line, at, placed }: { page: Page; line: Line; at: { x: number; y: number }; placed: Placed }) {
+  const { node, edge } = line.evidence[0], more = line.evidence.length - 1
+  const left = Math.max(8, Math.min(at.x + 12, placed.width - 320))
+  return (
+    <div class="tip" role="tooltip" style={{ left: left + 'px', top: at.y + 8 + 'px' }}>
+      <div><b>{short(page.ref(node))}</b> needs <b>{short(page.ref(edge.t))}</b></div>
+      {edge.w && <code>{edge.w}</code>}
+      <div class="tip-how">{edge.i ? 'inferred' : `said by the ${edge.v === 'env' ? 'environment' : edge.v}`}{more > 0 && `, and ${plural(more, 'more reference')}`}</div>
+    </div>
+  )
+}
+
+const nameOfRegion = (namespace: string) => namespace || 'For the whole cluster'
+
+function RegionHead({ page, model, namespace, cards }: { page: Page; model: MapModel; namespace: string; cards: number[] }) {
+  const stacks = cards.map((i) => model.cards[i]).filter((c) => c.stack), bad = stacks.filter((c) => isBroken(c.health)).length
+  const priced = stacks.filter((c) => c.cost !== undefined)
+  return (
+    <h3 class="region-head"><span>{nameOfRegion(namespace)}</span>
+      {bad > 0 ? <span class="tone-bad"><span aria-hidden="true">✖</span> {bad} of {stacks.length}</span> : <span class="faint">{stacks.length ? plural(stacks.length, 'stack') : 'shared'}</span>}
+      {priced.length > 0 && <span class="region-cost">{money(priced.reduce((sum, c) => sum + c.cost!, 0), page.uiState.currency)}</span>}
+    </h3>
+  )
+}
+
+function RegionBox({ region: r, ...rest }: { region: Region; model: MapModel; page: Page }) {
+  return <section class="region" aria-label={nameOfRegion(r.namespace)} style={{ ...place(r), height: r.height + 'px' }}><div style={{ height: headHeight + 'px' }}><RegionHead {...rest} namespace={r.namespace} cards={r.cards} /></div></section>
+}
+
+const legend: [string, ComponentChildren][] = [
+  ['needs, as its spec says', <svg width="44" height="8"><path class="line-mark" d="M0 4H36" /><path class="arrow" d="M36 0 44 4 36 8Z" /></svg>],
+  ['needs, inferred', <svg width="44" height="8"><path class="line-mark dashed" d="M0 4H36" /><path class="arrow" d="M36 0 44 4 36 8Z" /></svg>],
+  ['shared: stands once, its cost is split', <i class="sample-part" />],
+  ['cost: own, and share of shared parts', <span class="cost-bar"><i style={{ width: '55%' }} /><i class="share" style={{ width: '45%' }} /></span>],
+  ['pods: well, not well', <span class="pods"><i class="dot" /><i class="dot dot-bad" /></span>],
+]
+
+function Legend() {
+  return <ul class="map-legend" aria-label="Reading the lines">{legend.map(([text, mark]) => <li key={text}><span class="sample" aria-hidden="true">{mark}</span> {text}</li>)}</ul>
+}
+
+/** Narrow windows: a column of cards, broken ones first, what they need in words. */
+function Cards(props: MapProps) {
+  const { page, model } = props, top = topCost(model), first = broken(model), order = [...first, ...model.cards.map((_, i) => i).filter((i) => !first.includes(i))]
+  return (
+    <ul class="map-column">
+      {order.map((i) => {
+        const needed = model.lines.filter((l) => l.from === i && !l.optional).map((l) => model.cards[l.to])
+        return (
+          <li key={model.cards[i].key}>
+            {model.cards[i].stack ? <StackCard {...props} at={i} top={top} point={() => {}} /> : <PartCard {...props} at={i} top={top} point={() => {}} />}
+            {needed.length > 0 && <p class="faint map-needs">needs {needed.map((c, n) => <>{n > 0 && ', '}<a href={hrefOf(page, model, c)}>{middle(titleOf(c).name)}</a></>)}</p>}
+          </li>
+        )
+      })}
+    </ul>
+  )
+}
+
+/** The namespaces as boxes of chips in two columns, the parts that more than one stack needs between them. */
+function Chips(props: MapProps) {
+  const { page, model } = props, [pointed, point] = useState(-1)
+  const users = useMemo(() => model.cards.map((_, i) => new Set(model.lines.filter((l) => l.to === i && !l.optional).map((l) => l.from))), [model])
+  const parts = model.cards.map((_, i) => i).filter((i) => !model.cards[i].stack && (model.cards[i].pods.length || model.cards[i].cost || isBroken(model.cards[i].health)))
+    .sort((a, b) => users[b].size - users[a].size || (model.cards[b].cost ?? 0) - (model.cards[a].cost ?? 0) || a - b).slice(0, 12)
+  const namespaces = new Map<string, number[]>()
+  model.cards.forEach((c, i) => { if (c.stack) namespaces.get(c.namespace)?.push(i) ?? namespaces.set(c.namespace, [i]) })
+  const columns: [string, number[]][][] = [[], []], high = [0, 0]
+  for (const [name, cards] of [...namespaces].sort(([a], [b]) => +!a - +!b || (a < b ? -1 : 1))) {
+    const at = high[0] <= high[1] ? 0 : 1
+    columns[at].push([name, cards])
+    high[at] += 3 + Math.ceil(cards.length / 4)
+  }
+  const lit = new Set<number>()
+  if (pointed >= 0) {
+    lit.add(pointed)
+    for (const l of model.lines) if (l.to === pointed) lit.add(l.from); else if (l.from === pointed) lit.add(l.to)
+  }
+  const column = (regions: [string, number[]][]) => (
+    <div class="map-regions">{regions.map(([name, cards]) => <ChipRegion key={name} {...props} namespace={name} cards={cards} lit={lit} point={point} />)}</div>
+  )
+  return (
+    <div class={'map-chips' + (pointed >= 0 ? ' pointing' : '')} role="group" aria-label="Map of the stacks">
+      {column(columns[0])}
+      {parts.length > 0 && (
+        <section class="map-shared" aria-labelledby="shared-title">
+          <h3 id="shared-title">Shared parts, each once</h3>
+          {parts.map((i) => {
+            const c = model.cards[i], { kind, name } = titleOf(c), spaces = new Set([...users[i]].map((u) => model.cards[u].namespace)).size
+            return (
+              <a key={c.key} class={`card part ${isBroken(c.health) ? 'card-bad' : ''} ${lit.has(i) ? 'card-near' : ''}`} href={hrefOf(page, model, c)} title={c.key} onMouseEnter={() => point(i)} onMouseLeave={() => point(-1)} onFocus={() => point(i)} onBlur={() => point(-1)}>
+                <span class="card-kind"><KindIcon kind={kind} /> {kind}{c.cost !== undefined && <b class="card-cost">{money(c.cost)}</b>}</span>
+                <span class="card-row"><b class="card-name">{middle(name, 22)}</b><Health value={c.health} /></span>
+                <span><b>{count(users[i].size)}</b> need it{spaces > 1 && `, in ${spaces} namespaces`}</span>
+              </a>
+            )
+          })}
+        </section>
+      )}
+      {column(columns[1])}
+    </div>
+  )
+}
+
+function ChipRegion({ page, model, wanted, namespace, cards, lit, point }: MapProps & { namespace: string; cards: number[]; lit: Set<number>; point: (at: number) => void }) {
+  const key = 'ns:' + namespace, opened = page.choice.open.includes(key)
+  const quiet = cards.length > whole && cards.every((i) => model.cards[i].health < trouble) && !page.choice.search && !page.choice.health.length
+  return (
+    <section class="region" aria-label={nameOfRegion(namespace)}>
+      <RegionHead page={page} model={model} namespace={namespace} cards={cards} />
+      {quiet && !opened
+        ? <button type="button" class="link region-fold" onClick={() => page.set({ open: [...page.choice.open, key] })}><span class="tone-good" aria-hidden="true">✔</span> {plural(cards.length, 'stack')}, none broken: show them</button>
+        : (
+          <ul class="chip-list">
+            {cards.map((i) => {
+              const c = model.cards[i], { name } = titleOf(c), { glyph, tone, word } = health[c.health]
+              return (
+                <li key={c.key}>
+                  <a class={`stack-chip ${isBroken(c.health) ? 'card-bad' : ''} ${lit.has(i) ? 'card-near' : ''} ${wanted.has(c.key) ? '' : 'card-dim'}`} href={hrefOf(page, model, c)} title={c.key} onMouseEnter={() => point(i)} onMouseLeave={() => point(-1)} onFocus={() => point(i)} onBlur={() => point(-1)}>
+                    <span class={'tone-' + tone} aria-hidden="true">{glyph || '·'}</span> {middle(name, 18)}<span class="unseen"> {word}</span>
+                  </a>
+                </li>
+              )
+            })}
+          </ul>
+        )}
+    </section>
+  )
+}
+
+/** A tile a namespace: what is broken, how many, what it costs. */
+function Tiles({ page, model, wanted }: MapProps) {
+  const namespaces = new Map<string, Card[]>()
+  for (const c of model.cards) if (c.stack && wanted.has(c.key)) namespaces.get(c.namespace)?.push(c) ?? namespaces.set(c.namespace, [c])
+  const bad = (cards: Card[]) => cards.filter((c) => isBroken(c.health))
+  return (
+    <ul class="map-tiles" aria-label="Map of the namespaces">
+      {[...namespaces].sort(([a], [b]) => a < b ? -1 : 1).map(([name, cards]) => {
+        const broke = bad(cards), priced = cards.filter((c) => c.cost !== undefined)
+        return (
+          <li key={name}>
+            <a class={'card tile' + (broke.length ? ' card-bad' : '')} href={'#' + encode({ ...page.choice, namespaces: [name] })}>
+              <b class="card-name">{middle(nameOfRegion(name))}</b>
+              <span class="card-row">{broke.length ? <span class="tone-bad"><span aria-hidden="true">✖</span> {broke.length} of {count(cards.length)}</span> : <span class="faint">{plural(cards.length, 'stack')}</span>}{priced.length > 0 && <span>{money(priced.reduce((sum, c) => sum + c.cost!, 0))}</span>}</span>
+              {broke.length > 0 && <span class="faint">{broke.slice(0, 2).map((c) => middle(titleOf(c).name, 16)).join(', ')}{broke.length > 2 && ` and ${broke.length - 2} more`}</span>}
+            </a>
+          </li>
+        )
+      })}
+    </ul>
+  )
+}
+
+/** What is broken, with its cause and what depends on it. */
+function Broken({ page, model, wanted, strip }: MapProps & { strip?: boolean }) {
+  const all = broken(model).filter((i) => !model.cards[i].stack || wanted.has(model.cards[i].key)), limit = strip ? 3 : 5
+  if (!all.length) return strip ? null : <p class="map-fine"><span class="tone-good" aria-hidden="true">✔</span> Nothing is broken.</p>
+  return (
+    <ul class={strip ? 'broken broken-strip' : 'broken'} aria-label="What is broken">
+      {all.slice(0, limit).map((i) => {
+        const c = model.cards[i], cause = c.stack && causeOf(page, c.stack), n = dependants(model, i).length, { kind, name } = titleOf(c)
+        const why = cause ? '#' + encode({ ...none(), view: 'stack', show: page.choice.show, stack: c.key, node: cause.node }) : hrefOf(page, model, c)
+        return (
+          <li key={c.key}>
+            <span class="broken-head"><KindIcon kind={kind} /> <b>{strip && c.namespace && c.namespace + ' / '}{middle(name)}</b>{c.stack?.since ? <span class="faint">{age(page.now() - c.stack.since)}</span> : null}</span>
+            <b class="tone-bad">{cause?.text ?? health[c.health].word}</b>
+            {cause?.by && <span>{cause.by}</span>}
+            <span class="broken-foot"><span class="faint">{n ? `${plural(n, 'stack depends', 'stacks depend')} on it` : 'nothing depends on it'}</span><a href={why}>Show why</a></span>
+          </li>
+        )
+      })}
+      {all.length > limit && <li class="broken-more"><button type="button" class="link" onClick={() => page.set({ as: 'table', health: [6, 5] }, true)}>and {all.length - limit} more</button></li>}
+    </ul>
+  )
+}
+
+function Rail(props: MapProps) {
+  const { page, model } = props, stacks = model.cards.filter((c) => c.stack), bad = broken(model), { currency = '', window } = page.uiState
+  const priced = stacks.filter((c) => c.cost !== undefined).sort((a, b) => b.cost! - a.cost!), top = topCost(model)
+  const parts = model.cards.map((_, i) => i).filter((i) => !model.cards[i].stack).map((i) => ({ i, n: dependants(model, i).length })).sort((a, b) => b.n - a.n || a.i - b.i)
+  return (
+    <aside class="map-rail" aria-label="At a glance">
+      <h3>What is broken <span class="faint">{bad.length ? `${bad.filter((i) => model.cards[i].stack).length} of ${plural(stacks.length, 'stack')}` : ''}</span></h3>
+      <Broken {...props} />
+      {priced.length > 0 && (
+        <section>
+          <h3>What it costs <b>{money(priced.reduce((sum, c) => sum + c.cost!, 0), currency)}</b> <span class="faint">{window ? 'in ' + age(window.hours * 3600) : 'a month'}</span></h3>
+          <ul class="rail-costs">
+            {priced.slice(0, 8).map((c) => <li key={c.key}><a href={hrefOf(page, model, c)} title={c.key}>{middle(titleOf(c).name, 22)}</a><CostBar c={c} top={top} /><span>{money(c.cost!)}</span></li>)}
+          </ul>
+          {priced.length > 8 && <p><button type="button" class="link" onClick={() => page.go('costs')}>all {count(priced.length)} stacks</button></p>}
+        </section>
+      )}
+      {parts.length > 0 && (
+        <section>
+          <h3>Shared parts <span class="faint">if it fails</span></h3>
+          <ul class="rail-parts">
+            {parts.slice(0, 8).map(({ i, n }) => {
+              const c = model.cards[i], { kind, name } = titleOf(c)
+              return <li key={c.key}><KindIcon kind={kind} /> <a href={hrefOf(page, model, c)} title={c.key}>{middle(name, 24)}</a><span class="faint">{plural(n, 'stack')} may break</span></li>
+            })}
+          </ul>
+          {parts.length > 8 && <p class="faint">and {parts.length - 8} more</p>}
+        </section>
+      )}
+      <InNoStack {...props} />
+      <section><h3>The same as a file</h3><Command text={command('kubectl', 'sysop', 'stacks', ...inNamespace(page.uiState.namespace, page.uiState.mode === 'live'), ...readFrom(page.uiState.source), '-o', 'html') + ' > stacks.html'} /></section>
+    </aside>
+  )
+}
+
+/** Objects that belong to no stack, by kind. */
+function InNoStack({ page, model }: MapProps) {
+  if (!model.rest.size) return null
+  const total = [...model.rest.values()].reduce((sum, list) => sum + list.length, 0)
+  return (
+    <details class="in-none">
+      <summary>In no stack <span class="faint">{plural(total, 'object')}</span></summary>
+      <ul>
+        {[...model.rest].map(([kind, list]) => (
+          <li key={kind}>{list.length > 1 && count(list.length) + ' '}{kindKey(page.kind(page.node(list[0])))} <span class="faint">{list.slice(0, 3).map((i) => page.node(i).n).join(', ')}{list.length > 3 && ' ...'}</span></li>
+        ))}
+      </ul>
+      <p class="faint">Nothing that runs here owns or needs them.</p>
+    </details>
+  )
+}
