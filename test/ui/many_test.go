@@ -61,3 +61,54 @@ status: {observedGeneration: 1, replicas: 3, readyReplicas: 3, availableReplicas
 	}
 	return os.WriteFile(filepath.Join(dir, "big.yaml"), []byte(b.String()), 0o600)
 }
+
+// teams writes a snapshot of n stacks in namespaces of 17, and of three Deployments in platform that
+// many of them name: orders-db, session-cache, and events, which fails. Every thirtieth stack fails.
+func teams(dir string, n int) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	var b strings.Builder
+	id := 0
+	object := func(version, kind, namespace, name, app, owner, rest string) string {
+		id++
+		uid := fmt.Sprintf("00000000-0000-4000-8000-%012d", id)
+		fmt.Fprintf(&b, "---\napiVersion: %s\nkind: %s\nmetadata: {name: %s, namespace: %s, uid: %s, generation: 1, labels: {app: %s}%s}\n%s", version, kind, name, namespace, uid, app, owner, rest)
+		return uid
+	}
+	owned := func(kind, name, uid string) string {
+		return fmt.Sprintf(", ownerReferences: [{apiVersion: apps/v1, kind: %s, name: %s, uid: %s, controller: true}]", kind, name, uid)
+	}
+	app := func(namespace, name, address string, fails bool) {
+		ready, state := 2, `ready: true, state: {running: {startedAt: "2026-09-01T00:00:00Z"}}`
+		condition := "True"
+		if fails {
+			ready, state, condition = 0, `ready: false, state: {waiting: {reason: CrashLoopBackOff, message: "back-off 5m0s restarting failed container"}}`, "False"
+		}
+		env := ""
+		if address != "" {
+			env = fmt.Sprintf(", env: [{name: ADDRESS, value: %q}]", address)
+		}
+		containers := fmt.Sprintf("containers: [{name: main, image: \"example.com/main:1\", resources: {requests: {cpu: 100m, memory: 128Mi}}%s}]", env)
+		template := fmt.Sprintf("spec: {replicas: 2, selector: {matchLabels: {app: %[1]s}}, template: {metadata: {labels: {app: %[1]s}}, spec: {%[2]s}}}\n", name, containers)
+		status := fmt.Sprintf("observedGeneration: 1, replicas: 2, readyReplicas: %[1]d, availableReplicas: %[1]d, updatedReplicas: 2", ready)
+		uid := object("apps/v1", "Deployment", namespace, name, name, "", template+fmt.Sprintf("status: {%s, conditions: [{type: Available, status: %q}]}\n", status, condition))
+		set := object("apps/v1", "ReplicaSet", namespace, name+"-abc", name, owned("Deployment", name, uid), template+fmt.Sprintf("status: {observedGeneration: 1, replicas: 2, fullyLabeledReplicas: 2, readyReplicas: %[1]d, availableReplicas: %[1]d}\n", ready))
+		for i := range 2 {
+			object("v1", "Pod", namespace, fmt.Sprintf("%s-abc-%d", name, i), name, owned("ReplicaSet", name+"-abc", set), fmt.Sprintf("spec: {nodeName: node-%d, %s}\nstatus: {phase: Running, conditions: [{type: Ready, status: %q}], containerStatuses: [{name: main, restartCount: 7, image: a, imageID: a, %s}]}\n", i, containers, condition, state))
+		}
+	}
+	parts := []string{"orders-db", "session-cache", "events"}
+	for _, part := range parts {
+		app("platform", part, "", part == "events")
+		object("v1", "Service", "platform", part, part, "", fmt.Sprintf("spec: {clusterIP: 10.0.0.1, selector: {app: %s}, ports: [{port: 80}]}\n", part))
+	}
+	for i := range n {
+		address := ""
+		if i%4 < len(parts) {
+			address = parts[i%4] + ".platform.svc.cluster.local:80"
+		}
+		app(fmt.Sprintf("team-%02d", i/17), fmt.Sprintf("app-%03d", i), address, i%30 == 29)
+	}
+	return os.WriteFile(filepath.Join(dir, "teams.yaml"), []byte(b.String()), 0o600)
+}

@@ -21,6 +21,19 @@ func TestDemo(t *testing.T) {
 	scenario(t, "demo", map[string]any{"address": s.URL}, nil)
 }
 
+// TestMap looks at the map of the example, and of 120 and 500 stacks.
+func TestMap(t *testing.T) {
+	world := map[string]any{"address": serve(t, os.DevNull, "--from", "demo", "-A").URL}
+	for _, n := range []int{120, 500} {
+		dir := filepath.Join(t.TempDir(), "teams")
+		if err := teams(dir, n); err != nil {
+			t.Fatal(err)
+		}
+		world[fmt.Sprintf("address%d", n)] = serve(t, os.DevNull, "--from", dir, "-A").URL
+	}
+	scenario(t, "map", world, nil)
+}
+
 // TestKeyboard goes from the stacks to a cause and back without a mouse.
 func TestKeyboard(t *testing.T) {
 	s := serve(t, os.DevNull, "--from", "demo", "-A")

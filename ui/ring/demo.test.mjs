@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { accessible, browsing, clean, paged, picture, world } from './lib.mjs'
 
 const origin = new URL(world.address).origin
-const views = { Stacks: 'table', Stack: 'treegrid', Costs: 'table', Findings: 'heading', Regulation: 'heading', Compose: 'textbox' }
+const views = { Stacks: 'group', Stack: 'treegrid', Costs: 'table', Findings: 'heading', Regulation: 'heading', Compose: 'textbox' }
 const go = (page, view) => page.getByRole('navigation', { name: 'Views' }).getByRole('button', { name: view, exact: true }).click()
 const row = (page, name) => page.getByRole('row', { name })
 const selected = (page) => page.locator('[role=row][aria-selected=true]')
@@ -13,12 +13,13 @@ const details = (page) => page.getByRole('complementary', { name: 'Details' })
 test("the page", () => browsing(async (browser) => {
   const page = await paged(browser)
   await page.goto(world.address)
-  await page.getByRole('table').waitFor()
+  await page.getByRole('group', { name: 'Map of the stacks' }).waitFor()
   assert.ok(!page.url().includes('token'), 'the token is not in the address any more')
 
-  // Trouble first, with its cause; the cause leads to the object in its stack.
-  assert.match(await page.getByRole('row').nth(1).textContent(), /Degraded/)
-  await page.getByRole('row', { name: /moodle-2/ }).getByRole('link', { name: /Secret\/moodle-2-smtp/ }).or(page.getByRole('row', { name: /moodle-2/ }).getByRole('button', { name: /Secret\/moodle-2-smtp/ })).first().click()
+  // What is broken needs no click; one click leads to its cause in its stack.
+  const broken = page.getByRole('list', { name: 'What is broken' }).getByRole('listitem').filter({ hasText: 'moodle-2' })
+  assert.match(await broken.textContent(), /Secret\/moodle-2-smtp is missing.*needed by Deployment\/moodle-2/)
+  await broken.getByRole('link', { name: 'Show why' }).click()
   await page.getByRole('treegrid').waitFor()
   assert.match(await selected(page).textContent(), /moodle-2-smtp.*Missing/s)
   assert.match(await details(page).textContent(), /Secret\s*moodle-2-smtp/)

@@ -20,7 +20,7 @@ async function impactOf(page, stack, ref) {
 test('an impact', () => browsing(async (browser) => {
   const page = await paged(browser)
   await page.goto(world.address)
-  await page.getByRole('table').waitFor()
+  await page.getByRole('group', { name: 'Map of the stacks' }).waitFor()
   const stack = 'Moodle.moodlecontroller.kubeplus/moodle/moodle-1'
 
   // The summary first; stacks below it, each object once, and all of them lead somewhere.
@@ -64,7 +64,7 @@ test('an impact', () => browsing(async (browser) => {
 test('a page of one namespace says that it looked at no other', () => browsing(async (browser) => {
   const page = await paged(browser)
   await page.goto(world.namespace)
-  await page.getByRole('table').waitFor()
+  await page.getByRole('group', { name: 'Map of the stacks' }).waitFor()
   const told = await impactOf(page, 'Moodle.moodlecontroller.kubeplus/moodle/moodle-1', 'Secret/moodle/cluster1-secret')
   await told.getByText('2 stacks break, 3 may break').waitFor()
   assert.match(await told.textContent(), /Namespace moodle was looked at, and what reaches into it\. This looks at all:kubectl sysop impact Secret\/moodle\/cluster1-secret -A --from demo/)

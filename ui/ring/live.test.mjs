@@ -19,7 +19,7 @@ test('a pod fails, and the program ends', () => browsing(async (browser) => {
   await page.goto(world.address)
   await page.getByRole('status').filter({ hasText: 'live' }).waitFor()
   await page.getByRole('searchbox').first().fill('web')
-  await page.getByRole('row', { name: /Deployment\/web/ }).getByRole('button', { name: /web/ }).or(page.getByRole('row', { name: /Deployment\/web/ }).getByRole('link', { name: /web/ })).first().click()
+  await page.locator('main a[title$="/shop/web"]').first().click()
   await page.getByRole('treegrid').waitFor()
   await page.locator('.graph-card').first().waitFor()
   const before = await cards(page), lines = await rows(page)

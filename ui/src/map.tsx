@@ -51,6 +51,9 @@ function hrefOf(page: Page, m: MapModel, c: Card): string {
   return '#' + encode({ ...none(), view: 'stack', show: page.choice.show, stack: user ? m.cards[user.from].key : '', node: c.key })
 }
 
+/** What a card needs, without what is optional. */
+const needsOf = (m: MapModel, at: number) => m.lines.filter((l) => l.from === at && !l.optional).map((l) => m.cards[l.to])
+
 /** The causes of a stack in words, the first one and their number. */
 function causeOf(page: Page, s: Stack): { text: string; by: string; node: string } | undefined {
   const all = (s.causes ?? []).filter((c) => page.uiState.nodes[c.n]), [first] = all
@@ -87,6 +90,7 @@ function StackCard({ page, model, at, top, wanted, class: more = '', box, point 
       <span class="card-row"><Health value={c.health} /><Dots pods={c.pods} /></span>
       {cause && <span class="card-cause"><b>{cause.text}</b><span>{cause.by}{s.since ? ', for ' + age(page.now() - s.since) : ''}</span></span>}
       <span class="card-foot"><CostBar c={c} top={top} /><span>{c.cost === undefined ? c.pods[0] === 0 ? 'no pod runs now' : '' : c.shared ? `${money(c.cost - c.shared)} own + ${money(c.shared)} shared` : 'all its own'}</span></span>
+      <span class="unseen">{needsOf(model, at).map((c, i) => (i ? ', ' : ', needs ') + titleOf(c).name)}</span>
     </a>
   )
 }
@@ -123,7 +127,7 @@ const topCost = (m: MapModel) => Math.max(1, ...m.cards.map((c) => c.stack ? c.c
 
 /** Cards with lines. */
 function Parts(props: MapProps) {
-  const { page, model, wanted } = props, placed = useMemo(() => placeCards(model), [model]), top = topCost(model)
+  const { page, model } = props, placed = useMemo(() => placeCards(model), [model]), top = topCost(model)
   const [pointed, point] = useState(-1), [line, lineAt] = useState(-1)
   const near = new Set<number>()
   model.lines.forEach((l, i) => { if (i === line || pointed >= 0 && (l.from === pointed || l.to === pointed)) { near.add(l.from); near.add(l.to) } })
@@ -142,7 +146,6 @@ function Parts(props: MapProps) {
           : <PartCard key={c.key} {...props} at={i} top={top} box={placed.boxes[i]} point={point} class={near.has(i) ? 'card-near' : ''} />)}
         {line >= 0 && <Tip page={page} line={model.lines[line]} at={placed.middles[line]} placed={placed} />}
       </div>
-      {wanted.size < model.cards.filter((c) => c.stack).length && <p class="unseen" role="status">{plural(wanted.size, 'stack')} match</p>}
       <Legend />
     </div>
   )
@@ -204,7 +207,7 @@ function Cards(props: MapProps) {
   return (
     <ul class="map-column">
       {order.map((i) => {
-        const needed = model.lines.filter((l) => l.from === i && !l.optional).map((l) => model.cards[l.to])
+        const needed = needsOf(model, i)
         return (
           <li key={model.cards[i].key}>
             {model.cards[i].stack ? <StackCard {...props} at={i} top={top} point={() => {}} /> : <PartCard {...props} at={i} top={top} point={() => {}} />}

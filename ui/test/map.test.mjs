@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { load } from './load.mjs'
+
+const { broken, dependants, mapModel, titleOf } = await load('map_model.ts')
+const { heightOf, placeCards, rounded } = await load('map_layout.ts')
+const { Page } = await load('page.ts')
+
+/** A page of stacks: objects "Kind/namespace/name health", edges "from relation to flags", trees by stack with costs. */
+function pageOf(objects, edges, stacks) {
+  const uiState = { kinds: [], namespaces: [''], labels: [], rules: ['r'], nodes: [], stacks: [], objects: 0, at: '1', mode: 'snapshot' }
+  const index = (list, v, key = (x) => x) => {
+    const at = list.findIndex((x) => key(x) === key(v))
+    return at < 0 ? list.push(v) - 1 : at
+  }
+  const number = new Map()
+  for (const o of objects) {
+    const [ref, h = '1'] = o.split(' '), [kind, ns, n] = ref.split('/')
+    number.set(ref, uiState.nodes.push({ k: index(uiState.kinds, { kind }, (k) => k.kind), s: index(uiState.namespaces, ns), n, h: +h, ...(h === '5' && { t: 'missing' }) }) - 1)
+  }
+  for (const e of edges) {
+    const [from, relation, to, flags = ''] = e.split(' ')
+    ;(uiState.nodes[number.get(from)].e ??= []).push({ t: number.get(to), r: ['', 'owns', 'needs', 'serves'].indexOf(relation), v: 'spec', u: 0, w: to, ...(flags.includes('i') && { i: true }), ...(flags.includes('o') && { o: true }), ...(flags.includes('a') && { f: 1 }) })
+  }
+  for (const [root, { tree, health = 1, cost }] of Object.entries(stacks)) {
+    uiState.stacks.push({ name: root, namespace: root.split('/')[1], roots: [number.get(root)], health, cost, objects: tree.length, tree: tree.map((t) => { const [ref, o] = t.split(' '); return { n: number.get(ref), ...(o && { o: +o }) } }) })
+  }
+  return new Page(uiState, null)
+}
+const of = (page) => {
+  const m = mapModel(page, page.uiState.stacks), name = (i) => titleOf(m.cards[i]).name
+  return { m, cards: m.cards.map((c) => (c.stack ? '' : 'part ') + titleOf(c).name), lines: m.lines.map((l) => `${name(l.from)} ${l.inferred ? '~' : l.optional ? '?' : '-'}> ${name(l.to)}`).sort() }
+}
+
+const shop = () => pageOf(
+  ['App/shop/a', 'App/shop/b', 'Pod/shop/a-0', 'Pod/shop/b-0 6', 'Service/shop/db', 'Db/shop/db', 'Pod/shop/db-0', 'Secret/shop/db', 'ConfigMap/shop/own', 'Policy/shop/p', 'ConfigMap/shop/alone'],
+  ['App/shop/a owns Pod/shop/a-0', 'App/shop/b owns Pod/shop/b-0', 'Db/shop/db owns Pod/shop/db-0', 'Db/shop/db owns Service/shop/db', 'Db/shop/db needs Secret/shop/db',
+    'App/shop/a needs Service/shop/db', 'Pod/shop/b-0 needs Service/shop/db i', 'App/shop/a needs ConfigMap/shop/own', 'Policy/shop/p serves Pod/shop/db-0', 'Policy/shop/p needs App/shop/a a'],
+  {
+    'App/shop/a': { tree: ['App/shop/a', 'Pod/shop/a-0 70', 'Service/shop/db', 'Db/shop/db', 'Pod/shop/db-0 15', 'Secret/shop/db', 'ConfigMap/shop/own', 'Policy/shop/p'], cost: 85 },
+    'App/shop/b': { tree: ['App/shop/b', 'Pod/shop/b-0 20', 'Service/shop/db', 'Db/shop/db', 'Pod/shop/db-0 15', 'Secret/shop/db', 'Policy/shop/p'], cost: 35, health: 6 },
+  })
+
+test('what several stacks need stands once; what one card alone needs is in that card', () => {
+  const { m, cards, lines } = of(shop())
+  assert.deepEqual(cards, ['a', 'b', 'part db'])
+  assert.deepEqual(lines, ['a -> db', 'b ~> db'])
+  const [a, b, db] = m.cards
+  assert.deepEqual([a.cost, a.shared, b.cost, b.shared], [85, 15, 35, 15])
+  assert.deepEqual([db.cost, [...db.payers]], [30, [['App/shop/a', 15], ['App/shop/b', 15]]])
+  assert.deepEqual(db.pods, [1, 1])
+  assert.deepEqual([...m.rest], [['ConfigMap', [10]]])
+})
+
+test('who is broken, and what depends on it', () => {
+  const page = shop()
+  page.uiState.nodes[6].h = 6
+  const { m } = of(page)
+  assert.deepEqual(broken(m).map((i) => titleOf(m.cards[i]).name), ['db', 'b'])
+  assert.deepEqual(dependants(m, 2), [0, 1])
+})
+
+test('a stack that another stack needs is a card that a line leads to', () => {
+  const page = pageOf(['App/x/web', 'App/y/api', 'App/x/cron'], ['App/x/web needs App/y/api', 'App/x/cron needs App/x/web o'], {
+    'App/x/web': { tree: ['App/x/web', 'App/y/api'] }, 'App/y/api': { tree: ['App/y/api'] }, 'App/x/cron': { tree: ['App/x/cron', 'App/x/web'] },
+  })
+  const { m, lines } = of(page)
+  assert.deepEqual(lines, ['cron ?> web', 'web -> api'])
+  assert.deepEqual(dependants(m, m.cards.findIndex((c) => c.key === 'App/y/api')).map((i) => m.cards[i].key), ['App/x/web'])
+})
+
+const overlap = (a, b) => a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height
+
+test('cards do not overlap, each is in the region of its namespace, and who needs is left of what it needs', () => {
+  let seed = 7
+  const random = (n) => (seed = seed * 48271 % 2147483647) % n
+  for (let round = 0; round < 60; round++) {
+    const spaces = 1 + random(4), n = 2 + random(11), parts = random(4), objects = [], edges = [], stacks = {}
+    for (let p = 0; p < parts; p++) objects.push(`Db/${p % 2 ? 'data' : 'ns0'}/db${p}`)
+    for (let i = 0; i < n; i++) objects.push(`App/ns${i % spaces}/app${i}`)
+    for (let i = 0; i < n; i++) {
+      const me = `App/ns${i % spaces}/app${i}`, tree = [me]
+      for (let p = 0; p < parts; p++) if (random(2)) { const db = `Db/${p % 2 ? 'data' : 'ns0'}/db${p}`; edges.push(`${me} needs ${db}`); tree.push(db + ' 5') }
+      if (i && random(3) === 0) { const j = random(n); if (j !== i) edges.push(`${me} needs App/ns${j % spaces}/app${j}`) }
+      stacks[me] = { tree, cost: 10, health: random(2) ? 6 : 1 }
+    }
+    const page = pageOf(objects, edges, stacks), m = mapModel(page, page.uiState.stacks), p = placeCards(m)
+    assert.equal(p.paths.filter(Boolean).length, m.lines.length)
+    m.cards.forEach((c, i) => {
+      assert.equal(p.boxes[i].height, heightOf(c))
+      const region = p.regions.find((r) => r.namespace === c.namespace), b = p.boxes[i]
+      assert.ok(b.x >= region.x && b.y >= region.y && b.x + b.width <= region.x + region.width && b.y + b.height <= region.y + region.height, `round ${round}: ${c.key} is outside of ${c.namespace}`)
+      for (let j = 0; j < i; j++) assert.ok(!overlap(b, p.boxes[j]), `round ${round}: ${c.key} and ${m.cards[j].key}`)
+    })
+    p.regions.forEach((r, i) => { for (let j = 0; j < i; j++) assert.ok(!overlap(r, p.regions[j]), `round ${round}: ${r.namespace} and ${p.regions[j].namespace}`) })
+    // News moves nothing.
+    for (const c of m.cards) if (c.stack) c.health = 7 - c.health
+    assert.deepEqual(placeCards(m).boxes, p.boxes)
+  }
+})
+
+test('a circle of needs is drawn', () => {
+  const page = pageOf(['App/x/a', 'App/x/b'], ['App/x/a needs App/x/b', 'App/x/b needs App/x/a'], { 'App/x/a': { tree: ['App/x/a', 'App/x/b'] }, 'App/x/b': { tree: ['App/x/b', 'App/x/a'] } })
+  const m = mapModel(page, page.uiState.stacks)
+  assert.deepEqual(placeCards(m).paths.map((d) => d[0]), ['M', 'M'])
+})
+
+test('corners are round, and no rounder than there is room', () => {
+  assert.equal(rounded([[0, 0], [20, 0], [20, 10]]), 'M0,0L15 0Q20 0 20 5L20 10')
+})
