@@ -30,6 +30,14 @@ test("the page", () => browsing(async (browser) => {
   await page.locator('.graph-card', { hasText: 'Ingress' }).first().click()
   assert.match(await selected(page).textContent(), /Ingress/)
 
+  // The text of an option selects it, not the box alone.
+  const filters = page.getByRole('search', { name: 'Objects of the stack' })
+  await filters.getByRole('button', { name: 'Kind' }).click()
+  await filters.locator('.filters-text', { hasText: /^Ingress/ }).click()
+  await page.getByRole('list', { name: 'Filters that are set' }).getByText('Ingress').waitFor()
+  await page.keyboard.press('Escape')
+  await filters.getByRole('button', { name: 'Reset' }).click()
+
   // The address has all of it: loaded again, it shows the same.
   const address = page.url()
   await page.reload()

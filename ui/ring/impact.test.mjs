@@ -35,7 +35,7 @@ test('an impact', () => browsing(async (browser) => {
     await page.emulateMedia({ colorScheme })
     await accessible(page, `an impact, ${colorScheme}`)
   }
-  await told.getByRole('button', { name: 'Deployment/wordpress', exact: true }).first().click()
+  await told.getByRole('link', { name: 'Deployment/wordpress', exact: true }).first().click()
   await page.getByRole('treegrid').waitFor()
   assert.match(decodeURIComponent(page.url()), /stack\?in=Deployment\.apps\/moodle\/wordpress&at=MysqlCluster/)
 

@@ -18,7 +18,6 @@ test('a pod fails, and the program ends', () => browsing(async (browser) => {
   const page = await paged(browser)
   await page.goto(world.address)
   await page.getByRole('status').filter({ hasText: 'live' }).waitFor()
-  await page.getByRole('searchbox').first().fill('web')
   await page.locator('main a[title$="/shop/web"]').first().click()
   await page.getByRole('treegrid').waitFor()
   await page.locator('.graph-card').first().waitFor()

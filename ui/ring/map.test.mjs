@@ -38,9 +38,9 @@ test('the map of the example', () => browsing(async (browser) => {
   for (const [a, l, t, r, b] of boxes) for (const [o, L, T, R, B] of boxes) assert.ok(a >= o || r <= L || R <= l || b <= T || B <= t, `${a} and ${o}`)
 
   // The search dims the others; n goes through what is broken; t is the table and back, and the address knows.
-  await page.getByRole('searchbox').fill('wordpress')
+  await page.getByRole('searchbox', { name: 'Search stacks' }).fill('wordpress')
   await page.waitForFunction(() => document.querySelectorAll('.card-dim').length === 2)
-  await page.getByRole('searchbox').fill('')
+  await page.getByRole('searchbox', { name: 'Search stacks' }).fill('')
   await page.evaluate(() => document.activeElement.blur())
   await page.keyboard.press('n')
   assert.match(await page.evaluate(() => document.activeElement.title), /wordpress-importer/)
@@ -69,6 +69,31 @@ test('the map of the example', () => browsing(async (browser) => {
     }
   }
   await clean(page, origin)
+}))
+
+test('anything is found, also what is in no stack', () => browsing(async (browser) => {
+  const page = await paged(browser), results = page.getByRole('region', { name: 'Found objects' })
+  await page.goto(world.address)
+  await map(page).waitFor()
+  await page.keyboard.press('/')
+  await page.keyboard.type('secret smtp')
+  await results.getByRole('link', { name: 'Secret/moodle-2-smtp' }).waitFor()
+  assert.match(await results.textContent(), /1 result/)
+  await accessible(page, 'what was found')
+  await page.keyboard.press('Enter')
+  await page.getByRole('treegrid').waitFor()
+  assert.match(page.url(), /at=Secret\/moodle\/moodle-2-smtp/)
+  await page.keyboard.press('/')
+  await page.keyboard.type('node worker-a')
+  assert.match(await results.textContent(), /In no stack.*Node\/worker-a/)
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await page.getByRole('complementary', { name: 'Details' }).getByRole('heading', { name: 'Node worker-a' }).waitFor()
+  assert.match(page.url(), /root=Node\/worker-a/)
+  await page.keyboard.press('/')
+  await page.keyboard.type('no such words')
+  await results.getByText('Nothing has these words.').waitFor()
+  await clean(page, new URL(world.address).origin)
 }))
 
 for (const [stacks, role, name] of [[120, 'group', 'Map of the stacks'], [500, 'list', 'Map of the namespaces']]) {

@@ -1,8 +1,8 @@
 // Small components that several views use.
 
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, ComponentProps } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Page } from './page.ts'
+import { encode, type Choice, type Page } from './page.ts'
 import type { UIState } from './ui_state.ts'
 import { health, plural, short } from './words.ts'
 
@@ -12,11 +12,22 @@ export function Health({ value }: { value: number | undefined }) {
   return word ? <span class={'mark tone-' + tone}><span aria-hidden="true">{glyph}</span> {word}</span> : <span class="faint">–</span>
 }
 
-/** A button that shows an object in its stack; plain text if the page does not have the object. */
+/** A link to a choice: it can be copied, and opened in another tab. */
+export function Link({ page, to, class: more = '', then, children, ...rest }: { page: Page; to: Choice; class?: string; then?: () => void } & Omit<ComponentProps<'a'>, 'class' | 'href' | 'onClick'>) {
+  const go = (e: MouseEvent) => {
+    if (e.button || e.ctrlKey || e.metaKey || e.shiftKey || e.altKey) return
+    e.preventDefault()
+    page.jump(to)
+    then?.()
+  }
+  return <a {...rest} class={more} href={'#' + encode(to)} onClick={go}>{children}</a>
+}
+
+/** A link to an object in its stack; plain text if the page does not have the object. */
 export function Ref({ page, target, stack }: { page: Page; target: string; stack?: string }) {
-  const text = short(target)
+  const text = <bdi>{short(target)}</bdi>
   if (page.find(target) < 0) return <span class="ref">{text}</span>
-  return <button type="button" class="link ref" title={target} onClick={() => stack ? page.open(stack, target) : page.reveal(target)}>{text}</button>
+  return <Link page={page} to={stack ? page.inStack(stack, target) : page.whereIs(target)} class="link ref" title={target}>{text}</Link>
 }
 
 /** A decorative bar next to an amount. */

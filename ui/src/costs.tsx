@@ -1,7 +1,7 @@
 // Costs by stack, namespace or label, and over time.
 
 import { useState } from 'preact/hooks'
-import { Bar, Command, Notice, Sort, Unread, Waits, useAsk } from './bits.tsx'
+import { Bar, Command, Link, Notice, Sort, Unread, useAsk, Waits } from './bits.tsx'
 import type { Page } from './page.ts'
 import type { Costs } from './ui_state.ts'
 import { type Point, compare, labelKeys, partsOf, series, stackCosts } from './table.ts'
@@ -82,7 +82,7 @@ function CostTable({ page, costs }: { page: Page; costs: Costs }) {
           <tbody>
             {rows.slice(0, maxRows).map((r) => (
               <tr key={r.name}>
-                <th scope="row">{stacks ? <><button type="button" class="link" title={r.name} onClick={() => page.open(r.name)}>{short(r.name)}</button> <span class="faint">{parse(r.name).namespace}</span></> : r.name || '(none)'}</th>
+                <th scope="row">{stacks ? <><Link page={page} to={page.inStack(r.name)} class="link" title={r.name}><bdi>{short(r.name)}</bdi></Link> <span class="faint">{parse(r.name).namespace}</span></> : r.name || '(none)'}</th>
                 <td class="num"><b>{money(r.cost)}</b></td>
                 <td><Bar part={r.cost / top} /></td>
                 <td class="num">{r.pods ?? ''}</td>

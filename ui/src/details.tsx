@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { Bar, Command, Health, focusOn, Notice, Waits, useAsk } from './bits.tsx'
+import { Bar, Command, Health, focusOn, Link, Notice, Waits, useAsk } from './bits.tsx'
 import { ImpactPanel } from './impact.tsx'
 import { linksOf, type Arrow } from './links.ts'
 import type { Page } from './page.ts'
@@ -52,7 +52,7 @@ export function Details({ page }: { page: Page }) {
       <section>
         <h3>YAML</h3>
         <Yaml key={ref} page={page} target={ref} n={n} />
-        <Command text={commandOf(page, ref)} />
+        <Command text={commandOf(page, id)} />
       </section>
     </div>
   )
@@ -62,23 +62,20 @@ export function Fact({ name, children }: { name: string; children: ComponentChil
   return <div><dt>{name}</dt><dd>{children}</dd></div>
 }
 
-/** The command that shows the same in a terminal. */
-function commandOf(page: Page, ref: string): string {
-  const object = parse(ref)
+/** The command that shows the same in a terminal; of what is missing, that of who needs it. */
+function commandOf(page: Page, id: number): string {
+  const user = page.node(id).t === 'missing' ? linksOf(page).into[id].find((a) => !page.uiState.nodes[a.from]?.t) : undefined
+  const object = parse(page.ref(user?.from ?? id))
   return command('kubectl', 'sysop', 'graph', kindKey(object) + '/' + object.name, ...inNamespace(object.namespace), ...readFrom(page.uiState.source))
 }
 
-/** A button that selects another object, in this stack if possible, and focuses its title. */
+/** A link to another object, in this stack if possible, which focuses its title. */
 export function To({ page, id }: { page: Page; id: number }) {
   const n = page.uiState.nodes[id]
   if (!n) return <span class="faint">gone</span>
   const ref = page.ref(id)
-  const go = () => {
-    if (page.stack()?.tree.some((p) => p.n === id)) page.set({ node: ref }, true)
-    else page.reveal(ref)
-    focusOn('#details-title')
-  }
-  return <button type="button" class="link" title={ref} onClick={go}>{short(ref)}</button>
+  const to = page.stack()?.tree.some((p) => p.n === id) ? { ...page.choice, node: ref } : page.whereIs(ref)
+  return <Link page={page} to={to} class="link" title={ref} then={() => focusOn('#details-title')}><bdi>{short(ref)}</bdi></Link>
 }
 
 /** A list that is shortened until it is expanded. */
@@ -199,7 +196,7 @@ function Share({ page, id, place }: { page: Page; id: number; place: Place }) {
   return (
     <p>
       This stack pays {place.p}{whole}{paying.length > 1 && <>: {plural(paying.length, 'stack shares', 'stacks share')} {owner === id ? 'it' : <To page={page} id={owner} />} ({paying.map((s, i) => (
-        <span key={s.name}>{i > 0 && ', '}{s.name === page.choice.stack ? 'this one' : <button type="button" class="link" onClick={() => page.open(s.name, page.ref(id))}>{short(s.name)}</button>}</span>
+        <span key={s.name}>{i > 0 && ', '}{s.name === page.choice.stack ? 'this one' : <Link page={page} to={page.inStack(s.name, page.ref(id))} class="link">{short(s.name)}</Link>}</span>
       ))})</>}.
     </p>
   )

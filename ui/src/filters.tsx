@@ -35,7 +35,7 @@ export function Filters({ page }: { page: Page }) {
   return (
     <div class="filters" role="search" aria-label="Objects of the stack" ref={root}>
       <div class="filters-line">
-        <input type="search" class="filters-search" aria-label="Search objects" placeholder="Search: kind, name, label ( / )" autocomplete="off" spellcheck={false} value={choice.search}
+        <input type="search" class="filters-search" aria-label="Search objects" placeholder="Filter: kind, name, label" autocomplete="off" spellcheck={false} value={choice.search}
           onInput={(e) => page.set({ search: e.currentTarget.value })} onKeyDown={press} />
         {keys.map((key) => (
           <div key={key} class="filters-menu" onKeyDown={(e) => {
@@ -43,7 +43,7 @@ export function Filters({ page }: { page: Page }) {
             e.preventDefault()
             set('')
             e.currentTarget.querySelector('button')!.focus()
-          }} onFocusOut={(e) => { if (open === key && e.relatedTarget && !e.currentTarget.contains(e.relatedTarget as Element)) set('') }}>
+          }} onFocusOut={(e) => { const to = e.relatedTarget as Element | null; if (open === key && to && !e.currentTarget.contains(to) && !to.contains(e.currentTarget)) set('') /* a click on the text of an option focuses what is around it */ }}>
             <button type="button" aria-expanded={open === key} aria-controls={'filter-' + key} onClick={() => set(open === key ? '' : key)}>
               {titles[key]}{choice[key].length > 0 && ` (${choice[key].length})`} <span aria-hidden="true">▾</span>
             </button>

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { Command, Unread, Waits, useAsk } from './bits.tsx'
+import { Command, Link, Unread, useAsk, Waits } from './bits.tsx'
 import { Fact, ShortList, To } from './details.tsx'
 import {
   cascades, effectMore, effectWord, keptWhy, layout, notes, removalWhy, stackWord, toneOf, waiting, worst, type Deletion, type Dependent, type Impact, type Tone, type Touched,
@@ -93,7 +93,7 @@ function Stack({ page, touched, at }: { page: Page; touched: Touched; at: Ats })
   const { stack, cause = '', deleted } = touched, known = page.uiState.stacks.some((s) => s.name === stack)
   return (
     <>
-      {known && stack !== page.choice.stack ? <button type="button" class="link" title={stack} onClick={() => page.open(stack, cause)}>{short(stack)}</button> : <span title={stack}>{short(stack)}</span>}{' '}
+      {known && stack !== page.choice.stack ? <Link page={page} to={page.inStack(stack, cause)} class="link" title={stack}><bdi>{short(stack)}</bdi></Link> : <span title={stack}>{short(stack)}</span>}{' '}
       <Mark tone={toneOf(touched)}>{stackWord(touched)}</Mark>{cause && <>: {at(cause)}</>}{deleted > 0 && `; ${plural(deleted, 'object')} of it also deleted`}
     </>
   )

@@ -3,12 +3,11 @@
 
 import type { ComponentChildren } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
-import { Command, Health, useMedia } from './bits.tsx'
+import { Command, Health, Link, useMedia } from './bits.tsx'
 import { KindIcon } from './icons.tsx'
 import { broken, dependants, isBroken, mapModel, titleOf, type Card, type Line, type MapModel } from './map_model.ts'
 import { headHeight, listed, placeCards, type Placed, type Region } from './map_layout.ts'
-import type { Page } from './page.ts'
-import { encode, none } from './page.ts'
+import type { Choice, Page } from './page.ts'
 import { showsCluster, wantedStacks } from './table.ts'
 import type { Stack } from './ui_state.ts'
 import { age, command, count, health, inNamespace, kindKey, money, plural, readFrom, short, trouble } from './words.ts'
@@ -44,11 +43,11 @@ export function StackMap({ page, children }: { page: Page; children: ComponentCh
   )
 }
 
-/** The address of a card: the stack, or the part in a stack that has it. */
-function hrefOf(page: Page, m: MapModel, c: Card): string {
-  if (c.stack) return '#' + encode({ ...none(), view: 'stack', show: page.choice.show, stack: c.key })
+/** Where a card leads: to the stack, or to the part in a stack that needs it. */
+function toCard(page: Page, m: MapModel, c: Card): Choice {
+  if (c.stack) return page.inStack(c.key)
   const user = m.lines.find((l) => m.cards[l.to] === c && m.cards[l.from].stack)
-  return '#' + encode({ ...none(), view: 'stack', show: page.choice.show, stack: user ? m.cards[user.from].key : '', node: c.key })
+  return user ? page.inStack(m.cards[user.from].key, c.key) : page.whereIs(c.key)
 }
 
 /** What a card needs, without what is optional. */
@@ -84,14 +83,14 @@ interface CardProps extends MapProps { at: number; top: number; class?: string; 
 function StackCard({ page, model, at, top, wanted, class: more = '', box, point }: CardProps) {
   const c = model.cards[at], { kind, name } = titleOf(c), s = c.stack!, bad = isBroken(c.health), cause = bad ? causeOf(page, s) : undefined
   return (
-    <a class={`card ${bad ? 'card-bad' : ''} ${wanted.has(c.key) ? '' : 'card-dim'} ${more}`} href={hrefOf(page, model, c)} title={c.key} style={box && place(box)} onMouseEnter={() => point(at)} onMouseLeave={() => point(-1)} onFocus={() => point(at)} onBlur={() => point(-1)}>
+    <Link class={`card ${bad ? 'card-bad' : ''} ${wanted.has(c.key) ? '' : 'card-dim'} ${more}`} page={page} to={toCard(page, model, c)} title={c.key} style={box && place(box)} onMouseEnter={() => point(at)} onMouseLeave={() => point(-1)} onFocus={() => point(at)} onBlur={() => point(-1)}>
       <span class="card-kind"><KindIcon kind={kind} /> {kind || 'label'}{s.groupedBy && <> by {s.groupedBy}</>}<b class="card-cost">{c.cost === undefined ? <span class="faint">no cost</span> : money(c.cost)}</b></span>
       <b class="card-name">{middle(name)}</b>
       <span class="card-row"><Health value={c.health} /><Dots pods={c.pods} /></span>
       {cause && <span class="card-cause"><b>{cause.text}</b><span>{cause.by}{s.since ? ', for ' + age(page.now() - s.since) : ''}</span></span>}
       <span class="card-foot"><CostBar c={c} top={top} /><span>{c.cost === undefined ? c.pods[0] === 0 ? 'no pod runs now' : '' : c.shared ? `${money(c.cost - c.shared)} own + ${money(c.shared)} shared` : 'all its own'}</span></span>
       <span class="unseen">{needsOf(model, at).map((c, i) => (i ? ', ' : ', needs ') + titleOf(c).name)}</span>
-    </a>
+    </Link>
   )
 }
 
@@ -99,7 +98,7 @@ function PartCard({ page, model, at, class: more = '', box, point }: CardProps) 
   const c = model.cards[at], { kind, name } = titleOf(c), users = new Set(model.lines.filter((l) => l.to === at).map((l) => l.from)).size
   const payers = [...c.payers]
   return (
-    <a class={`card part ${isBroken(c.health) ? 'card-bad' : ''} ${more}`} href={hrefOf(page, model, c)} title={c.key} style={box && place(box)} onMouseEnter={() => point(at)} onMouseLeave={() => point(-1)} onFocus={() => point(at)} onBlur={() => point(-1)}>
+    <Link class={`card part ${isBroken(c.health) ? 'card-bad' : ''} ${more}`} page={page} to={toCard(page, model, c)} title={c.key} style={box && place(box)} onMouseEnter={() => point(at)} onMouseLeave={() => point(-1)} onFocus={() => point(at)} onBlur={() => point(-1)}>
       <span class="card-kind"><KindIcon kind={kind} /> {kind}{c.cost !== undefined && <b class="card-cost">{money(c.cost)}</b>}</span>
       <b class="card-name">{middle(name)}</b>
       <span class="card-row">{c.health > 0 && <Health value={c.health} />}<span class="card-users">{plural(users, 'needs it', 'need it')}</span><Dots pods={c.pods} brief /></span>
@@ -109,7 +108,7 @@ function PartCard({ page, model, at, class: more = '', box, point }: CardProps) 
           {payers.length > listed && <span>and {payers.length - listed} more</span>}
         </span>
       )}
-    </a>
+    </Link>
   )
 }
 
@@ -211,7 +210,7 @@ function Cards(props: MapProps) {
         return (
           <li key={model.cards[i].key}>
             {model.cards[i].stack ? <StackCard {...props} at={i} top={top} point={() => {}} /> : <PartCard {...props} at={i} top={top} point={() => {}} />}
-            {needed.length > 0 && <p class="faint map-needs">needs {needed.map((c, n) => <>{n > 0 && ', '}<a href={hrefOf(page, model, c)}>{middle(titleOf(c).name)}</a></>)}</p>}
+            {needed.length > 0 && <p class="faint map-needs">needs {needed.map((c, n) => <>{n > 0 && ', '}<Link page={page} to={toCard(page, model, c)}>{middle(titleOf(c).name)}</Link></>)}</p>}
           </li>
         )
       })}
@@ -250,11 +249,11 @@ function Chips(props: MapProps) {
           {parts.map((i) => {
             const c = model.cards[i], { kind, name } = titleOf(c), spaces = new Set([...users[i]].map((u) => model.cards[u].namespace)).size
             return (
-              <a key={c.key} class={`card part ${isBroken(c.health) ? 'card-bad' : ''} ${lit.has(i) ? 'card-near' : ''}`} href={hrefOf(page, model, c)} title={c.key} onMouseEnter={() => point(i)} onMouseLeave={() => point(-1)} onFocus={() => point(i)} onBlur={() => point(-1)}>
+              <Link key={c.key} class={`card part ${isBroken(c.health) ? 'card-bad' : ''} ${lit.has(i) ? 'card-near' : ''}`} page={page} to={toCard(page, model, c)} title={c.key} onMouseEnter={() => point(i)} onMouseLeave={() => point(-1)} onFocus={() => point(i)} onBlur={() => point(-1)}>
                 <span class="card-kind"><KindIcon kind={kind} /> {kind}{c.cost !== undefined && <b class="card-cost">{money(c.cost)}</b>}</span>
                 <span class="card-row"><b class="card-name">{middle(name, 22)}</b><Health value={c.health} /></span>
                 <span><b>{count(users[i].size)}</b> need it{spaces > 1 && `, in ${spaces} namespaces`}</span>
-              </a>
+              </Link>
             )
           })}
         </section>
@@ -278,9 +277,9 @@ function ChipRegion({ page, model, wanted, namespace, cards, lit, point }: MapPr
               const c = model.cards[i], { name } = titleOf(c), { glyph, tone, word } = health[c.health]
               return (
                 <li key={c.key}>
-                  <a class={`stack-chip ${isBroken(c.health) ? 'card-bad' : ''} ${lit.has(i) ? 'card-near' : ''} ${wanted.has(c.key) ? '' : 'card-dim'}`} href={hrefOf(page, model, c)} title={c.key} onMouseEnter={() => point(i)} onMouseLeave={() => point(-1)} onFocus={() => point(i)} onBlur={() => point(-1)}>
+                  <Link class={`stack-chip ${isBroken(c.health) ? 'card-bad' : ''} ${lit.has(i) ? 'card-near' : ''} ${wanted.has(c.key) ? '' : 'card-dim'}`} page={page} to={toCard(page, model, c)} title={c.key} onMouseEnter={() => point(i)} onMouseLeave={() => point(-1)} onFocus={() => point(i)} onBlur={() => point(-1)}>
                     <span class={'tone-' + tone} aria-hidden="true">{glyph || '·'}</span> {middle(name, 18)}<span class="unseen"> {word}</span>
-                  </a>
+                  </Link>
                 </li>
               )
             })}
@@ -301,11 +300,11 @@ function Tiles({ page, model, wanted }: MapProps) {
         const broke = bad(cards), priced = cards.filter((c) => c.cost !== undefined)
         return (
           <li key={name}>
-            <a class={'card tile' + (broke.length ? ' card-bad' : '')} href={'#' + encode({ ...page.choice, namespaces: [name] })}>
+            <Link class={'card tile' + (broke.length ? ' card-bad' : '')} page={page} to={{ ...page.choice, namespaces: [name] }}>
               <b class="card-name">{middle(nameOfRegion(name))}</b>
               <span class="card-row">{broke.length ? <span class="tone-bad"><span aria-hidden="true">✖</span> {broke.length} of {count(cards.length)}</span> : <span class="faint">{plural(cards.length, 'stack')}</span>}{priced.length > 0 && <span>{money(priced.reduce((sum, c) => sum + c.cost!, 0))}</span>}</span>
               {broke.length > 0 && <span class="faint">{broke.slice(0, 2).map((c) => middle(titleOf(c).name, 16)).join(', ')}{broke.length > 2 && ` and ${broke.length - 2} more`}</span>}
-            </a>
+            </Link>
           </li>
         )
       })}
@@ -321,13 +320,13 @@ function Broken({ page, model, wanted, strip }: MapProps & { strip?: boolean }) 
     <ul class={strip ? 'broken broken-strip' : 'broken'} aria-label="What is broken">
       {all.slice(0, limit).map((i) => {
         const c = model.cards[i], cause = c.stack && causeOf(page, c.stack), n = dependants(model, i).length, { kind, name } = titleOf(c)
-        const why = cause ? '#' + encode({ ...none(), view: 'stack', show: page.choice.show, stack: c.key, node: cause.node }) : hrefOf(page, model, c)
+        const why = cause ? page.inStack(c.key, cause.node) : toCard(page, model, c)
         return (
           <li key={c.key}>
             <span class="broken-head"><KindIcon kind={kind} /> <b>{strip && c.namespace && c.namespace + ' / '}{middle(name)}</b>{c.stack?.since ? <span class="faint">{age(page.now() - c.stack.since)}</span> : null}</span>
             <b class="tone-bad">{cause?.text ?? health[c.health].word}</b>
             {cause?.by && <span>{cause.by}</span>}
-            <span class="broken-foot"><span class="faint">{n ? `${plural(n, 'stack depends', 'stacks depend')} on it` : 'nothing depends on it'}</span><a href={why}>Show why</a></span>
+            <span class="broken-foot"><span class="faint">{n ? `${plural(n, 'stack depends', 'stacks depend')} on it` : 'nothing depends on it'}</span><Link page={page} to={why}>Show why</Link></span>
           </li>
         )
       })}
@@ -348,7 +347,7 @@ function Rail(props: MapProps) {
         <section>
           <h3>What it costs <b>{money(priced.reduce((sum, c) => sum + c.cost!, 0), currency)}</b> <span class="faint">{window ? 'in ' + age(window.hours * 3600) : 'a month'}</span></h3>
           <ul class="rail-costs">
-            {priced.slice(0, 8).map((c) => <li key={c.key}><a href={hrefOf(page, model, c)} title={c.key}>{middle(titleOf(c).name, 22)}</a><CostBar c={c} top={top} /><span>{money(c.cost!)}</span></li>)}
+            {priced.slice(0, 8).map((c) => <li key={c.key}><Link page={page} to={toCard(page, model, c)} title={c.key}>{middle(titleOf(c).name, 22)}</Link><CostBar c={c} top={top} /><span>{money(c.cost!)}</span></li>)}
           </ul>
           {priced.length > 8 && <p><button type="button" class="link" onClick={() => page.go('costs')}>all {count(priced.length)} stacks</button></p>}
         </section>
@@ -359,7 +358,7 @@ function Rail(props: MapProps) {
           <ul class="rail-parts">
             {parts.slice(0, 8).map(({ i, n }) => {
               const c = model.cards[i], { kind, name } = titleOf(c)
-              return <li key={c.key}><KindIcon kind={kind} /> <a href={hrefOf(page, model, c)} title={c.key}>{middle(name, 24)}</a><span class="faint">{plural(n, 'stack')} may break</span></li>
+              return <li key={c.key}><KindIcon kind={kind} /> <Link page={page} to={toCard(page, model, c)} title={c.key}>{middle(name, 24)}</Link><span class="faint">{plural(n, 'stack')} may break</span></li>
             })}
           </ul>
           {parts.length > 8 && <p class="faint">and {parts.length - 8} more</p>}

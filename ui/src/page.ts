@@ -77,7 +77,9 @@ export class Page {
   constructor(public uiState: UIState, public server: Server | null, private address: Address | null = browserAddress()) {
     this.choice = this.read()
     address?.watch(() => {
+      const { node } = this.choice
       this.choice = this.read()
+      if (this.choice.node !== node) this.details = true
       this.tell()
     })
   }
@@ -111,19 +113,26 @@ export class Page {
     this.set({ ...noFilters(), ...this.filters.get(view), view, sort: '', ...(first && { stack: first }) }, true)
   }
 
-  /** Shows a whole stack without filters, with the node selected. */
-  open(stack: string, node = ''): void {
-    this.filters.delete('stack')
-    this.set({ ...none(), view: 'stack', show: this.choice.show, stack, node }, true)
+  /** A whole stack without filters, with the node selected. */
+  inStack(stack: string, node = ''): Choice {
+    return { ...none(), view: 'stack', show: this.choice.show, stack, node }
   }
 
-  /** Shows an object: in the shown stack, else in the first stack that contains it, else as a root. */
-  reveal(ref: string): void {
+  /** Where an object is shown: in the shown stack, else in the first stack that contains it, else as a root. */
+  whereIs(ref: string): Choice {
     const id = this.find(ref), has = (s?: Stack) => s?.tree.some((p) => p.n === id)
     const stack = has(this.stack()) ? this.choice.stack : this.uiState.stacks.find(has)?.name
-    if (stack) this.open(stack, ref)
-    else this.set({ ...none(), view: 'stack', stack: this.choice.stack, root: ref, node: ref }, true)
+    return stack ? this.inStack(stack, ref) : { ...this.inStack(this.choice.stack, ref), root: ref }
   }
+
+  /** Goes to a choice; Back returns. */
+  jump(to: Choice): void {
+    if (to.view === 'stack') this.filters.delete('stack')
+    this.set(to, true)
+  }
+
+  open(stack: string, node = ''): void { this.jump(this.inStack(stack, node)) }
+  reveal(ref: string): void { this.jump(this.whereIs(ref)) }
 
   /** Applies a change to the UIState. */
   apply(change: Change): void {

@@ -2,10 +2,11 @@
 
 import type { ComponentType } from 'preact'
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks'
-import { Command, Health, useMedia } from './bits.tsx'
+import { Command, Health, Link, useMedia } from './bits.tsx'
 import { Filters } from './filters.tsx'
+import { Find } from './find.tsx'
 import type { Page } from './page.ts'
-import { viewNames } from './page.ts'
+import { none, viewNames } from './page.ts'
 import type { Stack, ViewName } from './ui_state.ts'
 import { shape, type Shape } from './shape.ts'
 import { Stacks } from './stacks.tsx'
@@ -71,6 +72,7 @@ function Header({ page, show }: { page: Page; show: (dialog: 'help' | 'gaps' | '
       <p class="head-source">{[uiState.source, uiState.namespace && 'namespace ' + uiState.namespace, uiState.objects > uiState.nodes.length && `showing ${count(uiState.nodes.length)} of ${plural(uiState.objects, 'object')}, unhealthy ones included`].filter(Boolean).join(' · ')}</p>
       <Totals page={page} />
       <span class="head-space" />
+      <Find page={page} />
       <Connected page={page} />
       {missing + notes > 0 && (
         <button type="button" class={missing ? 'tone-warn' : ''} aria-haspopup="dialog" onClick={() => show('gaps')}>
@@ -140,7 +142,7 @@ function useKeys(page: Page, views: ViewName[], help: () => void) {
       else if (e.key === '?') help()
       else if (e.key === 't' && page.choice.view === 'stacks') page.set({ as: page.choice.as ? '' : 'table' }, true)
       else if (e.key === 'n' && page.choice.view === 'stacks') nextBroken()
-      else if (e.key === '/') document.querySelector<HTMLElement>('main input[type=search]')?.focus()
+      else if (e.key === '/') document.getElementById('find')?.focus()
       else return
       e.preventDefault()
     }
@@ -162,7 +164,7 @@ function Trail({ page, stack }: { page: Page; stack: Stack | undefined }) {
     <div class="trail-all">
       <nav class="trail" aria-label="Where">
         <ol>
-          <li><button type="button" class="link" onClick={() => page.go('stacks')}>Stacks</button></li>
+          <li><Link page={page} to={{ ...none(), view: 'stacks' }} class="link">Stacks</Link></li>
           {choice.stack && <li>{root ? <button type="button" class="link" onClick={() => page.set({ root: '' }, true)}>{short(choice.stack)}</button> : <span aria-current="location">{short(choice.stack)}</span>}</li>}
           {root && <li><span aria-current="location">{short(root)}</span>{choice.stack && <> <button type="button" onClick={() => page.set({ root: '' }, true)}>Back to the whole stack</button></>}</li>}
         </ol>

@@ -1,7 +1,7 @@
 // The stacks as a map, or as a table: health, causes, usage and cost, unhealthy ones first.
 
 import { useEffect, useState } from 'preact/hooks'
-import { Bar, Health, Notice, Ref, Sort, Unread, useMedia } from './bits.tsx'
+import { Bar, Health, Link, Notice, Ref, Sort, Unread, useMedia } from './bits.tsx'
 import { StackMap } from './map.tsx'
 import type { Page } from './page.ts'
 import type { Stack } from './ui_state.ts'
@@ -9,7 +9,7 @@ import { showsCluster, wantedStacks } from './table.ts'
 import { age, bytes, count, cpu, health, money, parse, plural, short } from './words.ts'
 
 /** The number of rows that are added at a time. */
-const step = 200
+const step = 60
 
 export function Stacks({ page }: { page: Page }) {
   const { uiState, choice } = page
@@ -19,7 +19,7 @@ export function Stacks({ page }: { page: Page }) {
     <section aria-labelledby="stacks-title">
       <div class="bar-head">
         <h2 id="stacks-title">Stacks</h2>
-        <input type="search" placeholder="Search (/)" aria-label="Search stacks" value={choice.search} onInput={(e) => page.set({ search: e.currentTarget.value })} />
+        <input type="search" placeholder="Search" aria-label="Search stacks" value={choice.search} onInput={(e) => page.set({ search: e.currentTarget.value })} />
         <HealthChips page={page} />
         {hidden > 0 && hidden < uiState.stacks.length && (
           <label><input type="checkbox" checked={showsCluster(page)} onChange={(e) => page.set({ open: e.currentTarget.checked ? ['cluster'] : [] })} /> the cluster's own ({count(hidden)})</label>
@@ -83,12 +83,12 @@ function Row({ page, stack: s, top, narrow }: { page: Page; stack: Stack; top: n
   const used = (v: number | undefined, say: (v: number) => string) => (
     <td class="num">{v === undefined ? <None /> : <span title={least && `${measured} of ${all} pods are measured`}>{least}{say(v)}</span>}</td>
   )
-  const open = (e: MouseEvent) => { if (!(e.target as Element).closest('button') && !String(getSelection())) page.open(s.name) }
+  const open = (e: MouseEvent) => { if (!(e.target as Element).closest('a') && !String(getSelection())) page.open(s.name) }
   return (
     <tr onClick={open}>
       <td class="stacks-health"><Health value={s.health} /></td>
       <th scope="row">
-        <button type="button" class="link stacks-name" title={s.name} onClick={() => page.open(s.name)}>{name ? <>{kind}/<wbr />{name}</> : s.name}</button>
+        <Link page={page} to={page.inStack(s.name)} class="link stacks-name" title={s.name}>{name ? <>{kind}/<wbr /><bdi>{name}</bdi></> : s.name}</Link>
         <span class="faint stacks-where">{namespace || s.namespace}{s.groupedBy && <> · by {s.groupedBy}</>}{s.cluster && <> · the cluster's own</>}</span>
         {narrow && <Causes page={page} stack={s} />}
       </th>
