@@ -1,6 +1,6 @@
 // Small components that several views use.
 
-import type { ComponentChildren, ComponentProps } from 'preact'
+import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { encode, type Choice, type Page } from './page.ts'
 import type { UIState } from './ui_state.ts'
@@ -12,8 +12,10 @@ export function Health({ value }: { value: number | undefined }) {
   return word ? <span class={'mark tone-' + tone}><span aria-hidden="true">{glyph}</span> {word}</span> : <span class="faint">–</span>
 }
 
+interface LinkProps { page: Page; to: Choice; class?: string; title?: string; style?: { [name: string]: string }; then?: () => void; children: ComponentChildren; onMouseEnter?: () => void; onMouseLeave?: () => void; onFocus?: () => void; onBlur?: () => void }
+
 /** A link to a choice: it can be copied, and opened in another tab. */
-export function Link({ page, to, class: more = '', then, children, ...rest }: { page: Page; to: Choice; class?: string; then?: () => void } & Omit<ComponentProps<'a'>, 'class' | 'href' | 'onClick'>) {
+export function Link({ page, to, class: more = '', then, children, ...rest }: LinkProps) {
   const go = (e: MouseEvent) => {
     if (e.button || e.ctrlKey || e.metaKey || e.shiftKey || e.altKey) return
     e.preventDefault()
