@@ -6,6 +6,29 @@ import { accessible, browsing, clean, elements, paged, picture, slowness, spent,
 const map = (page) => page.getByRole('group', { name: 'Map of the stacks' })
 const card = (page, name) => map(page).getByRole('link').filter({ has: page.locator('.card-name', { hasText: new RegExp(`^${name}$`) }) })
 
+/** Anything is found, also what is in no stack. */
+async function finds(page) {
+  const results = page.getByRole('region', { name: 'Found objects' })
+  await page.keyboard.press('/')
+  await page.keyboard.type('secret smtp')
+  await results.getByRole('link', { name: 'Secret/moodle-2-smtp' }).waitFor()
+  assert.match(await results.textContent(), /2 resultsObjectsSecret\/moodle-2-smtp.*Pod\/moodle-2/)
+  await accessible(page, 'what was found')
+  await page.keyboard.press('Enter')
+  await page.getByRole('treegrid').waitFor()
+  assert.match(page.url(), /at=Secret\/moodle\/moodle-2-smtp/)
+  await page.keyboard.press('/')
+  await page.keyboard.type('node worker-a')
+  assert.match(await results.textContent(), /In no stack.*Node\/worker-a/)
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await page.getByRole('complementary', { name: 'Details' }).getByRole('heading', { name: 'Node worker-a' }).waitFor()
+  assert.match(page.url(), /root=Node\/worker-a/)
+  await page.keyboard.press('/')
+  await page.keyboard.type('no such words')
+  await results.getByText('Nothing has these words.').waitFor()
+}
+
 test('the map of the example', () => browsing(async (browser) => {
   const origin = new URL(world.address).origin, page = await paged(browser, { viewport: { width: 1440, height: 900 } })
   await page.goto(world.address)
@@ -59,6 +82,9 @@ test('the map of the example', () => browsing(async (browser) => {
   await page.getByRole('treegrid').waitFor()
   await page.goBack()
   await map(page).waitFor()
+  await finds(page)
+  await page.getByRole('navigation', { name: 'Where' }).getByRole('link', { name: 'Stacks' }).click()
+  await map(page).waitFor()
   for (const colorScheme of ['light', 'dark']) {
     await page.emulateMedia({ colorScheme })
     for (const width of [420, 780, 1024, 1440]) {
@@ -69,31 +95,6 @@ test('the map of the example', () => browsing(async (browser) => {
     }
   }
   await clean(page, origin)
-}))
-
-test('anything is found, also what is in no stack', () => browsing(async (browser) => {
-  const page = await paged(browser), results = page.getByRole('region', { name: 'Found objects' })
-  await page.goto(world.address)
-  await map(page).waitFor()
-  await page.keyboard.press('/')
-  await page.keyboard.type('secret smtp')
-  await results.getByRole('link', { name: 'Secret/moodle-2-smtp' }).waitFor()
-  assert.match(await results.textContent(), /1 result/)
-  await accessible(page, 'what was found')
-  await page.keyboard.press('Enter')
-  await page.getByRole('treegrid').waitFor()
-  assert.match(page.url(), /at=Secret\/moodle\/moodle-2-smtp/)
-  await page.keyboard.press('/')
-  await page.keyboard.type('node worker-a')
-  assert.match(await results.textContent(), /In no stack.*Node\/worker-a/)
-  await page.keyboard.press('ArrowDown')
-  await page.keyboard.press('Enter')
-  await page.getByRole('complementary', { name: 'Details' }).getByRole('heading', { name: 'Node worker-a' }).waitFor()
-  assert.match(page.url(), /root=Node\/worker-a/)
-  await page.keyboard.press('/')
-  await page.keyboard.type('no such words')
-  await results.getByText('Nothing has these words.').waitFor()
-  await clean(page, new URL(world.address).origin)
 }))
 
 for (const [stacks, role, name] of [[120, 'group', 'Map of the stacks'], [500, 'list', 'Map of the namespaces']]) {

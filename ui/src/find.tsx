@@ -16,7 +16,7 @@ function texts(page: Page): string[] {
   return uiState.nodes.map((n, i) => n ? [page.ref(i), kindKey(page.kind(n)), n.r, n.m, n.t, ...(n.l ?? []).map((l) => uiState.labels[l])].filter(Boolean).join('\n').toLowerCase() : '')
 }
 
-/** The objects that have all words: exact names first, then names that begin so, then the others. */
+/** The objects that have all words: exact names first, then those with the words in kind and name, then the others. */
 export function find(page: Page, all: string[], search: string): Found {
   const words = wordsOf(search), out: Found = { stacks: [], objects: [], alone: [] }
   if (!words.length) return out
@@ -27,7 +27,7 @@ export function find(page: Page, all: string[], search: string): Found {
   }
   const hits: number[] = []
   all.forEach((text, i) => { if (text && words.every((w) => text.includes(w))) hits.push(i) })
-  const rank = (i: number) => { const name = nodes[i]!.n.toLowerCase(); return words.some((w) => w === name) ? 0 : words.some((w) => name.startsWith(w)) ? 1 : 2 }
+  const rank = (i: number) => { const name = nodes[i]!.n.toLowerCase(), ref = page.ref(i).toLowerCase(); return words.some((w) => w === name) ? 0 : !words.every((w) => ref.includes(w)) ? 3 : words.some((w) => name.startsWith(w)) ? 1 : 2 }
   for (const i of hits.map((i) => ({ i, r: rank(i) })).sort((a, b) => a.r - b.r || a.i - b.i).map(({ i }) => i)) {
     const stack = stackOf.get(i)
     if (stack) out.objects.push({ node: i, stack })
@@ -46,6 +46,7 @@ export function Find({ page }: { page: Page }) {
     return () => document.removeEventListener('pointerdown', away)
   }, [!search])
   const links = () => [...root.current!.querySelectorAll<HTMLElement>('a')], close = () => set('')
+  const leave = () => { close(); document.getElementById('content')?.focus() }
   const press = (e: KeyboardEvent) => {
     const at = links().indexOf(e.target as HTMLElement)
     if (e.key === 'ArrowDown') links()[Math.min(at + 1, links().length - 1)]?.focus()
@@ -62,9 +63,9 @@ export function Find({ page }: { page: Page }) {
       {search.trim() && (
         <div class="find-results" role="region" aria-label="Found objects">
           <p class="faint" role="status">{n ? plural(n, 'result') : 'Nothing has these words.'}{hidden > 0 && ` ${count(hidden)} objects are not on this page.`}</p>
-          <Group title="Stacks" items={found.stacks}>{(name) => <Link page={page} to={page.inStack(name)} class="link" title={name} then={close}><bdi>{short(name)}</bdi></Link>}</Group>
-          <Group title="Objects" items={found.objects}>{({ node, stack }) => <Hit page={page} node={node} stack={stack} then={close} />}</Group>
-          <Group title="In no stack" items={found.alone}>{(node) => <Hit page={page} node={node} then={close} />}</Group>
+          <Group title="Stacks" items={found.stacks}>{(name) => <Link page={page} to={page.inStack(name)} class="link" title={name} then={leave}><bdi>{short(name)}</bdi></Link>}</Group>
+          <Group title="Objects" items={found.objects}>{({ node, stack }) => <Hit page={page} node={node} stack={stack} then={leave} />}</Group>
+          <Group title="In no stack" items={found.alone}>{(node) => <Hit page={page} node={node} then={leave} />}</Group>
         </div>
       )}
     </div>
@@ -73,7 +74,7 @@ export function Find({ page }: { page: Page }) {
 
 function Group<T>({ title, items, children }: { title: string; items: T[]; children: (item: T) => unknown }) {
   if (!items.length) return null
-  return <><h3>{title}</h3><ul>{items.slice(0, maxShown).map((item, i) => <li key={i}>{children(item) as never}</li>)}{items.length > maxShown && <li class="faint">and {count(items.length - maxShown)} more: add a word</li>}</ul></>
+  return <><h2>{title}</h2><ul>{items.slice(0, maxShown).map((item, i) => <li key={i}>{children(item) as never}</li>)}{items.length > maxShown && <li class="faint">and {count(items.length - maxShown)} more: add a word</li>}</ul></>
 }
 
 function Hit({ page, node, stack, then }: { page: Page; node: number; stack?: string; then: () => void }) {
