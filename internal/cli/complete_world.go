@@ -51,7 +51,7 @@ var (
 
 // world connects, and sends nothing.
 func (c *common) world(ctx context.Context) (*completionSource, error) {
-	c.completing = true
+	c.Completing = true
 	switch c.From {
 	case "":
 		return c.clusterWorld()

@@ -46,7 +46,7 @@ func (l *logsRun) follow(ctx context.Context) error {
 	defer looking.Wait()
 	defer stop() // which ends it
 	states := make(chan []logs.Container)
-	w := &stackWatch{run: l, live: live, pods: pods, trouble: &watchNotices{c: l.o.common, live: live, said: g.Gaps()}}
+	w := &stackWatch{run: l, live: live, pods: pods, trouble: &app.WatchNotices{Report: l.o.common, Live: live, Said: g.Gaps()}}
 	w.covered = w.coverage()
 	looking.Go(func() { w.watch(ctx, states) })
 	if err := f.Run(ctx, states); err != nil {
@@ -69,7 +69,7 @@ type stackWatch struct {
 	live    *source.Live
 	pods    []object.Ref
 	covered map[string]bool // namespaces of which all pods are known
-	trouble *watchNotices
+	trouble *app.WatchNotices
 }
 
 // watch sends the containers of the stack, and sends them again after each change.
@@ -103,12 +103,12 @@ func (w *stackWatch) look(ctx context.Context) bool {
 	if ctx.Err() != nil {
 		return false
 	}
-	w.trouble.reportTrouble()
+	w.trouble.Trouble()
 	if err != nil {
-		w.trouble.failure(err)
+		w.trouble.Failure(err)
 		return false
 	}
-	w.trouble.gaps(g.Gaps())
+	w.trouble.Gaps(g.Gaps())
 	covered := w.coverage()
 	for ns, all := range w.covered {
 		if all && !covered[ns] {
@@ -116,7 +116,7 @@ func (w *stackWatch) look(ctx context.Context) bool {
 		}
 	}
 	err = l.s.Missing(g, l.roots, l.q.selector)
-	w.trouble.failure(err)
+	w.trouble.Failure(err)
 	if err != nil {
 		// Nor are those of a root that is, until they are.
 		pods = slices.DeleteFunc(w.pods, func(ref object.Ref) bool { return len(l.collector.Of(ref)) == 0 })

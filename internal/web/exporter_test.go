@@ -1,4 +1,4 @@
-package cli
+package web
 
 import (
 	"bytes"
@@ -16,7 +16,6 @@ import (
 
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
@@ -67,8 +66,8 @@ func startServing(t *testing.T, addr string, compute func(context.Context) (view
 	s.clock.Store(time.Date(2026, 11, 15, 10, 0, 0, 0, time.UTC).UnixNano())
 	ctx, stop := context.WithCancel(t.Context())
 	s.stop = stop
-	env := Env{IOStreams: genericiooptions.IOStreams{Out: io.Discard, ErrOut: s.talk}, Now: func() time.Time { return time.Unix(0, s.clock.Load()) }}
-	go func() { s.ended <- serve(ctx, env, addr, testInterval, compute) }()
+	o := MetricsOptions{Address: addr, Compute: compute, Interval: testInterval, Now: func() time.Time { return time.Unix(0, s.clock.Load()) }, ErrOut: s.talk}
+	go func() { s.ended <- ServeMetrics(ctx, o) }()
 	select {
 	case s.url = <-s.talk.told:
 	case err := <-s.ended:
@@ -331,8 +330,7 @@ func TestServeRefusesAddresses(t *testing.T) {
 	s := startServing(t, "127.0.0.1:0", func(context.Context) (view.Output, error) { return figure(1), nil })
 	taken := strings.TrimSuffix(strings.TrimPrefix(s.url, "http://"), "/metrics")
 	for _, addr := range []string{"127.0.0.1", "", "127.0.0.1:x", "[::1", taken} {
-		env := Env{IOStreams: genericiooptions.IOStreams{Out: io.Discard, ErrOut: io.Discard}, Now: time.Now}
-		err := serve(t.Context(), env, addr, testInterval, nil)
+		err := ServeMetrics(t.Context(), MetricsOptions{Address: addr, Interval: testInterval, Now: time.Now, ErrOut: io.Discard})
 		if err == nil || hint.For(err) == "" || !strings.HasPrefix(err.Error(), "listen at ") {
 			t.Errorf("%q: %v", addr, err)
 		}

@@ -1,16 +1,16 @@
-package cli
+package web
 
 import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 )
 
 // TestHistoryShorterThanStep has a window without a whole step: an error, as of its cost.
 func TestHistoryShorterThanStep(t *testing.T) {
-	v, _ := surveyOfDemo(t, true)
-	a := &uiAPI{o: uiOptionsOf(v), v: v}
-	a.o.past.prometheus = "http://127.0.0.1:1"
+	a := &API{Page: demoPage(t), History: app.HistorySource{Address: "http://127.0.0.1:1"}}
 	query := url.Values{"window": {"2026-09-01T00:00:01Z/2026-09-01T00:00:30Z"}, "by": {"stack"}}
 	_, ofCost := a.cost(t.Context(), query)
 	_, err := a.history(t.Context(), query)

@@ -1,4 +1,4 @@
-package cli
+package web
 
 import (
 	"context"
@@ -13,24 +13,21 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/web"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 )
 
 // cost is the totals by stack, namespace or label: as they were seen last, or of a window.
-func (a *uiAPI) cost(ctx context.Context, query url.Values) (json.RawMessage, error) {
+func (a *API) cost(ctx context.Context, query url.Values) (json.RawMessage, error) {
 	groupBy := query.Get("by")
 	q := &app.MetricsRequest{}
 	if err := q.Group(groupBy); err != nil || q.By == cost.ByAnnotation || q.By == cost.ByCreator {
-		return nil, web.Bad("by=%q: expected stack, namespace, node, or label:KEY", groupBy)
+		return nil, Bad("by=%q: expected stack, namespace, node, or label:KEY", groupBy)
 	}
 	name := strings.Replace(groupBy, ":", " ", 1)
 	window := query.Get("window")
 	if window == "" {
-		a.v.Mu.Lock()
-		l := a.v.Last
-		a.v.Mu.Unlock()
+		l := a.last()
 		report, err := l.ReportBy(ctx, q.By, q.Key)
 		if err != nil {
 			return nil, err
@@ -68,10 +65,10 @@ type historyPoint struct {
 const maxSpans = 24
 
 // history is what was paid in each span of a window.
-func (a *uiAPI) history(ctx context.Context, query url.Values) (json.RawMessage, error) {
+func (a *API) history(ctx context.Context, query url.Values) (json.RawMessage, error) {
 	out := historyAnswer{Points: []historyPoint{}}
-	if a.o.past.prometheus == "" {
-		out.Unavailable = a.v.MissingSources["history"]
+	if a.History.Address == "" {
+		out.Unavailable = a.Page.MissingSources["history"]
 		return json.Marshal(out)
 	}
 	window := query.Get("window")
@@ -119,18 +116,19 @@ func pointOf(m *app.MetricsResult, from, to time.Time) historyPoint {
 }
 
 // lookBack reads what a question about a window is about. The survey is not disturbed.
-func (a *uiAPI) lookBack(ctx context.Context, window string) (*app.PageState, *metrics.Collector, error) {
-	if a.o.past.prometheus == "" {
-		return nil, nil, fmt.Errorf("window=%q: %s", window, a.v.MissingSources["history"])
+func (a *API) lookBack(ctx context.Context, window string) (*app.PageState, *metrics.Collector, error) {
+	if a.History.Address == "" {
+		return nil, nil, fmt.Errorf("window=%q: %s", window, a.Page.MissingSources["history"])
 	}
-	in := &a.o.another().Input
+	in := a.Page.Input.Another("")
 	collector := &metrics.Collector{}
 	in.Collect, in.Notes = collector.Add, []string{app.WeightAnnotation}
-	q := *a.v.Request
+	q := *a.Page.Request
 	q.Wrap, q.Brief = nil, false
-	q.History = app.HistorySource{Window: window, Address: a.o.past.prometheus, Matchers: a.o.past.matchers, TokenFile: a.o.past.tokenFile}
+	q.History = a.History
+	q.History.Window = window
 	if err := q.SetWindow(in.Now()); err != nil {
-		return nil, nil, web.Bad("%s", err)
+		return nil, nil, Bad("%s", err)
 	}
 	var err error
 	if q.Timeout, err = clientcmd.ParseTimeout(*in.Config.Timeout); err != nil {
@@ -142,12 +140,4 @@ func (a *uiAPI) lookBack(ctx context.Context, window string) (*app.PageState, *m
 		return nil, nil, err
 	}
 	return l, collector, l.Read(ctx)
-}
-
-// another is what reads the same, for a reading of its own.
-func (c *common) another() *common {
-	fresh := newCommon(c.env)
-	connectAs(fresh, c)
-	fresh.From, fresh.RulesFiles, fresh.AllNamespaces, fresh.NoInferred = c.From, c.RulesFiles, c.AllNamespaces, c.NoInferred
-	return fresh
 }

@@ -1,29 +1,26 @@
-package cli
+package web
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/demotest"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // uiServer is as much of an API server as the page asks: pods that can be watched, and no metrics.
@@ -141,10 +138,10 @@ contexts: [{name: here, context: {cluster: one, user: me, namespace: shop}}]}`, 
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	env := Env{IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard}, Getenv: func(string) string { return "" }, Now: time.Now}
-	c, cache := newCommon(env), t.TempDir()
-	c.Config.KubeConfig, c.Config.CacheDir = &file, &cache
-	v, err := c.drawnFrom(t.Context(), nil, "", "", nil)
+	config, cache := genericclioptions.NewConfigFlags(true), t.TempDir()
+	config.KubeConfig, config.CacheDir = &file, &cache
+	in := (&app.Input{Config: config, Now: time.Now}).Another("")
+	v, err := in.StacksPage(t.Context(), nil, "", "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +172,7 @@ func TestFollows(t *testing.T) {
 	}
 	shown := &seen{pictures: make(chan *view.UIState, 16), stale: make(chan string, 16)}
 	ended := make(chan struct{})
-	go func() { defer close(ended); uiOptionsOf(v).followPage(ctx, v, shown) }()
+	go func() { defer close(ended); follow(ctx, v, shown) }()
 	s.change(func() { s.phase = "Failed" })
 	for p := range shown.pictures {
 		if n := p.Nodes[at]; n != nil && n.Health == 6 && n.Name == "web" {
@@ -218,7 +215,7 @@ func TestObject(t *testing.T) {
 	if _, err := v.Observe(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	a := &uiAPI{o: uiOptionsOf(v), v: v}
+	a := &API{Page: v}
 	text, err := a.object(t.Context(), url.Values{"ref": {"Pod/shop/web"}})
 	if err != nil {
 		t.Fatal(err)
@@ -235,47 +232,34 @@ func TestObject(t *testing.T) {
 	}
 }
 
-func TestUnseen(t *testing.T) {
-	gap := object.Gap{Resource: "pods", Namespace: "shop", Reason: "Unavailable", Message: "EOF"}
-	for n, want := range map[int]string{
-		1: "watch interrupted: pods in shop (Unavailable): EOF",
-		3: "watch interrupted: pods in shop and 2 more (Unavailable): EOF",
-	} {
-		if got := unseen(slices.Repeat([]object.Gap{gap}, n)); got != want {
-			t.Errorf("%d: %s, want %s", n, got, want)
-		}
-	}
-}
-
 func TestPortInUse(t *testing.T) {
-	l, err := listenLocally(t.Context(), 0)
+	l, err := listen(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
 	port := l.Addr().(*net.TCPAddr).Port
-	_, err = listenLocally(t.Context(), port)
+	_, err = listen(t.Context(), port)
 	if want := fmt.Sprintf("listen at 127.0.0.1:%d: bind: ", port); err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("%v, want %s and the reason", err, want)
 	}
 }
 
-// TestAnother: what the page reads holds for the questions that read for themselves; what they
-// change of it is their own.
-func TestAnother(t *testing.T) {
-	c := newCommon(Env{Now: time.Now})
-	cmd := &cobra.Command{}
-	c.reading(cmd)
-	if err := cmd.ParseFlags([]string{"-A", "--from", "demo", "--rules", "a.yaml", "--rules", "b.yaml", "--context", "here"}); err != nil {
+// demoPage is the page of the example, after its first observation.
+func demoPage(t *testing.T) *app.Page {
+	t.Helper()
+	now := func() time.Time { return time.Date(2026, 9, 14, 9, 30, 0, 0, time.UTC) }
+	in := (&app.Input{From: "demo", AllNamespaces: true, Demo: demotest.FS(), Config: genericclioptions.NewConfigFlags(true), Now: now}).Another("")
+	v, err := in.StacksPage(t.Context(), nil, "", "", nil)
+	if err != nil {
 		t.Fatal(err)
 	}
-	c.NoInferred = true
-	fresh := c.another()
-	if fresh.From != "demo" || !fresh.AllNamespaces || !fresh.NoInferred || !slices.Equal(fresh.RulesFiles, []string{"a.yaml", "b.yaml"}) || *fresh.Config.Context != "here" {
-		t.Errorf("%+v", fresh.Input)
+	v.Mode = "live"
+	if err := v.Open(t.Context()); err != nil {
+		t.Fatal(err)
 	}
-	quiet := (&uiAPI{o: &uiOptions{common: c}}).quiet("shop")
-	if *quiet.Config.Namespace != "shop" || quiet.AllNamespaces || !c.AllNamespaces || *c.Config.Namespace == "shop" {
-		t.Error("a question about one namespace changes the page's")
+	if _, err := v.Observe(t.Context()); err != nil {
+		t.Fatal(err)
 	}
+	return v
 }

@@ -1,15 +1,15 @@
-package cli
+package web
 
 import (
+	"context"
 	"encoding/json"
 	"net/url"
 	"os"
-	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
@@ -19,7 +19,7 @@ func composeOf(t *testing.T, given any) composition {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := (&uiAPI{o: &uiOptions{}}).composed(t.Context(), body)
+	text, err := (&API{}).compose(t.Context(), body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,15 +120,16 @@ func TestComposeHalf(t *testing.T) {
 
 func TestComposeRefuses(t *testing.T) {
 	for _, body := range []string{`{}`, `[]`, `{"yaml":"a","manifest":{}}`, `{"yaml":1}`, `{"manifest":[]}`, `{"yaml":"","more":1}`, `{"yaml":"` + strings.Repeat("x", maxComposedBytes) + `"}`} {
-		if text, err := (&uiAPI{o: &uiOptions{}}).composed(t.Context(), json.RawMessage(body)); err == nil {
+		if text, err := (&API{}).compose(t.Context(), json.RawMessage(body)); err == nil {
 			t.Errorf("%.40s: answered %s", body, text)
 		}
 	}
 }
 
 func TestComposeCatalogue(t *testing.T) {
-	v, _ := surveyOfDemo(t, true)
-	text, err := (&uiAPI{o: uiOptionsOf(v), v: v}).catalogue(t.Context(), nil)
+	v := demoPage(t)
+	a := &API{Page: v, Catalog: func(context.Context) ([]catalog.Entry, error) { return catalog.Embedded().Entries(), nil }}
+	text, err := a.catalogue(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,67 +157,9 @@ func TestComposeCatalogue(t *testing.T) {
 	}
 }
 
-// The composer offers what install would take: also the operators of --catalog and of the settings.
-// One of the settings that cannot be read hides no other.
-func TestComposeFurtherCatalogues(t *testing.T) {
-	v, _ := surveyOfDemo(t, true)
-	settings := filepath.Join(t.TempDir(), "config.yaml")
-	hello, err := filepath.Abs("../../examples/hello/catalogue")
-	if err != nil {
-		t.Fatal(err)
-	}
-	offers := func(o *uiOptions) bool {
-		t.Helper()
-		text, err := (&uiAPI{o: o, v: v}).catalogue(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var answer catalogAnswer
-		if err := json.Unmarshal(text, &answer); err != nil {
-			t.Fatal(err)
-		}
-		if len(answer.Entries) < 10 {
-			t.Errorf("%d entries", len(answer.Entries))
-		}
-		return slices.ContainsFunc(answer.Entries, func(e catalogEntry) bool {
-			return e.Name == "hello" && len(e.Versions) > 0 && slices.ContainsFunc(e.Kinds, func(k catalogKind) bool { return k.Kind == "Greeting" })
-		})
-	}
-	o := uiOptionsOf(v)
-	if offers(o) {
-		t.Error("the embedded catalogue has hello")
-	}
-	further := &uiOptions{common: o.common, catalogues: catalogueOptions{catalogs: []string{hello}}}
-	if !offers(further) {
-		t.Error("what --catalog has is not offered")
-	}
-	o.env.Getenv = func(name string) string {
-		if name == configVariable {
-			return settings
-		}
-		return ""
-	}
-	text := "apiVersion: sysop.dev/v1alpha1\nkind: Config\ncatalogs:\n- address: " + filepath.Join(t.TempDir(), "nothing") + "\n- address: " + hello + "\n"
-	if err := os.WriteFile(settings, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if !offers(o) {
-		t.Error("what a catalogue of the settings has is not offered")
-	}
-
-	body, err := json.Marshal(map[string]any{"yaml": smallSystem})
-	if err != nil {
-		t.Fatal(err)
-	}
-	answer, err := (&uiAPI{o: further}).composed(t.Context(), body)
-	if err != nil || !strings.Contains(string(answer), "install -f system.yaml --catalog='"+hello+"'") {
-		t.Errorf("%s, %v: the commands want the catalogue", answer, err)
-	}
-}
-
 func TestComposeSchema(t *testing.T) {
-	v, _ := surveyOfDemo(t, true)
-	a := &uiAPI{v: v}
+	v := demoPage(t)
+	a := &API{Page: v}
 	ask := func(kind string) (answer schemaAnswer) {
 		text, err := a.schema(t.Context(), url.Values{"kind": {kind}})
 		if err != nil {

@@ -1,4 +1,4 @@
-package cli
+package web
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/manual"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/web"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -38,13 +37,11 @@ type schemaAnswer struct {
 }
 
 // schema answers what the fields of a kind are.
-func (a *uiAPI) schema(ctx context.Context, query url.Values) (json.RawMessage, error) {
-	a.v.Mu.Lock()
-	s := a.v.Last.Session
-	a.v.Mu.Unlock()
+func (a *API) schema(ctx context.Context, query url.Values) (json.RawMessage, error) {
+	s := a.last().Session
 	name := query.Get("kind")
 	if wrong := declare.CheckKind(name); wrong != "" || strings.Contains(name, "*") {
-		return nil, web.Bad("%q is not a kind: expected Kind.group", field.Shorten(name))
+		return nil, Bad("%q is not a kind: expected Kind.group", field.Shorten(name))
 	}
 	gk := declare.GroupKind(name)
 	answer := schemaAnswer{Kind: gk.Kind}

@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"bytes"
@@ -100,7 +100,7 @@ func newMute(t *testing.T) *mute {
 func TestSilence(t *testing.T) {
 	server, clock := newMute(t), &timers{came: make(chan struct{}, 1)}
 	var out bytes.Buffer
-	s := newSilence(&out)
+	s := newSilence(func(text string) { out.WriteString(text) })
 	s.after = clock.after
 	client := &http.Client{Transport: s.watch(http.DefaultTransport)}
 	answers := make(chan string, 8)
@@ -137,7 +137,7 @@ func TestSilence(t *testing.T) {
 	ask(pods)
 	ask(pods)
 	clock.pass(t, 3)
-	said("warning: no answer from the API server for 15 s: list pods in shop\n")
+	said("no answer from the API server for 15 s: list pods in shop")
 	ask("/apis/apps/v1/deployments") // The same silence.
 	clock.pass(t, 1)
 	said("")
@@ -146,11 +146,11 @@ func TestSilence(t *testing.T) {
 	}
 	ask(pods) // Another one.
 	clock.pass(t, 1)
-	said("warning: no answer from the API server for 15 s: list pods in shop\n")
+	said("no answer from the API server for 15 s: list pods in shop")
 	answered("answer")
 	ask(pods + "?half")
 	clock.pass(t, 1)
-	said("warning: no answer from the API server for 15 s: list pods in shop\n")
+	said("no answer from the API server for 15 s: list pods in shop")
 	answered("half answer")
 	ask(pods) // Nothing is said of what is answered in time.
 	answered("answer")
@@ -161,7 +161,7 @@ func TestSilence(t *testing.T) {
 func TestSilenceOfAStream(t *testing.T) {
 	clock := &timers{came: make(chan struct{}, 1)}
 	var out bytes.Buffer
-	s := newSilence(&out)
+	s := newSilence(func(text string) { out.WriteString(text) })
 	s.after = clock.after
 	begin := make(chan struct{})
 	body := io.NopCloser(strings.NewReader("event"))
@@ -180,7 +180,7 @@ func TestSilenceOfAStream(t *testing.T) {
 	if resp := <-got; resp.Body != body {
 		t.Error("its body is waited for")
 	}
-	if want := "warning: no answer from the API server for 15 s: watch pods in shop\n"; out.String() != want {
+	if want := "no answer from the API server for 15 s: watch pods in shop"; out.String() != want {
 		t.Errorf("it says %q, want %q", out.String(), want)
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package web
 
 import (
 	"bytes"
@@ -9,11 +9,9 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/web"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
@@ -47,14 +45,14 @@ type catalogKind struct {
 }
 
 // catalogue answers which operators there are to choose from, as install reads them.
-func (a *uiAPI) catalogue(ctx context.Context, _ url.Values) (json.RawMessage, error) {
+func (a *API) catalogue(ctx context.Context, _ url.Values) (json.RawMessage, error) {
 	answer := catalogAnswer{Entries: []catalogEntry{}}
-	cats, err := a.o.catalogues.catalogued(ctx, a.o.common)
+	entries, err := a.Catalog(ctx)
 	if err != nil {
 		return nil, err
 	}
-	kinds := a.v.Kinds()
-	for _, e := range cats.Entries() {
+	kinds := a.Page.Kinds()
+	for _, e := range entries {
 		entry := catalogEntry{Name: e.Name, Title: e.Title, Description: e.Description, Versions: []string{}, Kinds: []catalogKind{}}
 		for i := range e.Versions {
 			entry.Versions = append(entry.Versions, e.Versions[i].Version)
@@ -83,9 +81,9 @@ type composedProblem struct {
 	Path string `json:"path,omitempty"`
 }
 
-// composed answers what a manifest looks like that is given as text or as values. It reads and
+// compose answers what a manifest looks like that is given as text or as values. It reads and
 // writes nothing else.
-func (a *uiAPI) composed(_ context.Context, body json.RawMessage) (json.RawMessage, error) {
+func (a *API) compose(_ context.Context, body json.RawMessage) (json.RawMessage, error) {
 	var given struct {
 		YAML     *string         `json:"yaml"`
 		Manifest json.RawMessage `json:"manifest"`
@@ -93,41 +91,26 @@ func (a *uiAPI) composed(_ context.Context, body json.RawMessage) (json.RawMessa
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&given); err != nil {
-		return nil, web.Bad("expected {yaml} or {manifest}: %w", err)
+		return nil, Bad("expected {yaml} or {manifest}: %w", err)
 	}
 	if (given.YAML == nil) == (given.Manifest == nil) {
-		return nil, web.Bad("expected either yaml or manifest")
+		return nil, Bad("expected either yaml or manifest")
 	}
 	if len(body) > maxComposedBytes {
-		return nil, web.Bad("the manifest has more than %d KiB: too large for the page", maxComposedBytes>>10)
+		return nil, Bad("the manifest has more than %d KiB: too large for the page", maxComposedBytes>>10)
 	}
 	c := composition{Problems: []composedProblem{}, Commands: []string{}}
 	if given.YAML != nil {
 		// It stays as it was written, with its comments.
-		c.read(*given.YAML, a.o.catalogues.words())
+		c.read(*given.YAML, a.CatalogFlags)
 		return json.Marshal(c)
 	}
-	text, err := written(given.Manifest)
+	text, err := manifestText(given.Manifest)
 	if err != nil {
 		return nil, err
 	}
-	c.read(text, a.o.catalogues.words())
+	c.read(text, a.CatalogFlags)
 	return json.Marshal(c)
-}
-
-// words are the flags that say which further catalogues are read, for a shell.
-func (o *catalogueOptions) words() string {
-	var out strings.Builder
-	flag := func(name, value string) {
-		fmt.Fprintf(&out, " --%s='%s'", name, strings.ReplaceAll(value, "'", `'\''`))
-	}
-	for _, address := range o.catalogs {
-		flag("catalog", address)
-	}
-	if o.key != "" {
-		flag("key", o.key)
-	}
-	return out.String()
 }
 
 // read fills in what a text says; flags are those of the commands for it.
@@ -160,17 +143,17 @@ func located(p strict.Problem) composedProblem {
 	return composedProblem{Problem: p}
 }
 
-// written is the text of a manifest that was given as values, in the order of the documentation.
+// manifestText is the text of a manifest that was given as values, in the order of the documentation.
 // It says what was given: defaults are not filled in, nor are templates.
-func written(manifest json.RawMessage) (string, error) {
+func manifestText(manifest json.RawMessage) (string, error) {
 	var fields map[string]any
 	decoder := json.NewDecoder(bytes.NewReader(manifest))
 	decoder.UseNumber()
 	if err := decoder.Decode(&fields); err != nil {
-		return "", web.Bad("the manifest is not a JSON object: %w", err)
+		return "", Bad("the manifest is not a JSON object: %w", err)
 	}
 	if fields == nil {
-		return "", web.Bad("the manifest is null")
+		return "", Bad("the manifest is null")
 	}
 	root := orderedNode(fields, false)
 	var out bytes.Buffer

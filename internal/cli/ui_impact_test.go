@@ -12,19 +12,20 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-func askImpact(t *testing.T, a *uiAPI, ref, cascade string) view.ImpactDocument {
+func askImpact(t *testing.T, v *app.Page, ref, cascade string) view.ImpactDocument {
 	t.Helper()
 	query := url.Values{"ref": {ref}}
 	if cascade != "" {
 		query.Set("cascade", cascade)
 	}
-	text, err := a.impact(t.Context(), query)
+	text, err := askPage(t, v, "impact", query)
 	if err != nil {
 		t.Fatalf("%s: %v", ref, err)
 	}
@@ -38,7 +39,6 @@ func askImpact(t *testing.T, a *uiAPI, ref, cascade string) view.ImpactDocument 
 // TestImpactOnPage holds that the page is told what the command tells, of an object of every kind.
 func TestImpactOnPage(t *testing.T) {
 	v, _ := surveyOfDemo(t, true)
-	a := &uiAPI{o: uiOptionsOf(v), v: v}
 	kinds := map[string]bool{"Node": true}
 	for id := range graph.ID(v.Last.Graph.Len()) {
 		r := v.Last.Graph.Ref(id)
@@ -47,7 +47,7 @@ func TestImpactOnPage(t *testing.T) {
 			continue
 		}
 		kinds[kind] = true
-		got := askImpact(t, a, r.String(), "")
+		got := askImpact(t, v, r.String(), "")
 		if want := answerOf[view.ImpactDocument](t, "impact", r.String(), "-A"); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: the page is told %+v, want %+v", r, got, want)
 		}
@@ -56,7 +56,7 @@ func TestImpactOnPage(t *testing.T) {
 		t.Fatalf("%d kinds", len(kinds))
 	}
 	for _, c := range graph.Cascades() {
-		got := askImpact(t, a, "Moodle.moodlecontroller.kubeplus/moodle/moodle-2", c.String())
+		got := askImpact(t, v, "Moodle.moodlecontroller.kubeplus/moodle/moodle-2", c.String())
 		want := answerOf[view.ImpactDocument](t, "impact", "moodle/moodle-2", "-n", "moodle", "--cascade", c.String())
 		if got.Cascade != c.String() || got.Summary != want.Summary || !reflect.DeepEqual(got.Deletions, want.Deletions) || !reflect.DeepEqual(got.Retained, want.Retained) {
 			t.Errorf("--cascade %s: %+v, want %+v", c, got, want)
@@ -67,7 +67,6 @@ func TestImpactOnPage(t *testing.T) {
 // TestImpactOnPageRefuses: what is not there is not deleted, and a Node is drained.
 func TestImpactOnPageRefuses(t *testing.T) {
 	v, _ := surveyOfDemo(t, true)
-	a := &uiAPI{o: uiOptionsOf(v), v: v}
 	for _, wrong := range []struct{ ref, cascade, want string }{
 		{"", "", "is not an object"},
 		{"Pod/moodle/nobody", "", "was not read"},
@@ -75,7 +74,7 @@ func TestImpactOnPageRefuses(t *testing.T) {
 		{"Node/worker-a", "", "kubectl sysop impact Node/worker-a"},
 		{"Secret/moodle/cluster1-secret", "sideways", `unknown propagation policy "sideways"`},
 	} {
-		_, err := a.impact(t.Context(), url.Values{"ref": {wrong.ref}, "cascade": {wrong.cascade}})
+		_, err := askPage(t, v, "impact", url.Values{"ref": {wrong.ref}, "cascade": {wrong.cascade}})
 		if err == nil || !strings.Contains(err.Error(), wrong.want) {
 			t.Errorf("%s %s: %v, want %q", wrong.ref, wrong.cascade, err, wrong.want)
 		}
@@ -89,7 +88,7 @@ func TestImpactOnPageHidesValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	v, _ := surveyFrom(t, file, true)
-	text, err := (&uiAPI{o: uiOptionsOf(v), v: v}).impact(t.Context(), url.Values{"ref": {"Service/default/db"}})
+	text, err := askPage(t, v, "impact", url.Values{"ref": {"Service/default/db"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +114,7 @@ func TestImpactWords(t *testing.T) {
 	g := v.Last.Graph
 	twins := []impactTwin{impactTwinOf(t, view.Impact(everyImpact(t, g)))}
 	for _, text := range []string{"Deployment.apps/moodle/moodle-1", "PersistentVolumeClaim/moodle/wordpress-content", "StorageClass.storage.k8s.io/standard"} {
-		twins = append(twins, impactTwinOf(t, impactOf(g, nodeOf(t, g, text), graph.ImpactOptions{})))
+		twins = append(twins, impactTwinOf(t, app.Impact(g, nodeOf(t, g, text), graph.ImpactOptions{})))
 	}
 	got, err := json.Marshal(twins)
 	if err != nil {

@@ -1,4 +1,4 @@
-package cli
+package web
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"mime"
 	"net"
 	"net/http"
 	"net/netip"
@@ -22,13 +23,23 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
-// serve answers scrapes of /metrics at an address until the context ends, which is no error. A
+// MetricsOptions configure ServeMetrics.
+type MetricsOptions struct {
+	Address string // HOST:PORT
+	// Compute returns the figures, at most once an Interval.
+	Compute  func(context.Context) (view.Output, error)
+	Interval time.Duration
+	Now      func() time.Time
+	ErrOut   io.Writer // for the address, and warnings
+}
+
+// ServeMetrics answers scrapes of /metrics at an address until the context ends, which is no error. A
 // scrape computes the figures, at most once an interval and one computation at a time; earlier
-// scrapes get the last figures. It prints its address on stderr, for port 0 above all.
-func serve(ctx context.Context, env Env, addr string, interval time.Duration, compute func(context.Context) (view.Output, error)) error {
-	host, port, err := net.SplitHostPort(addr)
+// scrapes get the last figures. It prints its address on stderr.
+func ServeMetrics(ctx context.Context, o MetricsOptions) error {
+	host, port, err := net.SplitHostPort(o.Address)
 	if err != nil {
-		return hint.With(fmt.Errorf("listen at %q: %w", addr, err), "use HOST:PORT, such as 127.0.0.1:9808, or 127.0.0.1:0 for any free port")
+		return hint.With(fmt.Errorf("listen at %q: %w", o.Address, err), "use HOST:PORT, such as 127.0.0.1:9808, or 127.0.0.1:0 for any free port")
 	}
 	if host == "" {
 		host = "127.0.0.1" // All interfaces are never meant by leaving them out.
@@ -36,18 +47,18 @@ func serve(ctx context.Context, env Env, addr string, interval time.Duration, co
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", net.JoinHostPort(host, port))
 	if err != nil {
-		return hint.With(fmt.Errorf("listen at %s: %w", addr, err), "choose another port, or 0 for any that is free")
+		return hint.With(fmt.Errorf("listen at %s: %w", o.Address, err), "choose another port, or 0 for any that is free")
 	}
 	local := loopback(listener.Addr().String())
-	e := &exporter{ctx: ctx, compute: compute, interval: interval, now: env.Now, errOut: env.ErrOut}
+	e := &exporter{MetricsOptions: o, ctx: ctx}
 	server := &http.Server{
 		Handler: e.handler(local), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 5 * time.Minute,
 		ErrorLog: log.New(io.Discard, "", 0), // It tells of broken connections alone.
 	}
 	if !local {
-		fmt.Fprintf(env.ErrOut, "warning: %s can be reached from other machines, and every client can read the figures without a password\n", listener.Addr())
+		fmt.Fprintf(o.ErrOut, "warning: %s can be reached from other machines, and every client can read the figures without a password\n", listener.Addr())
 	}
-	fmt.Fprintf(env.ErrOut, "metrics at http://%s/metrics, computed at most every %s\n", listener.Addr(), interval)
+	fmt.Fprintf(o.ErrOut, "metrics at http://%s/metrics, computed at most every %s\n", listener.Addr(), o.Interval)
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
 	select {
@@ -84,11 +95,8 @@ const staleAfter = 5
 
 // exporter computes figures for scrapes.
 type exporter struct {
-	ctx      context.Context // of the server: a scraper that gives up stops nothing
-	compute  func(context.Context) (view.Output, error)
-	interval time.Duration
-	now      func() time.Time
-	errOut   io.Writer
+	MetricsOptions
+	ctx context.Context // of the server: a scraper that gives up stops nothing
 
 	mu      sync.Mutex
 	running chan struct{} // closed when the computation under way ends; nil for none
@@ -108,9 +116,9 @@ type figures struct {
 // current returns figures that are no older than the interval, if possible.
 func (e *exporter) current(ctx context.Context) (figures, error) {
 	e.mu.Lock()
-	if e.running == nil && (e.last.began.IsZero() || e.now().Sub(e.last.began) >= e.interval) {
+	if e.running == nil && (e.last.began.IsZero() || e.Now().Sub(e.last.began) >= e.Interval) {
 		e.running = make(chan struct{})
-		e.last.began = e.now()
+		e.last.began = e.Now()
 		go e.run(e.running)
 	}
 	running := e.running
@@ -128,16 +136,16 @@ func (e *exporter) current(ctx context.Context) (figures, error) {
 }
 
 func (e *exporter) run(done chan struct{}) {
-	began := e.now()
-	answer, err := e.compute(e.ctx)
+	began := e.Now()
+	answer, err := e.Compute(e.ctx)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.last.took, e.last.err = e.now().Sub(began), err
+	e.last.took, e.last.err = e.Now().Sub(began), err
 	if err == nil {
-		e.last.families, e.last.succeeded = answer.Families, e.now()
+		e.last.families, e.last.succeeded = answer.Families, e.Now()
 	} else if e.ctx.Err() == nil {
 		e.last.failures++
-		fmt.Fprintf(e.errOut, "warning: %s\n", safe(err.Error()))
+		fmt.Fprintf(e.ErrOut, "warning: %s\n", render.Escape(err.Error()))
 	}
 	e.running = nil
 	close(done)
@@ -162,7 +170,7 @@ func (e *exporter) handler(local bool) http.Handler {
 
 func (e *exporter) scrape(w http.ResponseWriter, r *http.Request) {
 	f, err := e.current(r.Context())
-	if err == nil && (f.succeeded.IsZero() || f.err != nil && e.now().Sub(f.succeeded) > staleAfter*e.interval) {
+	if err == nil && (f.succeeded.IsZero() || f.err != nil && e.Now().Sub(f.succeeded) > staleAfter*e.Interval) {
 		err = f.err
 	}
 	var body bytes.Buffer
@@ -177,7 +185,7 @@ func (e *exporter) scrape(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if err != nil {
-		http.Error(w, safe(err.Error()), http.StatusServiceUnavailable)
+		http.Error(w, render.Escape(err.Error()), http.StatusServiceUnavailable)
 		return
 	}
 	w.Header().Set("Content-Type", kind)
@@ -199,4 +207,31 @@ func (f *figures) own() []view.Family {
 			Samples: []view.Sample{{Value: strconv.Itoa(f.failures)}},
 		},
 	}
+}
+
+// wantsOpenMetrics reads Accept headers, as RFC 9110 has them: whether a scraper
+// prefers OpenMetrics 1.0 to the older text format. Who wants neither, or says
+// nothing, gets the older: everybody reads it.
+func wantsOpenMetrics(accept []string) bool {
+	open, plain := 0.0, 0.0
+	for part := range strings.SplitSeq(strings.Join(accept, ","), ",") {
+		kind, params, err := mime.ParseMediaType(strings.TrimSpace(part))
+		if err != nil {
+			continue
+		}
+		q := 1.0
+		if text, ok := params["q"]; ok {
+			if q, err = strconv.ParseFloat(text, 64); err != nil {
+				continue
+			}
+		}
+		version := params["version"]
+		switch {
+		case kind == "application/openmetrics-text" && (version == "" || version == "1.0.0"):
+			open = max(open, q)
+		case kind == "text/plain" && (version == "" || version == "0.0.4"):
+			plain = max(plain, q)
+		}
+	}
+	return open > 0 && open >= plain
 }
