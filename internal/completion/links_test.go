@@ -1,15 +1,11 @@
-package cli
+package completion
 
 import (
-	"bytes"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
-
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 )
 
 // TestCompletionOnWindows writes what Windows runs: command files, which say by themselves
@@ -21,18 +17,11 @@ func TestCompletionOnWindows(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var out, talk bytes.Buffer
-	o := &completionOptions{
-		env: Env{IOStreams: genericiooptions.IOStreams{Out: &out, ErrOut: &talk}, Getenv: func(string) string { return dir }},
-		dir: dir, aliases: true, windows: true,
-	}
-	for range 2 {
-		if err := o.install(t.Context()); err != nil {
-			t.Fatal(err)
+	o := &Links{Dir: dir, Aliases: true, Windows: true}
+	for _, written := range []int{12, 0} {
+		if got, err := o.Install(t.Context()); err != nil || got.Dir != dir || len(got.Files) != 12 || len(got.Written) != written {
+			t.Fatalf("%+v, %v", got, err)
 		}
-	}
-	if n := strings.Count(out.String(), "linked "); n != 12 || strings.Count(out.String(), "is there ") != n || talk.Len() > 0 {
-		t.Errorf("%s%s", out.String(), talk.String())
 	}
 	for name, want := range map[string]string{
 		"kubectl_complete-sysop.cmd":       "@\"%~dp0kubectl-sysop.exe\" __complete %*\r\n",
@@ -44,8 +33,8 @@ func TestCompletionOnWindows(t *testing.T) {
 			t.Errorf("%s: %q (%v), want %q", name, text, err, want)
 		}
 	}
-	if err := o.uninstall(); err != nil {
-		t.Fatal(err)
+	if got, err := o.Uninstall(); err != nil || len(got.Written) != 12 {
+		t.Fatalf("%+v, %v", got, err)
 	}
 	left, err := os.ReadDir(dir)
 	if err != nil || len(left) != 2 {
@@ -56,12 +45,12 @@ func TestCompletionOnWindows(t *testing.T) {
 // TestCompletionIsWhole holds that links that cannot all be written are not written.
 func TestCompletionIsWhole(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, pluginName), nil, 0o755); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, PluginName), nil, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	o := &completionOptions{env: Env{Getenv: os.Getenv}, dir: dir, aliases: true}
-	all := o.links(dir, pluginName)
-	done, err := o.writeAll(t.Context(), dir, append(all[:3:3], link{name: "no/such/folder", target: pluginName}))
+	o := &Links{Dir: dir, Aliases: true}
+	all := o.links(dir, PluginName)
+	done, err := o.writeAll(t.Context(), dir, append(all[:3:3], link{name: "no/such/folder", target: PluginName}))
 	if !errors.Is(err, fs.ErrNotExist) || len(done) != 3 {
 		t.Errorf("%d links, and %v", len(done), err)
 	}
