@@ -1,4 +1,4 @@
-package cli
+package rules
 
 import (
 	"maps"
@@ -19,11 +19,11 @@ import (
 func (l *linter) served(c checked, s *declare.Spec, kind string) {
 	gk := declare.GroupKind(kind)
 	definition, known := l.defs.Kind(gk)
-	switch _, served := l.s.Kinds.Kind(gk); {
-	case l.s.Kinds.NotServed(gk):
+	switch _, served := l.Session.Kinds.Kind(gk); {
+	case l.Session.Kinds.NotServed(gk):
 		return // it is reported already
 	case !served:
-		l.add("info", c.origin, s.Line, s.Column, "unknown kind %s%s: it is not checked", kind, app.NearKinds(gk, l.s.Kinds))
+		l.add("info", c.origin, s.Line, s.Column, "unknown kind %s%s: it is not checked", kind, app.NearKinds(gk, l.Session.Kinds))
 	case (!known || len(definition.Versions()) == 0) && len(s.Paths()) > 0:
 		l.add("info", c.origin, s.Line, s.Column, "the schema of %s is unknown: its paths are not checked", kind)
 	}
@@ -40,12 +40,12 @@ func namedBy(s *declare.Spec) []string {
 // placeless says whether a cluster-scoped object names a namespaced one by its name alone, which
 // identifies no object.
 func (l *linter) placeless(s *declare.Spec, gk schema.GroupKind) bool {
-	r, served := l.s.Kinds.Kind(gk)
+	r, served := l.Session.Kinds.Kind(gk)
 	if !served || r.Namespaced || s.Namespace != "" || s.Format != "" {
 		return false
 	}
 	for _, kind := range namedBy(s) {
-		if k, served := l.s.Kinds.Kind(declare.GroupKind(kind)); !served || !k.Namespaced {
+		if k, served := l.Session.Kinds.Kind(declare.GroupKind(kind)); !served || !k.Namespaced {
 			return false
 		}
 	}
@@ -79,7 +79,7 @@ func (l *linter) compositions(checks []checked) {
 }
 
 func (l *linter) composition(c checked, gk schema.GroupKind, declared []schema.GroupKind) {
-	instances, owned := observed(l.g, gk)
+	instances, owned := observed(l.Graph, gk)
 	if instances == 0 {
 		return
 	}
@@ -92,7 +92,7 @@ func (l *linter) composition(c checked, gk schema.GroupKind, declared []schema.G
 		if _, ok := owned[kind]; ok {
 			continue
 		}
-		if k, served := l.s.Kinds.Kind(kind); !served || !l.s.Inventory.Covered(kind, l.s.Namespace) && k.Listable {
+		if k, served := l.Session.Kinds.Kind(kind); !served || !l.Session.Inventory.Covered(kind, l.Session.Namespace) && k.Listable {
 			continue
 		}
 		l.add("info", c.origin, 0, 0, "%s: its composition names %s, and none of its %d instances here owns one", gk, declare.Spell(kind), instances)
