@@ -1,4 +1,4 @@
-package app
+package snapshot
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
@@ -48,8 +49,8 @@ func aPod(ns, name, node, phase string) map[string]any {
 func (a *answers) measured(t *testing.T, objects ...map[string]any) (names []string, gaps []string) {
 	t.Helper()
 	now := func() time.Time { return time.Time{} }
-	s := &Session{Input: &Input{Now: now, Clock: NewStopwatch(now), Report: &reported{}}, Source: a}
-	docs, lost, err := s.Measured(t.Context(), objects)
+	s := &app.Session{Input: &app.Input{Now: now, Clock: app.NewStopwatch(now)}, Source: a}
+	docs, lost, err := measured(t.Context(), s, objects)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package app
+package snapshot
 
 import (
 	"cmp"
@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
@@ -37,10 +38,10 @@ func (r *recordingGetter) Get(ctx context.Context, path string, query url.Values
 	return body, err
 }
 
-// Measured returns the usage of the pods among the objects, as documents of a snapshot: their
+// measured returns the usage of the pods among the objects, as documents of a snapshot: their
 // samples, those of their nodes, and the summaries of the kubelets. A request that is refused or
 // fails is a gap; a missing API is none.
-func (s *Session) Measured(ctx context.Context, objects []map[string]any) ([]map[string]any, []object.Gap, error) {
+func measured(ctx context.Context, s *app.Session, objects []map[string]any) ([]map[string]any, []object.Gap, error) {
 	defer s.Input.Clock.Stage("measure")()
 	from, ok := s.Source.(interface {
 		Get(context.Context, string, url.Values) ([]byte, error)
