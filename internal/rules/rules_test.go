@@ -41,7 +41,7 @@ func TestList(t *testing.T) {
 // TestLint: an unknown path is an error at its place, and comes before the notes.
 func TestLint(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "rules.yaml")
-	text := "apiVersion: sysop.dev/v1alpha1\nkind: Rules\nrelations:\n- from: Moodle.moodlecontroller.kubeplus\n  to: Secret\n  relation: needs\n  name: spec.noSuchField\n"
+	text := "apiVersion: sysop.dev/v1alpha1\nkind: Relationships\nrelations:\n- from: Moodle.moodlecontroller.kubeplus\n  to: Secret\n  relation: needs\n  field: spec.noSuchField\n"
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
