@@ -112,11 +112,12 @@ func (w *Source) LabelValues(ctx context.Context, typ, key string) []string {
 
 // listed are the objects of a type, or the pods.
 func (w *Source) listed(ctx context.Context, typ string) []entry {
-	r, ok := pods, true
-	if typ != "" {
-		if r, ok = w.resource(ctx, typ); !ok {
-			return nil
-		}
+	if typ == "" {
+		return w.list(ctx, pods, w.namespace, "")
+	}
+	r, ok := w.resource(ctx, typ)
+	if !ok {
+		return nil
 	}
 	return w.list(ctx, r, w.namespace, "")
 }

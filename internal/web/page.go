@@ -67,7 +67,7 @@ func ServePage(ctx context.Context, a *API, o PageOptions) error {
 	err = server.Serve(ctx)
 	stop()
 	<-followed
-	if errors.Is(err, ErrIdle) {
+	if errors.Is(err, errIdle) {
 		v.Input.Report.Note(fmt.Sprintf("the page was not open for %s: the server stops", o.Idle))
 		return nil
 	}

@@ -231,7 +231,7 @@ func TestListenerFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = l.Close()
-	if err := s.Serve(t.Context()); err == nil || errors.Is(err, ErrIdle) {
+	if err := s.Serve(t.Context()); err == nil || errors.Is(err, errIdle) {
 		t.Error(err)
 	}
 }
@@ -245,7 +245,7 @@ func TestIdleServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Serve(t.Context()); !errors.Is(err, ErrIdle) {
+	if err := s.Serve(t.Context()); !errors.Is(err, errIdle) {
 		t.Error(err)
 	}
 }
