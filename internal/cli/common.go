@@ -1,33 +1,24 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
-	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // common is what every command that reads objects takes.
 type common struct {
 	app.Input
 	env Env
-	// silence reports that the API server does not answer.
-	silence *silence
 	// allGaps is what lists every gap, where it is not -o json.
 	allGaps string
-	// completing says that a shell asks: no credential plugin may ask back on the terminal.
-	completing bool
 
 	output    string
 	formats   []string
@@ -38,22 +29,7 @@ type common struct {
 func newCommon(env Env, formats ...string) *common {
 	c := &common{env: env, formats: formats, Input: app.Input{Clock: app.NewStopwatch(env.Now), Version: buildVersion(), Stdin: env.In, Demo: env.Demo, Now: env.Now}}
 	c.Report = c
-	c.silence = newSilence(env.ErrOut)
-	c.Config = genericclioptions.NewConfigFlags(true).WithDiscoveryQPS(-1).WithDiscoveryBurst(-1)
-	c.Config.WrapConfigFn = func(r *rest.Config) *rest.Config {
-		r.UserAgent = "kubectl-sysop/" + buildVersion()
-		if c.completing && r.ExecProvider != nil {
-			r.ExecProvider.StdinUnavailable = true
-			r.ExecProvider.StdinUnavailableMessage = "the shell completes"
-		}
-		r.Wrap(func(rt http.RoundTripper) http.RoundTripper {
-			if c.completing { // A completion writes nothing beside its words.
-				return c.Clock.Count(rt)
-			}
-			return c.silence.watch(c.Clock.Count(rt))
-		})
-		return r
-	}
+	c.Configure()
 	return c
 }
 
@@ -118,73 +94,4 @@ func (c *common) writeUnder(a view.Output, heads bool) error {
 	o := render.Options{Width: c.env.Width, NoHeaders: !heads}
 	o.Color = c.color == "always" || (c.color != "never" && c.env.Color)
 	return render.Write(c.env.Out, c.output, a, o)
-}
-
-// Warn tells of something that may make the answer wrong or incomplete.
-func (c *common) Warn(text string) { fmt.Fprintf(c.env.ErrOut, "warning: %s\n", safe(text)) }
-
-// Note tells of something that explains the answer.
-func (c *common) Note(text string) { fmt.Fprintf(c.env.ErrOut, "note: %s\n", safe(text)) }
-
-// Progress tells what is being done; it is for people alone.
-func (c *common) Progress(text string) {
-	if c.env.Talk {
-		fmt.Fprintln(c.env.ErrOut, safe(text))
-	}
-}
-
-// Timings prints what each stage took.
-func (c *common) Timings(text string) { fmt.Fprint(c.env.ErrOut, text) }
-
-// Gaps says what could not be read. Many of one reason become one line.
-func (c *common) Gaps(gaps []object.Gap) {
-	byReason := map[string][]object.Gap{}
-	var reasons []string
-	for _, g := range gaps {
-		if byReason[g.Reason] == nil {
-			reasons = append(reasons, g.Reason)
-		}
-		byReason[g.Reason] = append(byReason[g.Reason], g)
-	}
-	const maxShown, shown = 4, 6
-	for _, reason := range reasons {
-		list := byReason[reason]
-		if len(list) <= maxShown {
-			for _, g := range list {
-				fmt.Fprintf(c.env.ErrOut, "warning: not read: %s%s (%s): %s\n", safe(g.Resource), inNamespace(g.Namespace), safe(reason), safe(g.Message))
-			}
-			continue
-		}
-		var names []string
-		for _, g := range list {
-			names = append(names, safe(g.Resource)+inNamespace(g.Namespace))
-		}
-		more := ""
-		if len(names) > shown {
-			names, more = names[:shown], fmt.Sprintf(" and %d more (all of them: %s)", len(names)-shown, cmp.Or(c.allGaps, "-o json"))
-		}
-		fmt.Fprintf(c.env.ErrOut, "warning: not read (%s): %d resources: %s%s\n", safe(reason), len(list), strings.Join(names, ", "), more)
-	}
-}
-
-func inNamespace(ns string) string {
-	if ns == "" {
-		return ""
-	}
-	return " in " + safe(ns)
-}
-
-// safe makes text of the cluster harmless for a terminal.
-func safe(s string) string { return render.Escape(s) }
-
-// connectAs has a command connect as another one does. What they do to their flags later on
-// is their own: flags that were used once are not read again.
-func connectAs(c, other *common) {
-	to, from := c.Config, other.Config
-	to.CacheDir, to.KubeConfig = from.CacheDir, from.KubeConfig
-	to.ClusterName, to.AuthInfoName, to.Context, to.Namespace = from.ClusterName, from.AuthInfoName, from.Context, from.Namespace
-	to.APIServer, to.TLSServerName, to.Insecure = from.APIServer, from.TLSServerName, from.Insecure
-	to.CertFile, to.KeyFile, to.CAFile, to.BearerToken = from.CertFile, from.KeyFile, from.CAFile, from.BearerToken
-	to.Impersonate, to.ImpersonateUID, to.ImpersonateGroup, to.ImpersonateUserExtra = from.Impersonate, from.ImpersonateUID, from.ImpersonateGroup, from.ImpersonateUserExtra
-	to.Username, to.Password, to.Timeout, to.DisableCompression, to.ProxyURL = from.Username, from.Password, from.Timeout, from.DisableCompression, from.ProxyURL
 }

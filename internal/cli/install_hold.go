@@ -76,7 +76,7 @@ func upgradeSignals(sys *system.System, app string) []string {
 func (o *installOptions) regulating(ctx context.Context, sys *system.System) (*applyOptions, *systemSession, error) {
 	acting := newActing(o.env, "table")
 	acting.Clock, acting.output = o.Clock, "table"
-	connectAs(acting.common, o.common)
+	acting.ConnectAs(&o.Input)
 	acting.yes, acting.dryRun, acting.lease = true, "none", installLease
 	l, err := acting.lookAt(ctx, sys)
 	if err != nil {

@@ -80,7 +80,7 @@ func (o *systemQuery) prices(given string) string {
 		return given
 	}
 	book := o.System.Chargeback.Prices
-	if book == defaultPrices || filepath.IsAbs(book) {
+	if book == app.DefaultPrices || filepath.IsAbs(book) {
 		return book
 	}
 	return filepath.Join(o.dir, book)

@@ -1,5 +1,6 @@
-// Package web serves the page on loopback: its assets, the UIState with its changes, and the page's
-// questions. It does not read a cluster itself.
+// Package web is the program's HTTP: the page on loopback (its assets, the UIState with its changes,
+// and the page's questions, which internal/app answers as it answers the commands), and the metrics
+// for Prometheus.
 //
 // Every user of the machine can reach a loopback port, and so can every web page in the user's
 // browser, by a DNS name for 127.0.0.1. So a request passes several checks from outside to inside,
@@ -55,7 +56,7 @@ type Options struct {
 	Questions []Question
 	// Compose may be nil: then there is no composer.
 	Compose Compose
-	// Idle ends Serve with ErrIdle if no page was open for so long; 0 is never.
+	// Idle ends Serve with errIdle if no page was open for so long; 0 is never.
 	Idle time.Duration
 	// Opened is called once, when a page has exchanged the token; may be nil.
 	Opened func()
@@ -78,8 +79,8 @@ const (
 	maxQueued        = 32 // running or waiting
 )
 
-// ErrIdle reports that no page was open for as long as Options.Idle.
-var ErrIdle = errors.New("no page was open for a long time")
+// errIdle reports that no page was open for as long as Options.Idle.
+var errIdle = errors.New("no page was open for a long time")
 
 // Server serves the page.
 type Server struct {
@@ -172,7 +173,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 	case <-s.idle.over:
-		err = ErrIdle
+		err = errIdle
 	case failed := <-ended:
 		ended <- failed // for the receive below
 	}

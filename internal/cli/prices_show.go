@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+type pricesShowOptions struct {
+	*common
+	prices  string
+	nodes   bool
+	forNode string
+}
+
+func newPricesShow(env Env) *cobra.Command {
+	o := &pricesShowOptions{common: newCommon(env, "table", "wide", "json", "yaml")}
+	cmd := &cobra.Command{
+		Use:   "show",
+		Short: "Show the price book, or the prices of nodes",
+		Long: `Show the price book, line by line: the price of a unit for an hour, the price after
+discounts, and the scope of an override. With -o yaml it is written in its normal form,
+which --prices reads: this converts a book of OpenCost's to this format. No cluster is
+read.
+
+With --nodes or --node: the price of a core, a GiB of memory and a GPU on each node, and
+the overrides that apply. The price of a whole node is split in the ratio of the prices
+that apply without it. -n names the namespace whose prices are used.`,
+		Example: `  # the default prices
+  kubectl sysop prices show
+
+  # a book to start from
+  kubectl sysop prices show -o yaml
+
+  # what the nodes cost
+  kubectl sysop prices show --nodes --from demo
+  kubectl sysop prices show --node worker-a -o json --from demo`,
+		Args:              between(0, 0, "a book with --prices FILE, and no arguments"),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+	}
+	o.connecting(cmd)
+	o.writing(cmd)
+	pricesFlag(cmd, &o.prices)
+	cmd.Flags().BoolVar(&o.nodes, "nodes", false, "show the prices of each node")
+	cmd.Flags().StringVar(&o.forNode, "node", "", "show the prices of the node with this NAME")
+	must(cmd.RegisterFlagCompletionFunc("node", o.completeNodes))
+	aliasFlag(cmd, "for-node", "node")
+	return cmd
+}
+
+func (o *pricesShowOptions) run(ctx context.Context) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	book, err := app.ReadPrices(ctx, o.prices)
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.nodes && o.forNode != "":
+		return fmt.Errorf("--nodes and --node exclude each other")
+	case o.nodes || o.forNode != "":
+		return o.showNodes(ctx, book)
+	case o.From != "" || app.Given(o.Config.Namespace):
+		return hint.With(fmt.Errorf("a price book does not depend on a cluster"), "add --nodes, to see what its nodes cost")
+	}
+	if err := o.write(view.Prices(book)); err != nil {
+		return err
+	}
+	o.tellBook(book)
+	return nil
+}
+
+// tellBook says which book it was.
+func (o *pricesShowOptions) tellBook(book *cost.Book) {
+	about := fmt.Sprintf("prices of %s, in %s", safe(book.Name), book.Currency)
+	if o.prices == "" || o.prices == app.DefaultPrices {
+		about = "OpenCost's default prices, in " + book.Currency + " (--prices FILE reads yours)"
+	}
+	fmt.Fprintln(o.env.ErrOut, about)
+}
+
+func (o *pricesShowOptions) showNodes(ctx context.Context, book *cost.Book) error {
+	nodes, gaps, err := o.Nodes(ctx)
+	if err != nil {
+		return err
+	}
+	if o.forNode != "" {
+		var names []string
+		for i := range nodes {
+			names = append(names, nodes[i].Name)
+		}
+		nodes = slices.DeleteFunc(nodes, func(n metrics.Node) bool { return n.Name != o.forNode })
+		if len(nodes) == 0 && len(gaps) == 0 {
+			return fmt.Errorf("there is no node %s%s", o.forNode, object.DidYouMean(object.Nearest(o.forNode, names)))
+		}
+	}
+	namespace := ""
+	if app.Given(o.Config.Namespace) {
+		namespace = *o.Config.Namespace
+	}
+	o.Gaps(gaps)
+	if err := o.write(view.NodePrices(book, nodes, namespace, gaps)); err != nil {
+		return err
+	}
+	if len(nodes) == 0 {
+		fmt.Fprintln(o.env.ErrOut, "no nodes are known: the prices without node overrides apply (prices show)")
+	}
+	o.tellBook(book)
+	return nil
+}
