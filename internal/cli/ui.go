@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/uistate"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/web"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -232,7 +233,7 @@ func (o *uiOptions) printAddress(url string, at net.Addr, file *entrance) error 
 
 // viewer is who shows what a survey sees.
 type viewer interface {
-	Publish(*view.UIState)
+	Publish(*uistate.State)
 	Stale(reason string)
 }
 

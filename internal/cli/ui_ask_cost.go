@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/uistate"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/web"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
@@ -35,7 +36,7 @@ func (a *uiAPI) cost(ctx context.Context, query url.Values) (json.RawMessage, er
 		if err != nil {
 			return nil, err
 		}
-		return json.Marshal(view.UICostsOf(name, report, l.Reading))
+		return json.Marshal(uistate.CostsOf(name, report, l.Reading))
 	}
 	l, collector, err := a.lookBack(ctx, window)
 	if err != nil {
@@ -45,7 +46,7 @@ func (a *uiAPI) cost(ctx context.Context, query url.Values) (json.RawMessage, er
 	if err := l.Compute(ctx, collector); err != nil {
 		return nil, err
 	}
-	return json.Marshal(view.UICostsOf(name, l.Report, l.Reading))
+	return json.Marshal(uistate.CostsOf(name, l.Report, l.Reading))
 }
 
 // historyAnswer is what was paid over time: of each span, in hundredths of the currency. They are

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"net/url"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/uistate"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/web"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 )
@@ -20,9 +20,9 @@ func (a *uiAPI) stack(ctx context.Context, query url.Values) (json.RawMessage, e
 	if l.Graph.State(id) != graph.Present {
 		return nil, web.Bad("%s is %s: it has no stack", l.Graph.Ref(id), l.Graph.State(id))
 	}
-	input := view.UIInput{Graph: l.Graph, Assessment: l.Assessment, NoInferred: a.o.NoInferred}
+	input := uistate.Input{Graph: l.Graph, Assessment: l.Assessment, NoInferred: a.o.NoInferred}
 	stack := l.Graph.Stack([]graph.ID{id}, l.StackOptions())
-	one := view.UIFound{Name: l.Graph.Ref(id), Stack: stack, Health: l.Assessment.Stack(stack), Created: a.v.Created.CreatedAt(l.Graph.Ref(id))}
+	one := uistate.Found{Name: l.Graph.Ref(id), Stack: stack, Health: l.Assessment.Stack(stack), Created: a.v.Created.CreatedAt(l.Graph.Ref(id))}
 	for _, m := range stack.Members() {
 		if stack.IsOwnPart(m) {
 			one.Objects++
@@ -32,8 +32,8 @@ func (a *uiAPI) stack(ctx context.Context, query url.Values) (json.RawMessage, e
 		input.Report, input.Ledger, input.Placement, input.Reading = m.Report, m.Ledger, m.Attribution, m.Reading
 		one.HealthyPods = m.HealthyPods(l.Assessment)[one.Name]
 	}
-	input.Stacks = []view.UIFound{one}
+	input.Stacks = []uistate.Found{one}
 	a.v.Mu.Lock()
 	defer a.v.Mu.Unlock()
-	return json.Marshal(view.UIStackOf(input, a.v.Numbers))
+	return json.Marshal(uistate.StackOf(input, a.v.Numbers))
 }

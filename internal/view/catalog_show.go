@@ -33,7 +33,7 @@ type CatalogKindDocument struct {
 func CatalogEntry(r CatalogRow, v *catalog.Version) Output {
 	e := &r.Entry
 	doc := CatalogEntryDocument{
-		Head: Head{APIVersion, "CatalogEntry"}, Name: e.Name, Title: e.Title, Description: e.Description, Origin: r.Origin,
+		Head: headOf("CatalogEntry"), Name: e.Name, Title: e.Title, Description: e.Description, Origin: r.Origin,
 		Source: e.Source, Versions: e.Versions,
 	}
 	for _, k := range e.Kinds {

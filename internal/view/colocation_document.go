@@ -65,7 +65,7 @@ type ColocationConfigurableDocument struct {
 }
 
 func colocationDocument(found []*colocation.Placement, gaps []object.Gap) ColocationDocument {
-	doc := ColocationDocument{Head: Head{APIVersion, "Colocation"}, Gaps: gaps}
+	doc := ColocationDocument{Head: headOf("Colocation"), Gaps: gaps}
 	for _, c := range found {
 		doc.Stacks = append(doc.Stacks, colocationStack(c))
 	}

@@ -1,18 +1,19 @@
 package view
 
 import (
+	"github.com/kubectl-sysop/kubectl-sysop/internal/document"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // APIVersion is that of every document but Preflight.
-const APIVersion = "sysop.dev/v1alpha1"
+const APIVersion = document.APIVersion
 
 // Head is the type of a document.
-type Head struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-}
+type Head = document.Head
+
+// Number is an exact decimal. In JSON it is a number.
+type Number = document.Number
 
 // GraphDocument is the stack of some roots (docs/schema/graph.json).
 type GraphDocument struct {
@@ -108,3 +109,5 @@ func nodeDocument(g *graph.Graph, id graph.ID) NodeDocument {
 		UID: string(n.UID), State: n.State.String(), Boundary: n.Boundary,
 	}
 }
+
+func headOf(kind string) Head { return Head{APIVersion: APIVersion, Kind: kind} }

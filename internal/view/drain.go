@@ -14,7 +14,7 @@ import (
 // Drain returns the answer of the impact command about a node: what a drain of it would hit.
 func Drain(d *drain.Outcome, gaps []object.Gap) Output {
 	v := &drainView{d: d}
-	a := Output{Document: DrainDocument{Head{APIVersion, "Drain"}, *d, gaps}, Tree: v.tree()}
+	a := Output{Document: DrainDocument{headOf("Drain"), *d, gaps}, Tree: v.tree()}
 	for i := range d.Stacks {
 		a.Names = append(a.Names, d.Stacks[i].Ref.String())
 	}

@@ -36,7 +36,7 @@ type HealthChangeDocument struct {
 // of the user.
 func Change(c HealthChange, home string) Output {
 	doc := HealthChangeDocument{
-		Head: Head{APIVersion, "HealthChange"}, Time: moment(c.Time), Stack: c.Stack,
+		Head: headOf("HealthChange"), Time: moment(c.Time), Stack: c.Stack,
 		From: string(c.From), To: string(c.To), Reason: c.Reason, Message: c.Message,
 	}
 	name := c.Stack

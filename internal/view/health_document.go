@@ -87,7 +87,7 @@ func ruleError(h health.Health) *RuleErrorDocument {
 }
 
 func (v *healthView) document() HealthDocument {
-	doc := HealthDocument{Head: Head{APIVersion, "Health"}, Gaps: v.g.Gaps()}
+	doc := HealthDocument{Head: headOf("Health"), Gaps: v.g.Gaps()}
 	for i := range v.stacks {
 		doc.Stacks = append(doc.Stacks, v.stack(&v.stacks[i]))
 	}

@@ -68,7 +68,7 @@ const InstallNothing = "nothing"
 // them.
 func InstallDone(i install.Installation, r install.Report) Output {
 	doc := InstallDoneDocument{
-		Head: Head{APIVersion, "InstallDone"}, Installation: i.Name, Namespace: i.Namespace, Action: string(r.Action), Run: r.Run,
+		Head: headOf("InstallDone"), Installation: i.Name, Namespace: i.Namespace, Action: string(r.Action), Run: r.Run,
 		Result: cmp.Or(r.Result, InstallNothing), Reason: r.Why, Releases: releaseDocuments(r.Releases), Restored: installRestoredDocument(r.Restored),
 	}
 	for _, s := range r.Steps {
@@ -129,7 +129,7 @@ type InstallRunDocument struct {
 
 // InstallHistory returns the answer of history. Names are the revisions.
 func InstallHistory(j *install.Journal, process install.Liveness, now time.Time) Output {
-	doc := InstallHistoryDocument{Head: Head{APIVersion, "InstallHistory"}, Installation: j.Installation.Name, Namespace: j.Installation.Namespace}
+	doc := InstallHistoryDocument{Head: headOf("InstallHistory"), Installation: j.Installation.Name, Namespace: j.Installation.Namespace}
 	var a Output
 	for _, p := range j.Runs {
 		ended := p.Ended

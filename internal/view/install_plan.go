@@ -209,7 +209,7 @@ func stepWhat(s *install.Step) string {
 
 func installPlanDocument(p InstallPlan) InstallPlanDocument {
 	doc := InstallPlanDocument{
-		Head: Head{APIVersion, "InstallPlan"}, Installation: p.Installation.Name, Namespace: p.Installation.Namespace, System: p.Installation.System,
+		Head: headOf("InstallPlan"), Installation: p.Installation.Name, Namespace: p.Installation.Namespace, System: p.Installation.System,
 		Action: string(p.Action), DryRun: p.DryRun,
 		Unchanged: p.Unchanged, Notes: p.Notes, Fingerprint: p.Fingerprint,
 	}

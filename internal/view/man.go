@@ -18,7 +18,7 @@ type ManualDocument struct {
 
 // Manual returns the answer of the man command.
 func Manual(m manual.Manual, gaps []object.Gap) Output {
-	doc := ManualDocument{Head: Head{APIVersion, "Manual"}, Manual: m, Gaps: gaps}
+	doc := ManualDocument{Head: headOf("Manual"), Manual: m, Gaps: gaps}
 	page := &Page{}
 	for _, s := range []Section{
 		nameSection(m), operatorSection(m), compositionSection(m), relationshipsSection(m), fieldsSection(m), columnsSection(m), usageSection(m), signalsSection(m), exampleSection(m), notesSection(m),

@@ -28,22 +28,13 @@ type MetricsOptions struct {
 	// Namespace is that of the user: objects of others are shown with theirs.
 	Namespace string
 	Gaps      []object.Gap
-	// Ledger, Placement and Focus are what a FOCUS file is made of.
-	Ledger    *cost.Ledger
-	Placement *metrics.Attribution
-	Focus     FocusOptions
-	// Shape is the one that is wanted, since each takes time; 0 is all of them but
-	// that of a FOCUS file.
+	// Shape is the one that is wanted, since each takes time; 0 is all of them.
 	Shape Shape
 }
 
-// Metrics returns the answer of the metrics command. Its error is that a FOCUS file
-// cannot be made.
-func Metrics(r *cost.Report, o MetricsOptions) (Output, error) {
-	if o.Shape == FocusShape {
-		sheet, err := FocusCSV(o.Ledger, o.Reading, o.Placement, o.Focus)
-		return Output{Focus: sheet}, err
-	}
+// Metrics returns the answer of the metrics command, but for those in the formats of package
+// export and package focus.
+func Metrics(r *cost.Report, o MetricsOptions) Output {
 	v := metricsView{r: r, o: o, depthOf: map[*cost.Row]int{}}
 	v.cost, v.month = cost.Round(r, cost.ColumnCost, hourPlaces), cost.Round(r, cost.ColumnMonth, monthPlaces)
 	var a Output
@@ -63,13 +54,7 @@ func Metrics(r *cost.Report, o MetricsOptions) (Output, error) {
 	if wanted(NamesShape) {
 		a.Names = v.rowNames()
 	}
-	if wanted(CSVShape) {
-		a.CSV = MetricsCSV(r, o.Reading)
-	}
-	if wanted(FamiliesShape) {
-		a.Families = MetricsFamilies(r, o.Reading)
-	}
-	return a, nil
+	return a
 }
 
 // The decimal places in which people are shown money.

@@ -157,7 +157,7 @@ func (v *metricsView) each(f func(*cost.Row)) {
 func (v *metricsView) extended() []metrics.Resource {
 	all := map[metrics.Resource]bool{}
 	for r := range v.r.Total.Requested {
-		if !isCommon(r) {
+		if r.IsExtended() {
 			all[r] = true
 		}
 	}

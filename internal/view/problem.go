@@ -34,7 +34,7 @@ func Problems(s *graph.Stack, problems []graph.Problem, namespace string) Output
 		{Column: Column{Name: "FIELD"}, in: wideOnly, cell: text(func(p *graph.Problem) string { return p.Field })},
 		{Column: Column{Name: "MESSAGE", OwnLine: true, Truncate: End, MinWidth: leastWhy}, cell: text(func(p *graph.Problem) string { return p.Message })},
 	}
-	doc := ProblemsDocument{Head: Head{APIVersion, "Problems"}, Roots: refs(g, s.Roots()), Problems: problemDocuments(problems), Gaps: g.Gaps()}
+	doc := ProblemsDocument{Head: headOf("Problems"), Roots: refs(g, s.Roots()), Problems: problemDocuments(problems), Gaps: g.Gaps()}
 	return Output{Document: doc, Names: names, Tree: c.tree(rows), Table: c.table(rows), Wide: c.wideTable(rows)}
 }
 

@@ -9,7 +9,7 @@ import (
 
 // RegulationHistory shows what was done, the oldest first.
 func RegulationHistory(records []regulate.Record, o RegulationOptions) Output {
-	d := RegulationHistoryDocument{Head: Head{APIVersion, "RegulationHistory"}, System: o.System, Namespace: o.Namespace}
+	d := RegulationHistoryDocument{Head: headOf("RegulationHistory"), System: o.System, Namespace: o.Namespace}
 	a := Output{Table: recordTable(records, time.RFC3339)}
 	for i := range records {
 		d.Records = append(d.Records, recordDocument(&records[i]))
@@ -23,7 +23,7 @@ func RegulationHistory(records []regulate.Record, o RegulationOptions) Output {
 func RegulationDone(out *regulate.Outcome, p *regulate.Plan, r *restored.Report, o RegulationOptions) Output {
 	plan := (&planView{p: p, w: &regulate.SystemState{}, o: o}).document()
 	d := RegulationDoneDocument{
-		Head: Head{APIVersion, "RegulationDone"}, System: o.System, Namespace: o.Namespace,
+		Head: headOf("RegulationDone"), System: o.System, Namespace: o.Namespace,
 		Pending: plan.Pending, Refused: plan.Refused, Restored: restoredDocument(r),
 	}
 	for i := range out.Done {
@@ -128,7 +128,7 @@ type RegulationRun struct {
 // RegulationRan is the document of a run; there is no other shape of it.
 func RegulationRan(r RegulationRun, o RegulationOptions) Output {
 	d := RegulationRunDocument{
-		Head: Head{APIVersion, "RegulationRun"}, System: o.System, Namespace: o.Namespace,
+		Head: headOf("RegulationRun"), System: o.System, Namespace: o.Namespace,
 		App: r.App, Command: r.Command, ExitCode: r.ExitCode, StillHeld: r.Left, Held: recordDocuments(r.Held), Recovered: recordDocuments(r.Freed), Restored: restoredDocument(r.Restored),
 	}
 	return Output{Document: d}

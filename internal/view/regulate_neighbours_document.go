@@ -54,7 +54,7 @@ type NeedDocument struct {
 }
 
 func (v *neighbourView) document() NeighboursDocument {
-	doc := NeighboursDocument{Head: Head{APIVersion, "Neighbours"}, System: v.o.System, Namespace: v.o.Namespace, Gaps: v.o.Gaps}
+	doc := NeighboursDocument{Head: headOf("Neighbours"), System: v.o.System, Namespace: v.o.Namespace, Gaps: v.o.Gaps}
 	for i := range v.apps {
 		app := &v.apps[i]
 		stop, recoverOrder := v.orders(app)

@@ -86,7 +86,7 @@ type PlanAppDocument struct {
 
 func (v *planView) document() PlanDocument {
 	d := PlanDocument{
-		Head: Head{APIVersion, "RegulationPlan"}, System: v.o.System, Namespace: v.o.Namespace, At: moment(v.p.At),
+		Head: headOf("RegulationPlan"), System: v.o.System, Namespace: v.o.Namespace, At: moment(v.p.At),
 
 		NextCheck: moment(v.p.NextCheck), Drift: v.o.drifts(), Gaps: v.o.Gaps,
 	}

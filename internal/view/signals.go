@@ -53,7 +53,7 @@ func Signals(signals []regulate.Signal, gaps []object.Gap) Output {
 		{Column: Column{Name: "CAVEAT"}, in: wideOnly, cell: faint(func(s regulate.Signal) string { return s.Warning() })},
 		{Column: Column{Name: "SOURCE"}, in: wideOnly, cell: faint(func(s regulate.Signal) string { return strings.TrimSpace(s.Source) })},
 	}
-	doc := SignalListDocument{Head: Head{APIVersion, "SignalList"}, Gaps: gaps}
+	doc := SignalListDocument{Head: headOf("SignalList"), Gaps: gaps}
 	a := Output{Table: c.table(signals), Wide: c.wideTable(signals)}
 	for _, s := range signals {
 		doc.Signals = append(doc.Signals, SignalDocument{Signal: s, AllowStop: s.NeedsAllowStop()})

@@ -41,7 +41,7 @@ type SystemDocument struct {
 
 // Systems returns the answer of system list; now is the time from which ages are counted.
 func Systems(rows []SystemRow, now time.Time) Output {
-	doc := SystemsDocument{Head: Head{APIVersion, "Systems"}}
+	doc := SystemsDocument{Head: headOf("Systems")}
 	c := columns[SystemRow]{
 		{Column: Column{Name: "NAMESPACE", Truncate: Middle, MinWidth: leastName}, cell: text(func(r SystemRow) string { return r.Namespace })},
 		{Column: Column{Name: "NAME", Truncate: Middle, MinWidth: leastName}, cell: text(func(r SystemRow) string { return r.Name })},

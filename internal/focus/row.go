@@ -1,35 +1,36 @@
-package view
+package focus
 
 import (
 	"strconv"
 
 	"github.com/shopspring/decimal"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/export"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// focusFile is a dataset in the making.
-type focusFile struct {
-	o         FocusOptions
-	period    focusPeriod
+// file is a dataset in the making.
+type file struct {
+	o         Options
+	period    period
 	currency  string
 	reading   string // Instant or Window
 	placement *metrics.Attribution
 	nodes     map[string]*metrics.Node
 	gone      map[object.Ref]map[string]string // the labels of pods that only a history knows
-	services  map[string]focusService
+	services  map[string]service
 
 	names []string
 	at    map[string]int
 }
 
-func newFocusFile(l *cost.Ledger, r *metrics.UsageReport, p *metrics.Attribution, o FocusOptions) *focusFile {
-	f := &focusFile{
-		o: o, currency: l.Currency, reading: "Window", placement: p, services: focusServices(),
+func newFile(l *cost.Ledger, r *metrics.UsageReport, p *metrics.Attribution, o Options) *file {
+	f := &file{
+		o: o, currency: l.Currency, reading: "Window", placement: p, services: services(),
 		nodes: make(map[string]*metrics.Node, len(r.Nodes)), gone: map[object.Ref]map[string]string{},
-		names: focusColumns(o.Version), at: map[string]int{},
+		names: columnNames(o.Version), at: map[string]int{},
 	}
 	if r.Instant() {
 		f.reading = "Instant"
@@ -51,22 +52,22 @@ func newFocusFile(l *cost.Ledger, r *metrics.UsageReport, p *metrics.Attribution
 	return f
 }
 
-// focusRow is a row under its columns; a column that the version has not is passed
+// row is a row under its columns; a column that the version has not is passed
 // over.
-type focusRow struct {
-	f     *focusFile
+type row struct {
+	f     *file
 	cells []string
 }
 
-func (r focusRow) set(name, value string) {
+func (r row) set(name, value string) {
 	if i, ok := r.f.at[name]; ok {
 		r.cells[i] = value
 	}
 }
 
 // row makes the row of a charge, without what it is allocated to.
-func (f *focusFile) row(c *cost.Charge) []string {
-	r := focusRow{f, make([]string, len(f.names))}
+func (f *file) row(c *cost.Charge) []string {
+	r := row{f, make([]string, len(f.names))}
 	f.account(r)
 	f.money(r, c)
 	f.service(r, c)
@@ -76,14 +77,14 @@ func (f *focusFile) row(c *cost.Charge) []string {
 }
 
 // account says who charges whom, and when.
-func (f *focusFile) account(r focusRow) {
+func (f *file) account(r row) {
 	r.set("BillingAccountId", f.o.AccountID)
 	r.set("BillingAccountName", f.o.AccountName)
 	r.set("BillingAccountType", "Kubernetes Cluster")
-	r.set("BillingPeriodStart", focusTime(f.period.month))
-	r.set("BillingPeriodEnd", focusTime(f.period.next))
-	r.set("ChargePeriodStart", focusTime(f.period.start))
-	r.set("ChargePeriodEnd", focusTime(f.period.end))
+	r.set("BillingPeriodStart", timeText(f.period.month))
+	r.set("BillingPeriodEnd", timeText(f.period.next))
+	r.set("ChargePeriodStart", timeText(f.period.start))
+	r.set("ChargePeriodEnd", timeText(f.period.end))
 	// The specification has BilledCost 0 where the issuer is not the provider.
 	for _, name := range []string{"InvoiceIssuerName", "ProviderName", "PublisherName", "ServiceProviderName"} {
 		r.set(name, f.o.Provider)
@@ -92,7 +93,7 @@ func (f *focusFile) account(r focusRow) {
 }
 
 // money is exact: a cost is a quantity times a unit price, and nothing is rounded.
-func (f *focusFile) money(r focusRow, c *cost.Charge) {
+func (f *file) money(r row, c *cost.Charge) {
 	list, net := c.Quantity.Mul(c.List).String(), c.Cost.String()
 	r.set("BilledCost", net)
 	r.set("EffectiveCost", net)
@@ -114,19 +115,19 @@ func (f *focusFile) money(r focusRow, c *cost.Charge) {
 	r.set("ChargeFrequency", "Usage-Based")
 }
 
-func (f *focusFile) service(r focusRow, c *cost.Charge) {
-	service := f.services[focusServiceOf(c)]
+func (f *file) service(r row, c *cost.Charge) {
+	service := f.services[serviceOf(c)]
 	r.set("ServiceName", service.name)
 	r.set("ServiceCategory", service.category)
 	r.set("ServiceSubcategory", service.subcategory)
-	id, price := focusSKU(c)
+	id, price := skuOf(c)
 	r.set("SkuId", id)
 	r.set("SkuPriceId", price)
-	r.set("SkuMeter", focusMeter(c))
-	r.set("ChargeDescription", focusDescription(c))
+	r.set("SkuMeter", meterOf(c))
+	r.set("ChargeDescription", descriptionOf(c))
 }
 
-func focusServiceOf(c *cost.Charge) string {
+func serviceOf(c *cost.Charge) string {
 	switch c.Resource {
 	case metrics.Storage, metrics.Ephemeral:
 		return "storage"
@@ -140,9 +141,9 @@ func focusServiceOf(c *cost.Charge) string {
 	return "compute"
 }
 
-// focusSKU returns what is sold, and the line of the price book that it is sold at:
+// skuOf returns what is sold, and the line of the price book that it is sold at:
 // each line is of one thing.
-func focusSKU(c *cost.Charge) (id, price string) {
+func skuOf(c *cost.Charge) (id, price string) {
 	id = string(c.Resource)
 	if id == "" {
 		id = string(cost.Overhead)
@@ -153,8 +154,8 @@ func focusSKU(c *cost.Charge) (id, price string) {
 	return id, id + ":" + c.SKU
 }
 
-// focusMeter is in words what is measured.
-func focusMeter(c *cost.Charge) string {
+// meterOf is in words what is measured.
+func meterOf(c *cost.Charge) string {
 	switch c.Resource {
 	case metrics.CPU:
 		return "CPU"
@@ -176,20 +177,20 @@ func focusMeter(c *cost.Charge) string {
 	return string(c.Resource)
 }
 
-// focusDescription says of what the charge is, and not for whom: rows of one charge
+// descriptionOf says of what the charge is, and not for whom: rows of one charge
 // that is split have to say the same.
-func focusDescription(c *cost.Charge) string {
+func descriptionOf(c *cost.Charge) string {
 	if c.Item == (object.Ref{}) {
-		return focusMeter(c)
+		return meterOf(c)
 	}
 	if c.Item.Kind == "Node" && c.Item.Group == "" {
-		return focusMeter(c) + " idle on " + c.Item.String()
+		return meterOf(c) + " idle on " + c.Item.String()
 	}
-	return focusMeter(c) + " of " + c.Item.String()
+	return meterOf(c) + " of " + c.Item.String()
 }
 
 // resource says what is charged for, and where it is.
-func (f *focusFile) resource(r focusRow, c *cost.Charge) {
+func (f *file) resource(r row, c *cost.Charge) {
 	node := f.nodes[c.Node]
 	if node != nil {
 		region, _ := node.Label("topology.kubernetes.io/region")
@@ -218,7 +219,7 @@ func (f *focusFile) resource(r focusRow, c *cost.Charge) {
 
 // resourceID is what the provider of a node calls it, so that the row can be joined
 // with its bill, else the UID, else the name within the account.
-func (f *focusFile) resourceID(c *cost.Charge, node *metrics.Node) string {
+func (f *file) resourceID(c *cost.Charge, node *metrics.Node) string {
 	if node != nil && node.ProviderID != "" && c.Item == (object.Ref{Kind: "Node", Name: node.Name}) {
 		return node.ProviderID
 	}
@@ -236,7 +237,7 @@ func kindName(r object.Ref) string {
 }
 
 // own fills in the columns of ours.
-func (f *focusFile) own(r focusRow, c *cost.Charge) {
+func (f *file) own(r row, c *cost.Charge) {
 	r.set("x_ChargeKind", string(c.Kind))
 	r.set("x_NamespaceName", c.Namespace)
 	r.set("x_NodeName", c.Node)
@@ -274,5 +275,5 @@ func ratios(quantities []decimal.Decimal) []decimal.Decimal {
 		}
 		total = decimal.NewFromInt(int64(len(quantities)))
 	}
-	return spread(quantities, one, total)
+	return export.Spread(quantities, one, total)
 }

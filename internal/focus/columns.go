@@ -1,11 +1,15 @@
-package view
+package focus
 
-import "slices"
+import (
+	"slices"
 
-// focusNames are the columns of FOCUS 1.2, Cost and Usage. Those of commitment discounts
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+)
+
+// standardNames are the columns of FOCUS 1.2, Cost and Usage. Those of commitment discounts
 // and capacity reservations are not among them: a cluster has neither, and the
 // specification wants them of providers who do.
-func focusNames() []string {
+func standardNames() []string {
 	return []string{
 		"AvailabilityZone", "BilledCost", "BillingAccountId", "BillingAccountName", "BillingAccountType", "BillingCurrency",
 		"BillingPeriodEnd", "BillingPeriodStart", "ChargeCategory", "ChargeClass", "ChargeDescription", "ChargeFrequency",
@@ -19,16 +23,16 @@ func focusNames() []string {
 	}
 }
 
-// focusAdded are the columns that 1.3 adds, without those of contracts.
-func focusAdded() []string {
+// addedNames are the columns that 1.3 adds, without those of contracts.
+func addedNames() []string {
 	return []string{
 		"AllocatedMethodDetails", "AllocatedMethodId", "AllocatedResourceId", "AllocatedResourceName", "AllocatedTags",
 		"HostProviderName", "ServiceProviderName",
 	}
 }
 
-// focusOwn are our columns, which no version has.
-func focusOwn() []string {
+// ownNames are our columns, which no version has.
+func ownNames() []string {
 	return []string{
 		"x_ChargeKind", "x_NamespaceName", "x_NodeName", "x_OwnerId", "x_OwnerKind", "x_OwnerName", "x_ReadingType",
 		"x_ResourceKind", "x_ShareCount", "x_ShareRatio", "x_StackId", "x_StackKind", "x_StackName", "x_StackNamespaceName",
@@ -36,42 +40,42 @@ func focusOwn() []string {
 	}
 }
 
-// focusColumns are the columns of a version, in the order of the file.
-func focusColumns(version string) []string {
-	names := focusNames()
+// columnNames are the columns of a version, in the order of the file.
+func columnNames(version string) []string {
+	names := standardNames()
 	if version != "1.2" {
-		names = append(names, focusAdded()...)
+		names = append(names, addedNames()...)
 		slices.Sort(names)
 	}
-	return append(names, focusOwn()...)
+	return append(names, ownNames()...)
 }
 
-func (f *focusFile) columns() []CSVColumn {
-	out := make([]CSVColumn, len(f.names))
+func (f *file) columns() []view.CSVColumn {
+	out := make([]view.CSVColumn, len(f.names))
 	for i, name := range f.names {
-		out[i] = CSVColumn{Name: name, Kind: focusKind(name)}
+		out[i] = view.CSVColumn{Name: name, Kind: kindOf(name)}
 	}
 	return out
 }
 
-func focusKind(name string) CellKind {
+func kindOf(name string) view.CellKind {
 	switch name {
 	case "BilledCost", "ConsumedQuantity", "ContractedCost", "ContractedUnitPrice", "EffectiveCost",
 		"ListCost", "ListUnitPrice", "PricingCurrencyContractedUnitPrice", "PricingCurrencyEffectiveCost",
 		"PricingCurrencyListUnitPrice", "PricingQuantity", "x_ShareCount", "x_ShareRatio":
-		return NumberCell
+		return view.NumberCell
 	case "AllocatedMethodDetails", "AllocatedTags", "SkuPriceDetails", "Tags":
-		return JSONCell
+		return view.JSONCell
 	}
-	return TextCell
+	return view.TextCell
 }
 
-// focusService is what FOCUS calls a service. Each name has one category and one
+// service is what FOCUS calls a service. Each name has one category and one
 // subcategory: the specification wants it so.
-type focusService struct{ name, category, subcategory string }
+type service struct{ name, category, subcategory string }
 
-func focusServices() map[string]focusService {
-	return map[string]focusService{
+func services() map[string]service {
+	return map[string]service{
 		"compute":      {"Kubernetes Compute", "Compute", "Containers"},
 		"storage":      {"Kubernetes Storage", "Storage", "Other (Storage)"},
 		"network":      {"Kubernetes Network Traffic", "Networking", "Network Connectivity"},

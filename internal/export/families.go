@@ -1,4 +1,4 @@
-package view
+package export
 
 import (
 	"slices"
@@ -7,45 +7,16 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Family is a metric family, as Prometheus and OpenMetrics have it.
-type Family struct {
-	// Name is without the suffix _total of a counter's samples. It ends in the unit.
-	Name string
-	Type FamilyType
-	Unit string // may be empty
-	Help string
-	// Samples differ in their labels.
-	Samples []Sample
-}
-
-// FamilyType is the type of a family.
-type FamilyType string
-
-// The types.
-const (
-	Gauge   FamilyType = "gauge"
-	Counter FamilyType = "counter"
-)
-
-// Sample is a value and what tells it from the others of its family.
-type Sample struct {
-	Labels []Label
-	// Value is a plain decimal number.
-	Value string
-}
-
-// Label is a name and a value.
-type Label struct{ Name, Value string }
-
 // familyPlaces is to how many decimal places rates are divided.
 const familyPlaces = 12
 
-// MetricsFamilies makes the metric families of a report. A sample is of a leaf of the
+// Families makes the metric families of a report. A sample is of a leaf of the
 // report (a pod, or what a limit of its depth leaves at the bottom), so that a family
 // adds up to the total, by whatever labels; what does not add up, the counts of pods
 // and the efficiency, has families of its own, of the rows at the top. What is unknown
@@ -53,27 +24,27 @@ const familyPlaces = 12
 //
 // Amounts of a window are averages over it. Traffic is, of an instant, a counter for
 // each pod since it started, and of a window a rate.
-func MetricsFamilies(rep *cost.Report, r *metrics.UsageReport) []Family {
+func Families(rep *cost.Report, r *metrics.UsageReport) []view.Family {
 	leaves := leavesOf(rep)
 	f := &families{rep: rep, extended: extendedOf(leaves)}
 	for _, top := range rep.Rows {
 		f.top(top)
 	}
 	node := nodesOfPods(r)
-	hourly := spread(costsOf(leaves), decimal.NewFromInt(1), rep.Hours)
+	hourly := Spread(costsOf(leaves), decimal.NewFromInt(1), rep.Hours)
 	for i, leaf := range leaves {
 		f.leaf(leaf, node, hourly[i])
 	}
-	out := make([]Family, 0, len(familyTable)+1)
+	out := make([]view.Family, 0, len(familyTable)+1)
 	if r != nil && !r.To.IsZero() {
-		out = append(out, Family{
-			Name: "sysop_reading_timestamp_seconds", Type: Gauge, Unit: "seconds", Help: "When the figures were read, or their window ended.",
-			Samples: []Sample{{Value: unixSeconds(r)}},
+		out = append(out, view.Family{
+			Name: "sysop_reading_timestamp_seconds", Type: view.Gauge, Unit: "seconds", Help: "When the figures were read, or their window ended.",
+			Samples: []view.Sample{{Value: unixSeconds(r)}},
 		})
 	}
 	for i, d := range familyTable {
 		if len(f.of[i].samples) > 0 {
-			out = append(out, Family{Name: d.name, Type: d.kind, Unit: d.unit, Help: d.help, Samples: f.of[i].list()})
+			out = append(out, view.Family{Name: d.name, Type: d.kind, Unit: d.unit, Help: d.help, Samples: f.of[i].list()})
 		}
 	}
 	return out
@@ -114,34 +85,34 @@ const (
 
 var familyTable = [familyCount]struct {
 	name string
-	kind FamilyType
+	kind view.FamilyType
 	unit string
 	help string
 }{
-	groupPods:         {"sysop_group_pods", Gauge, "", "Distinct pods of a stack, or of what the report groups by."},
-	groupMeasured:     {"sysop_group_pods_measured", Gauge, "", "Those of the pods whose CPU and memory usage is known."},
-	groupEfficiency:   {"sysop_group_efficiency_ratio", Gauge, "ratio", "Used by requested, CPU and memory weighted by their cost, of measured pods."},
-	costPerHour:       {"sysop_cost_per_hour", Gauge, "", "Cost of an hour, in the currency of the label."},
-	cpuUsage:          {"sysop_cpu_usage_cores", Gauge, "cores", "CPU used."},
-	cpuRequest:        {"sysop_cpu_request_cores", Gauge, "cores", "CPU requested, as the scheduler counts it."},
-	cpuLimit:          {"sysop_cpu_limit_cores", Gauge, "cores", "Limit of CPU, where there is one."},
-	memoryUsage:       {"sysop_memory_usage_bytes", Gauge, "bytes", "Working set of memory."},
-	memoryRequest:     {"sysop_memory_request_bytes", Gauge, "bytes", "Memory requested, as the scheduler counts it."},
-	memoryLimit:       {"sysop_memory_limit_bytes", Gauge, "bytes", "Limit of memory, where there is one."},
-	storageClaimed:    {"sysop_storage_claimed_bytes", Gauge, "bytes", "Capacity of volume claims."},
-	storageUsed:       {"sysop_storage_used_bytes", Gauge, "bytes", "Used on the volumes of claims."},
-	ephemeralUsage:    {"sysop_ephemeral_storage_usage_bytes", Gauge, "bytes", "Ephemeral storage used."},
-	ephemeralRequest:  {"sysop_ephemeral_storage_request_bytes", Gauge, "bytes", "Ephemeral storage requested."},
-	ephemeralLimit:    {"sysop_ephemeral_storage_limit_bytes", Gauge, "bytes", "Limit of ephemeral storage, where there is one."},
-	receivedTotal:     {"sysop_network_receive_bytes", Counter, "bytes", "Received since the pod started."},
-	sentTotal:         {"sysop_network_transmit_bytes", Counter, "bytes", "Sent since the pod started."},
-	receivedRate:      {"sysop_network_receive_bytes_per_second", Gauge, "bytes_per_second", "Received, on average over the window."},
-	sentRate:          {"sysop_network_transmit_bytes_per_second", Gauge, "bytes_per_second", "Sent, on average over the window."},
-	hostReceivedTotal: {"sysop_host_network_receive_bytes", Counter, "bytes", "Received by the node of a pod on the network of its host; never to be added up over pods."},
-	hostSentTotal:     {"sysop_host_network_transmit_bytes", Counter, "bytes", "Sent by the node of a pod on the network of its host; never to be added up over pods."},
-	resourceUsage:     {"sysop_resource_usage", Gauge, "", "Extended resource used, in pieces."},
-	resourceRequest:   {"sysop_resource_request", Gauge, "", "Extended resource requested, in pieces."},
-	resourceLimit:     {"sysop_resource_limit", Gauge, "", "Limit of an extended resource, in pieces."},
+	groupPods:         {"sysop_group_pods", view.Gauge, "", "Distinct pods of a stack, or of what the report groups by."},
+	groupMeasured:     {"sysop_group_pods_measured", view.Gauge, "", "Those of the pods whose CPU and memory usage is known."},
+	groupEfficiency:   {"sysop_group_efficiency_ratio", view.Gauge, "ratio", "Used by requested, CPU and memory weighted by their cost, of measured pods."},
+	costPerHour:       {"sysop_cost_per_hour", view.Gauge, "", "Cost of an hour, in the currency of the label."},
+	cpuUsage:          {"sysop_cpu_usage_cores", view.Gauge, "cores", "CPU used."},
+	cpuRequest:        {"sysop_cpu_request_cores", view.Gauge, "cores", "CPU requested, as the scheduler counts it."},
+	cpuLimit:          {"sysop_cpu_limit_cores", view.Gauge, "cores", "Limit of CPU, where there is one."},
+	memoryUsage:       {"sysop_memory_usage_bytes", view.Gauge, "bytes", "Working set of memory."},
+	memoryRequest:     {"sysop_memory_request_bytes", view.Gauge, "bytes", "Memory requested, as the scheduler counts it."},
+	memoryLimit:       {"sysop_memory_limit_bytes", view.Gauge, "bytes", "Limit of memory, where there is one."},
+	storageClaimed:    {"sysop_storage_claimed_bytes", view.Gauge, "bytes", "Capacity of volume claims."},
+	storageUsed:       {"sysop_storage_used_bytes", view.Gauge, "bytes", "Used on the volumes of claims."},
+	ephemeralUsage:    {"sysop_ephemeral_storage_usage_bytes", view.Gauge, "bytes", "Ephemeral storage used."},
+	ephemeralRequest:  {"sysop_ephemeral_storage_request_bytes", view.Gauge, "bytes", "Ephemeral storage requested."},
+	ephemeralLimit:    {"sysop_ephemeral_storage_limit_bytes", view.Gauge, "bytes", "Limit of ephemeral storage, where there is one."},
+	receivedTotal:     {"sysop_network_receive_bytes", view.Counter, "bytes", "Received since the pod started."},
+	sentTotal:         {"sysop_network_transmit_bytes", view.Counter, "bytes", "Sent since the pod started."},
+	receivedRate:      {"sysop_network_receive_bytes_per_second", view.Gauge, "bytes_per_second", "Received, on average over the window."},
+	sentRate:          {"sysop_network_transmit_bytes_per_second", view.Gauge, "bytes_per_second", "Sent, on average over the window."},
+	hostReceivedTotal: {"sysop_host_network_receive_bytes", view.Counter, "bytes", "Received by the node of a pod on the network of its host; never to be added up over pods."},
+	hostSentTotal:     {"sysop_host_network_transmit_bytes", view.Counter, "bytes", "Sent by the node of a pod on the network of its host; never to be added up over pods."},
+	resourceUsage:     {"sysop_resource_usage", view.Gauge, "", "Extended resource used, in pieces."},
+	resourceRequest:   {"sysop_resource_request", view.Gauge, "", "Extended resource requested, in pieces."},
+	resourceLimit:     {"sysop_resource_limit", view.Gauge, "", "Limit of an extended resource, in pieces."},
 }
 
 type families struct {
@@ -153,12 +124,12 @@ type families struct {
 // collected is the samples of a family. Two rows of the same labels (a workload that
 // two owners have above it) are one sample, their sum.
 type collected struct {
-	samples []Sample
+	samples []view.Sample
 	values  []decimal.Decimal
 	at      map[string]int
 }
 
-func (c *collected) add(key string, labels []Label, v decimal.Decimal) {
+func (c *collected) add(key string, labels []view.Label, v decimal.Decimal) {
 	if c.at == nil {
 		c.at = map[string]int{}
 	}
@@ -167,11 +138,11 @@ func (c *collected) add(key string, labels []Label, v decimal.Decimal) {
 		return
 	}
 	c.at[key] = len(c.samples)
-	c.samples = append(c.samples, Sample{Labels: labels})
+	c.samples = append(c.samples, view.Sample{Labels: labels})
 	c.values = append(c.values, v)
 }
 
-func (c *collected) list() []Sample {
+func (c *collected) list() []view.Sample {
 	for i := range c.samples {
 		c.samples[i].Value = c.values[i].String()
 	}
@@ -221,7 +192,7 @@ func (f *families) leaf(l csvLeaf, node map[object.Ref]string, hourly decimal.De
 
 // traffic adds counters for single pods only: the counter of a row of several pods would fall
 // when a pod ends, and Prometheus takes a counter that falls for a restart.
-func (f *families) traffic(row *cost.Row, key string, labels []Label) {
+func (f *families) traffic(row *cost.Row, key string, labels []view.Label) {
 	counter := func(to int, amounts metrics.Amounts, r metrics.Resource) {
 		if v, ok := amounts[r]; ok && row.Level == cost.LevelPod {
 			f.of[to].add(key, labels, v)
@@ -242,7 +213,7 @@ func (f *families) traffic(row *cost.Row, key string, labels []Label) {
 }
 
 // pieces adds extended resources, each with a label.
-func (f *families) pieces(to int, amounts metrics.Amounts, key string, labels []Label) {
+func (f *families) pieces(to int, amounts metrics.Amounts, key string, labels []view.Label) {
 	for _, r := range f.extended {
 		if v, ok := amounts[r]; ok {
 			f.of[to].add(key+"\x00"+string(r), plus(labels, "resource", string(r)), f.rate(v))
@@ -260,11 +231,11 @@ func (f *families) rate(v decimal.Decimal) decimal.Decimal {
 
 // rowLabels are the labels of a row, in the order in which they are written. Those
 // that are empty are left out: that is the same, for Prometheus.
-func rowLabels(row, top *cost.Row, node string) []Label {
-	labels := make([]Label, 0, 8)
+func rowLabels(row, top *cost.Row, node string) []view.Label {
+	labels := make([]view.Label, 0, 8)
 	add := func(name, value string) {
 		if value != "" {
-			labels = append(labels, Label{name, value})
+			labels = append(labels, view.Label{Name: name, Value: value})
 		}
 	}
 	add("level", string(row.Level))
@@ -287,11 +258,11 @@ func rowLabels(row, top *cost.Row, node string) []Label {
 }
 
 // plus returns the labels and one more; the others stay as they are.
-func plus(labels []Label, name, value string) []Label {
-	return slices.Concat(labels, []Label{{name, value}})
+func plus(labels []view.Label, name, value string) []view.Label {
+	return slices.Concat(labels, []view.Label{{Name: name, Value: value}})
 }
 
-func keyOf(labels []Label) string {
+func keyOf(labels []view.Label) string {
 	var b strings.Builder
 	for _, l := range labels {
 		b.WriteString(l.Name)

@@ -1,4 +1,4 @@
-package view
+package focus
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ const tagPrefix = "sysop.dev/"
 
 // tags are the labels of the item. In 1.2, which has no other place for it, they say
 // besides to which stack the charge goes.
-func (f *focusFile) tags(c *cost.Charge) string {
+func (f *file) tags(c *cost.Charge) string {
 	tags := f.labels(c.Item)
 	if f.o.Version == "1.2" && c.Stack != (object.Ref{}) {
 		tags[tagPrefix+"stack"] = c.Stack.String()
@@ -29,7 +29,7 @@ func (f *focusFile) tags(c *cost.Charge) string {
 }
 
 // labels returns a map of its own.
-func (f *focusFile) labels(r object.Ref) map[string]string {
+func (f *file) labels(r object.Ref) map[string]string {
 	out := map[string]string{}
 	if r == (object.Ref{}) {
 		return out
@@ -73,7 +73,7 @@ func jsonText(v any) string {
 // their ratios add up to 1. What goes to no stack is the part that is not allocated. A charge
 // that is not split is related to no split cost allocation: the specification has these
 // columns null then.
-func (f *focusFile) split(l *cost.Ledger, rows [][]string) {
+func (f *file) split(l *cost.Ledger, rows [][]string) {
 	origins := map[string][]int{}
 	var order []string
 	for i, row := range rows {
@@ -93,13 +93,13 @@ func (f *focusFile) split(l *cost.Ledger, rows [][]string) {
 			quantities[i] = l.Charges[at].Quantity
 		}
 		for i, ratio := range ratios(quantities) {
-			f.allocated(focusRow{f, rows[parts[i]]}, &l.Charges[parts[i]], ratio)
+			f.allocated(row{f, rows[parts[i]]}, &l.Charges[parts[i]], ratio)
 		}
 	}
 }
 
 // origin tells the origin charge of a row.
-func (f *focusFile) origin(row []string) string {
+func (f *file) origin(row []string) string {
 	var b strings.Builder
 	for i, name := range f.names {
 		switch name {
@@ -115,7 +115,7 @@ func (f *focusFile) origin(row []string) string {
 	return b.String()
 }
 
-func (f *focusFile) allocated(r focusRow, c *cost.Charge, ratio decimal.Decimal) {
+func (f *file) allocated(r row, c *cost.Charge, ratio decimal.Decimal) {
 	r.set("AllocatedMethodId", f.method(c))
 	r.set("AllocatedMethodDetails", `{"Elements":[{"AllocatedRatio":`+ratio.String()+`,"UsageUnit":`+jsonText(c.Unit)+`,"UsageQuantity":`+c.Quantity.String()+`}]}`)
 	if c.Stack == (object.Ref{}) {
@@ -129,7 +129,7 @@ func (f *focusFile) allocated(r focusRow, c *cost.Charge, ratio decimal.Decimal)
 }
 
 // method names the way of splitting (docs/focus.md).
-func (f *focusFile) method(c *cost.Charge) string {
+func (f *file) method(c *cost.Charge) string {
 	switch c.Kind {
 	case cost.Idle:
 		return "sysop-idle"

@@ -1,4 +1,6 @@
-package view
+// Package focus writes what was charged as FOCUS has it, the FinOps Open Cost and Usage
+// Specification: a row a charge, every column of the specification, and columns of its own.
+package focus
 
 import (
 	"cmp"
@@ -7,17 +9,18 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// FocusVersions are the versions of FOCUS that can be written, the default first.
-func FocusVersions() []string { return []string{"1.2", "1.3"} }
+// Versions are the versions of FOCUS that can be written, the default first.
+func Versions() []string { return []string{"1.2", "1.3"} }
 
-// FocusOptions are what a FOCUS file says besides the charges.
-type FocusOptions struct {
-	// Version is one of FocusVersions; empty for the first.
+// Options are what a FOCUS file says besides the charges.
+type Options struct {
+	// Version is one of Versions; empty for the first.
 	Version string
 	// AccountID is the billing account: the UID of the namespace kube-system, or what
 	// the user calls the cluster. AccountName is its name for people; AccountID where
@@ -34,7 +37,7 @@ type FocusOptions struct {
 	Tenant string
 }
 
-// FocusCSV returns a FOCUS Cost and Usage dataset of a ledger: a row for each charge, every
+// CSV returns a FOCUS Cost and Usage dataset of a ledger: a row for each charge, every
 // column of the specification in alphabetical order, then the columns of this program (x_...).
 // docs/focus.md describes each column.
 //
@@ -42,18 +45,18 @@ type FocusOptions struct {
 // that contains it, so that hourly exports have no gap and charge nothing twice. A window must
 // begin and end at a whole second, and must be within one calendar month (UTC): a row belongs to
 // one billing period.
-func FocusCSV(l *cost.Ledger, r *metrics.UsageReport, p *metrics.Attribution, o FocusOptions) (*CSVTable, error) {
+func CSV(l *cost.Ledger, r *metrics.UsageReport, p *metrics.Attribution, o Options) (*view.CSVTable, error) {
 	o, err := o.complete()
 	if err != nil {
 		return nil, err
 	}
-	period, err := focusPeriodOf(r)
+	period, err := periodOf(r)
 	if err != nil {
 		return nil, err
 	}
-	f := newFocusFile(l, r, p, o)
+	f := newFile(l, r, p, o)
 	f.period = period
-	s := &CSVTable{Columns: f.columns(), Rows: make([][]string, len(l.Charges))}
+	s := &view.CSVTable{Columns: f.columns(), Rows: make([][]string, len(l.Charges))}
 	for i := range l.Charges {
 		c := &l.Charges[i]
 		if !c.Quantity.Mul(c.Price).Equal(c.Cost) {
@@ -67,10 +70,10 @@ func FocusCSV(l *cost.Ledger, r *metrics.UsageReport, p *metrics.Attribution, o 
 	return s, nil
 }
 
-func (o FocusOptions) complete() (FocusOptions, error) {
-	o.Version = cmp.Or(o.Version, FocusVersions()[0])
-	if !slices.Contains(FocusVersions(), o.Version) {
-		return o, fmt.Errorf("unknown FOCUS version %q: write one of %s", o.Version, strings.Join(FocusVersions(), ", "))
+func (o Options) complete() (Options, error) {
+	o.Version = cmp.Or(o.Version, Versions()[0])
+	if !slices.Contains(Versions(), o.Version) {
+		return o, fmt.Errorf("unknown FOCUS version %q: write one of %s", o.Version, strings.Join(Versions(), ", "))
 	}
 	if o.AccountID == "" {
 		return o, fmt.Errorf("write FOCUS: the cluster has no name: no permission to read the namespace kube-system, whose UID is the default billing account; name one")
@@ -81,19 +84,19 @@ func (o FocusOptions) complete() (FocusOptions, error) {
 	return o, nil
 }
 
-// focusPeriod is the charge period and the billing period that it lies in, [start,
+// period is the charge period and the billing period that it lies in, [start,
 // end) each.
-type focusPeriod struct{ start, end, month, next time.Time }
+type period struct{ start, end, month, next time.Time }
 
-// CheckFocusWindow says whether a FOCUS file can be written of a window, before anything is asked
+// CheckWindow says whether a FOCUS file can be written of a window, before anything is asked
 // about it.
-func CheckFocusWindow(w metrics.Window) error {
-	_, err := focusPeriodOf(&metrics.UsageReport{From: w.From, To: w.To})
+func CheckWindow(w metrics.Window) error {
+	_, err := periodOf(&metrics.UsageReport{From: w.From, To: w.To})
 	return err
 }
 
-func focusPeriodOf(r *metrics.UsageReport) (focusPeriod, error) {
-	p := focusPeriod{start: r.From.UTC(), end: r.To.UTC()}
+func periodOf(r *metrics.UsageReport) (period, error) {
+	p := period{start: r.From.UTC(), end: r.To.UTC()}
 	if r.Instant() {
 		p.start = p.end.Truncate(time.Hour)
 		p.end = p.start.Add(time.Hour)
@@ -102,16 +105,16 @@ func focusPeriodOf(r *metrics.UsageReport) (focusPeriod, error) {
 		return p, fmt.Errorf("write FOCUS: the window %s/%s has fractions of a second, which FOCUS does not support: choose whole seconds", p.start.Format(time.RFC3339Nano), p.end.Format(time.RFC3339Nano))
 	}
 	if !p.end.After(p.start) {
-		return p, fmt.Errorf("write FOCUS: the window %s/%s is empty: choose one that ends after it starts", focusTime(p.start), focusTime(p.end))
+		return p, fmt.Errorf("write FOCUS: the window %s/%s is empty: choose one that ends after it starts", timeText(p.start), timeText(p.end))
 	}
 	p.month = time.Date(p.start.Year(), p.start.Month(), 1, 0, 0, 0, 0, time.UTC)
 	p.next = p.month.AddDate(0, 1, 0)
 	if p.end.After(p.next) {
 		return p, fmt.Errorf("write FOCUS: the window %s/%s spans calendar months (UTC), and a row lies in one billing period: write a file a month, the first with --window %s/%s",
-			focusTime(p.start), focusTime(p.end), focusTime(p.start), focusTime(p.next))
+			timeText(p.start), timeText(p.end), timeText(p.start), timeText(p.next))
 	}
 	return p, nil
 }
 
-// focusTime writes a time as FOCUS has it.
-func focusTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
+// timeText writes a time as FOCUS has it.
+func timeText(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
