@@ -21,10 +21,9 @@ func RegulationHistory(records []regulate.Record, o RegulationOptions) Output {
 // RegulationDone shows what was done just now, what could not be, and what of the plan
 // waits or was refused; r is the health of what was recovered, and may be nil.
 func RegulationDone(out *regulate.Outcome, p *regulate.Plan, r *restored.Report, o RegulationOptions) Output {
-	plan := (&planView{p: p, w: &regulate.SystemState{}, o: o}).document()
 	d := RegulationDoneDocument{
 		Head: headOf("RegulationDone"), System: o.System, Namespace: o.Namespace,
-		Pending: plan.Pending, Refused: plan.Refused, Restored: restoredDocument(r),
+		Pending: p.Pending, Refused: p.Refused, Restored: restoredDocument(r),
 	}
 	for i := range out.Done {
 		d.Done = append(d.Done, recordDocument(&out.Done[i]))
@@ -71,12 +70,12 @@ type RegulationHistoryDocument struct {
 // (docs/schema/regulate-done.json).
 type RegulationDoneDocument struct {
 	Head      `json:",inline"`
-	System    string                `json:"system"`
-	Namespace string                `json:"namespace"`
-	Done      []RecordDocument      `json:"done"`
-	Failed    []RecordDocument      `json:"failed"`
-	Pending   []PlanPendingDocument `json:"pending"`
-	Refused   []PlanRefusalDocument `json:"refused"`
+	System    string             `json:"system"`
+	Namespace string             `json:"namespace"`
+	Done      []RecordDocument   `json:"done"`
+	Failed    []RecordDocument   `json:"failed"`
+	Pending   []regulate.Wait    `json:"pending"`
+	Refused   []regulate.Refusal `json:"refused"`
 	// Restored is the health of the recovered apps; absent where there are none.
 	Restored *RestoredDocument `json:"restored,omitempty"`
 }
