@@ -23,9 +23,9 @@ type GraphDocument struct {
 	Edges []EdgeDocument `json:"edges"`
 	// Context is the owners above the roots, and who manages them, which are not part
 	// of the stack.
-	Context  []NodeDocument    `json:"context,omitempty"`
-	Gaps     []object.Gap      `json:"gaps"`
-	Problems []ProblemDocument `json:"problems"`
+	Context  []NodeDocument  `json:"context,omitempty"`
+	Gaps     []object.Gap    `json:"gaps"`
+	Problems []graph.Problem `json:"problems"`
 }
 
 // NodeDocument is a node: the identity of an object and what is known of it.
@@ -57,25 +57,13 @@ type EdgeDocument struct {
 	Optional bool   `json:"optional"`
 }
 
-// ProblemDocument is something about an object that is wrong or odd.
-type ProblemDocument struct {
-	Object string `json:"object"`
-	// Severity is error, warning or info.
-	Severity string `json:"severity"`
-	Reason   string `json:"reason"`
-	Message  string `json:"message"`
-	// Related is the other object, and Field where the first one says it.
-	Related string `json:"related,omitempty"`
-	Field   string `json:"field,omitempty"`
-}
-
 // ProblemsDocument is what is wrong with a stack, alone
 // (docs/schema/problems.json).
 type ProblemsDocument struct {
 	Head     `json:",inline"`
-	Roots    []string          `json:"roots"`
-	Problems []ProblemDocument `json:"problems"`
-	Gaps     []object.Gap      `json:"gaps"`
+	Roots    []string        `json:"roots"`
+	Problems []graph.Problem `json:"problems"`
+	Gaps     []object.Gap    `json:"gaps"`
 }
 
 // PathDocument is a chain of edges (docs/schema/path.json).

@@ -112,7 +112,7 @@ func (v *stackView) document() GraphDocument {
 	for _, id := range slices.Concat(v.s.OwnersOutside(), v.s.Managers()) {
 		doc.Context = append(doc.Context, nodeDocument(v.g, id))
 	}
-	doc.Problems = problemDocuments(v.o.Problems)
+	doc.Problems = v.o.Problems
 	doc.Gaps = v.g.Gaps()
 	return doc
 }
