@@ -54,20 +54,60 @@ func CSV(l *cost.Ledger, r *metrics.UsageReport, p *metrics.Attribution, o Optio
 	if err != nil {
 		return nil, err
 	}
-	f := newFile(l, r, p, o)
-	f.period = period
-	s := &view.CSVTable{Columns: f.columns(), Rows: make([][]string, len(l.Charges))}
+	f := newFile(l, r, p, o, period)
+	t := &view.CSVTable{Rows: make([][]string, len(l.Charges))}
+	columns := f.columns()
+	for _, c := range columns {
+		t.Columns = append(t.Columns, view.CSVColumn{Name: c.name, Kind: c.kind})
+	}
 	for i := range l.Charges {
 		c := &l.Charges[i]
 		if !c.Quantity.Mul(c.Price).Equal(c.Cost) {
 			return nil, fmt.Errorf("write FOCUS: the cost %s of %s of %s is not its quantity %s at its price %s", c.Cost, c.Resource, c.Item, c.Quantity, c.Price)
 		}
-		s.Rows[i] = f.row(c)
+		row := make([]string, 0, len(columns))
+		for _, col := range columns {
+			row = append(row, col.value(c))
+		}
+		t.Rows[i] = row
 	}
 	if o.Version != "1.2" {
-		f.split(l, s.Rows)
+		f.split(l, t.Columns, t.Rows)
 	}
-	return s, nil
+	return t, nil
+}
+
+// file is a dataset in the making.
+type file struct {
+	o         Options
+	period    period
+	currency  string
+	reading   string // Instant or Window
+	placement *metrics.Attribution
+	nodes     map[string]*metrics.Node
+	gone      map[object.Ref]map[string]string // the labels of pods that only a history knows
+}
+
+func newFile(l *cost.Ledger, r *metrics.UsageReport, p *metrics.Attribution, o Options, period period) *file {
+	f := &file{
+		o: o, period: period, currency: l.Currency, reading: "Window", placement: p,
+		nodes: make(map[string]*metrics.Node, len(r.Nodes)), gone: map[object.Ref]map[string]string{},
+	}
+	if r.Instant() {
+		f.reading = "Instant"
+	}
+	if p == nil {
+		f.placement = &metrics.Attribution{}
+	}
+	for i := range r.Nodes {
+		f.nodes[r.Nodes[i].Name] = &r.Nodes[i]
+	}
+	for i := range r.Pods {
+		if len(r.Pods[i].Labels) > 0 {
+			f.gone[r.Pods[i].Ref] = r.Pods[i].Labels
+		}
+	}
+	return f
 }
 
 func (o Options) complete() (Options, error) {
