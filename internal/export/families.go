@@ -16,6 +16,99 @@ import (
 // familyPlaces is to how many decimal places rates are divided.
 const familyPlaces = 12
 
+// family is a metric family in the making.
+type family struct {
+	view.Family
+	// top is the value of a row at the top, leaf that of a leaf; one of them is set, or pieces.
+	top  func(*cost.Row) (decimal.Decimal, bool)
+	leaf func(*cost.Row) (decimal.Decimal, bool)
+	// pieces has a sample for each extended resource.
+	pieces func(*cost.Row) metrics.Amounts
+	collected
+}
+
+func used(r *cost.Row) metrics.Amounts      { return r.Used }
+func requested(r *cost.Row) metrics.Amounts { return r.Requested }
+func limited(r *cost.Row) metrics.Amounts   { return r.Limited }
+func claimed(r *cost.Row) metrics.Amounts   { return r.Claimed }
+func counted(r *cost.Row) metrics.Amounts   { return r.Counters }
+func ofHost(r *cost.Row) metrics.Amounts    { return r.HostTraffic }
+
+func top(name, unit, help string, value func(*cost.Row) (decimal.Decimal, bool)) *family {
+	return &family{Family: view.Family{Name: name, Type: view.Gauge, Unit: unit, Help: help}, top: value}
+}
+
+func count(n func(*cost.Row) int) func(*cost.Row) (decimal.Decimal, bool) {
+	return func(r *cost.Row) (decimal.Decimal, bool) { return decimal.NewFromInt(int64(n(r))), true }
+}
+
+func pieces(name, help string, amounts func(*cost.Row) metrics.Amounts) *family {
+	return &family{Family: view.Family{Name: name, Type: view.Gauge, Help: help}, pieces: amounts}
+}
+
+// counter is of single pods only: the counter of a row of several pods would fall when a pod ends,
+// and Prometheus takes a counter that falls for a restart.
+func counter(name, help string, amounts func(*cost.Row) metrics.Amounts, r metrics.Resource) *family {
+	return &family{Family: view.Family{Name: name, Type: view.Counter, Unit: "bytes", Help: help}, leaf: func(row *cost.Row) (decimal.Decimal, bool) {
+		v, ok := amounts(row)[r]
+		return v, ok && row.Level == cost.LevelPod
+	}}
+}
+
+// familiesOf are the families of a report, in the order in which they are written.
+func familiesOf(rep *cost.Report) []*family {
+	gauge := func(name, unit, help string, amounts func(*cost.Row) metrics.Amounts, r metrics.Resource) *family {
+		return &family{Family: view.Family{Name: name, Type: view.Gauge, Unit: unit, Help: help}, leaf: func(row *cost.Row) (decimal.Decimal, bool) {
+			v, ok := amounts(row)[r]
+			return average(rep, v), ok
+		}}
+	}
+	seconds := rep.Hours.Mul(decimal.NewFromInt(3600))
+	perSecond := func(name, help string, r metrics.Resource) *family {
+		return &family{Family: view.Family{Name: name, Type: view.Gauge, Unit: "bytes_per_second", Help: help}, leaf: func(row *cost.Row) (decimal.Decimal, bool) {
+			v, ok := row.Used[r]
+			if !ok || !seconds.IsPositive() {
+				return v, false
+			}
+			return v.DivRound(seconds, familyPlaces), true
+		}}
+	}
+	return []*family{
+		top("sysop_group_pods", "", "Distinct pods of a stack, or of what the report groups by.", count(func(r *cost.Row) int { return r.Pods })),
+		top("sysop_group_pods_measured", "", "Those of the pods whose CPU and memory usage is known.", count(func(r *cost.Row) int { return r.Measured })),
+		top("sysop_group_efficiency_ratio", "ratio", "Used by requested, CPU and memory weighted by their cost, of measured pods.", func(r *cost.Row) (decimal.Decimal, bool) {
+			if r.Efficiency == nil {
+				return decimal.Zero, false
+			}
+			return *r.Efficiency, true
+		}),
+		{Family: view.Family{Name: costPerHour, Type: view.Gauge, Help: "Cost of an hour, in the currency of the label."}},
+		gauge("sysop_cpu_usage_cores", "cores", "CPU used.", used, metrics.CPU),
+		gauge("sysop_cpu_request_cores", "cores", "CPU requested, as the scheduler counts it.", requested, metrics.CPU),
+		gauge("sysop_cpu_limit_cores", "cores", "Limit of CPU, where there is one.", limited, metrics.CPU),
+		gauge("sysop_memory_usage_bytes", "bytes", "Working set of memory.", used, metrics.Memory),
+		gauge("sysop_memory_request_bytes", "bytes", "Memory requested, as the scheduler counts it.", requested, metrics.Memory),
+		gauge("sysop_memory_limit_bytes", "bytes", "Limit of memory, where there is one.", limited, metrics.Memory),
+		gauge("sysop_storage_claimed_bytes", "bytes", "Capacity of volume claims.", claimed, metrics.Storage),
+		gauge("sysop_storage_used_bytes", "bytes", "Used on the volumes of claims.", used, metrics.Storage),
+		gauge("sysop_ephemeral_storage_usage_bytes", "bytes", "Ephemeral storage used.", used, metrics.Ephemeral),
+		gauge("sysop_ephemeral_storage_request_bytes", "bytes", "Ephemeral storage requested.", requested, metrics.Ephemeral),
+		gauge("sysop_ephemeral_storage_limit_bytes", "bytes", "Limit of ephemeral storage, where there is one.", limited, metrics.Ephemeral),
+		counter("sysop_network_receive_bytes", "Received since the pod started.", counted, metrics.Received),
+		counter("sysop_network_transmit_bytes", "Sent since the pod started.", counted, metrics.Sent),
+		perSecond("sysop_network_receive_bytes_per_second", "Received, on average over the window.", metrics.Received),
+		perSecond("sysop_network_transmit_bytes_per_second", "Sent, on average over the window.", metrics.Sent),
+		counter("sysop_host_network_receive_bytes", "Received by the node of a pod on the network of its host; never to be added up over pods.", ofHost, metrics.Received),
+		counter("sysop_host_network_transmit_bytes", "Sent by the node of a pod on the network of its host; never to be added up over pods.", ofHost, metrics.Sent),
+		pieces("sysop_resource_usage", "Extended resource used, in pieces.", used),
+		pieces("sysop_resource_request", "Extended resource requested, in pieces.", requested),
+		pieces("sysop_resource_limit", "Limit of an extended resource, in pieces.", limited),
+	}
+}
+
+// costPerHour is the family whose values are computed over all leaves, as in the CSV.
+const costPerHour = "sysop_cost_per_hour"
+
 // Families makes the metric families of a report. A sample is of a leaf of the
 // report (a pod, or what a limit of its depth leaves at the bottom), so that a family
 // adds up to the total, by whatever labels; what does not add up, the counts of pods
@@ -25,100 +118,67 @@ const familyPlaces = 12
 // Amounts of a window are averages over it. Traffic is, of an instant, a counter for
 // each pod since it started, and of a window a rate.
 func Families(rep *cost.Report, r *metrics.UsageReport) []view.Family {
-	leaves := leavesOf(rep)
-	f := &families{rep: rep, extended: extendedOf(leaves)}
-	for _, top := range rep.Rows {
-		f.top(top)
+	leaves, all := leavesOf(rep), familiesOf(rep)
+	for _, row := range rep.Rows {
+		labels := rowLabels(row, row, "")
+		for _, f := range all {
+			if f.top != nil {
+				f.addIf(keyOf(labels), labels, row, f.top)
+			}
+		}
 	}
-	node := nodesOfPods(r)
+	extended, node := extendedOf(leaves), nodesOfPods(r)
 	hourly := Spread(costsOf(leaves), decimal.NewFromInt(1), rep.Hours)
 	for i, leaf := range leaves {
-		f.leaf(leaf, node, hourly[i])
+		labels := rowLabels(leaf.row, leaf.top, node[leaf.row.Ref])
+		key := keyOf(labels)
+		for _, f := range all {
+			switch {
+			case f.Name == costPerHour && leaf.row.Priced():
+				f.add(key, plus(labels, "currency", rep.Currency), hourly[i])
+			case f.leaf != nil:
+				f.addIf(key, labels, leaf.row, f.leaf)
+			case f.pieces != nil:
+				f.addPieces(key, labels, rep, leaf.row, extended)
+			}
+		}
 	}
-	out := make([]view.Family, 0, len(familyTable)+1)
+	out := make([]view.Family, 0, len(all)+1)
 	if r != nil && !r.To.IsZero() {
 		out = append(out, view.Family{
 			Name: "sysop_reading_timestamp_seconds", Type: view.Gauge, Unit: "seconds", Help: "When the figures were read, or their window ended.",
-			Samples: []view.Sample{{Value: unixSeconds(r)}},
+			Samples: []view.Sample{{Value: decimal.New(r.To.UnixMilli(), -3).String()}},
 		})
 	}
-	for i, d := range familyTable {
-		if len(f.of[i].samples) > 0 {
-			out = append(out, view.Family{Name: d.name, Type: d.kind, Unit: d.unit, Help: d.help, Samples: f.of[i].list()})
+	for _, f := range all {
+		if f.Samples = f.list(); len(f.Samples) > 0 {
+			out = append(out, f.Family)
 		}
 	}
 	return out
 }
 
-func unixSeconds(r *metrics.UsageReport) string {
-	return decimal.New(r.To.UnixMilli(), -3).String()
+func (f *family) addIf(key string, labels []view.Label, row *cost.Row, value func(*cost.Row) (decimal.Decimal, bool)) {
+	if v, ok := value(row); ok {
+		f.add(key, labels, v)
+	}
 }
 
-// The families, in the order in which they are written.
-const (
-	groupPods = iota
-	groupMeasured
-	groupEfficiency
-	costPerHour
-	cpuUsage
-	cpuRequest
-	cpuLimit
-	memoryUsage
-	memoryRequest
-	memoryLimit
-	storageClaimed
-	storageUsed
-	ephemeralUsage
-	ephemeralRequest
-	ephemeralLimit
-	receivedTotal
-	sentTotal
-	receivedRate
-	sentRate
-	hostReceivedTotal
-	hostSentTotal
-	resourceUsage
-	resourceRequest
-	resourceLimit
-	familyCount
-)
-
-var familyTable = [familyCount]struct {
-	name string
-	kind view.FamilyType
-	unit string
-	help string
-}{
-	groupPods:         {"sysop_group_pods", view.Gauge, "", "Distinct pods of a stack, or of what the report groups by."},
-	groupMeasured:     {"sysop_group_pods_measured", view.Gauge, "", "Those of the pods whose CPU and memory usage is known."},
-	groupEfficiency:   {"sysop_group_efficiency_ratio", view.Gauge, "ratio", "Used by requested, CPU and memory weighted by their cost, of measured pods."},
-	costPerHour:       {"sysop_cost_per_hour", view.Gauge, "", "Cost of an hour, in the currency of the label."},
-	cpuUsage:          {"sysop_cpu_usage_cores", view.Gauge, "cores", "CPU used."},
-	cpuRequest:        {"sysop_cpu_request_cores", view.Gauge, "cores", "CPU requested, as the scheduler counts it."},
-	cpuLimit:          {"sysop_cpu_limit_cores", view.Gauge, "cores", "Limit of CPU, where there is one."},
-	memoryUsage:       {"sysop_memory_usage_bytes", view.Gauge, "bytes", "Working set of memory."},
-	memoryRequest:     {"sysop_memory_request_bytes", view.Gauge, "bytes", "Memory requested, as the scheduler counts it."},
-	memoryLimit:       {"sysop_memory_limit_bytes", view.Gauge, "bytes", "Limit of memory, where there is one."},
-	storageClaimed:    {"sysop_storage_claimed_bytes", view.Gauge, "bytes", "Capacity of volume claims."},
-	storageUsed:       {"sysop_storage_used_bytes", view.Gauge, "bytes", "Used on the volumes of claims."},
-	ephemeralUsage:    {"sysop_ephemeral_storage_usage_bytes", view.Gauge, "bytes", "Ephemeral storage used."},
-	ephemeralRequest:  {"sysop_ephemeral_storage_request_bytes", view.Gauge, "bytes", "Ephemeral storage requested."},
-	ephemeralLimit:    {"sysop_ephemeral_storage_limit_bytes", view.Gauge, "bytes", "Limit of ephemeral storage, where there is one."},
-	receivedTotal:     {"sysop_network_receive_bytes", view.Counter, "bytes", "Received since the pod started."},
-	sentTotal:         {"sysop_network_transmit_bytes", view.Counter, "bytes", "Sent since the pod started."},
-	receivedRate:      {"sysop_network_receive_bytes_per_second", view.Gauge, "bytes_per_second", "Received, on average over the window."},
-	sentRate:          {"sysop_network_transmit_bytes_per_second", view.Gauge, "bytes_per_second", "Sent, on average over the window."},
-	hostReceivedTotal: {"sysop_host_network_receive_bytes", view.Counter, "bytes", "Received by the node of a pod on the network of its host; never to be added up over pods."},
-	hostSentTotal:     {"sysop_host_network_transmit_bytes", view.Counter, "bytes", "Sent by the node of a pod on the network of its host; never to be added up over pods."},
-	resourceUsage:     {"sysop_resource_usage", view.Gauge, "", "Extended resource used, in pieces."},
-	resourceRequest:   {"sysop_resource_request", view.Gauge, "", "Extended resource requested, in pieces."},
-	resourceLimit:     {"sysop_resource_limit", view.Gauge, "", "Limit of an extended resource, in pieces."},
+// addPieces adds extended resources, each with a label.
+func (f *family) addPieces(key string, labels []view.Label, rep *cost.Report, row *cost.Row, extended []metrics.Resource) {
+	for _, r := range extended {
+		if v, ok := f.pieces(row)[r]; ok {
+			f.add(key+"\x00"+string(r), plus(labels, "resource", string(r)), average(rep, v))
+		}
+	}
 }
 
-type families struct {
-	rep      *cost.Report
-	extended []metrics.Resource
-	of       [familyCount]collected
+// average is an amount over the hours of the report.
+func average(rep *cost.Report, v decimal.Decimal) decimal.Decimal {
+	if !rep.Hours.IsPositive() || rep.Hours.Equal(decimal.NewFromInt(1)) {
+		return v
+	}
+	return v.DivRound(rep.Hours, familyPlaces)
 }
 
 // collected is the samples of a family. Two rows of the same labels (a workload that
@@ -147,86 +207,6 @@ func (c *collected) list() []view.Sample {
 		c.samples[i].Value = c.values[i].String()
 	}
 	return c.samples
-}
-
-// top adds what does not add up over leaves.
-func (f *families) top(row *cost.Row) {
-	labels := rowLabels(row, row, "")
-	key := keyOf(labels)
-	f.of[groupPods].add(key, labels, decimal.NewFromInt(int64(row.Pods)))
-	f.of[groupMeasured].add(key, labels, decimal.NewFromInt(int64(row.Measured)))
-	if row.Efficiency != nil {
-		f.of[groupEfficiency].add(key, labels, *row.Efficiency)
-	}
-}
-
-// leaf adds a leaf; hourly is what it costs an hour, as in the CSV.
-func (f *families) leaf(l csvLeaf, node map[object.Ref]string, hourly decimal.Decimal) {
-	row := l.row
-	labels := rowLabels(row, l.top, node[row.Ref])
-	key := keyOf(labels)
-	if row.Priced() {
-		f.of[costPerHour].add(key, plus(labels, "currency", f.rep.Currency), hourly)
-	}
-	gauge := func(to int, amounts metrics.Amounts, r metrics.Resource) {
-		if v, ok := amounts[r]; ok {
-			f.of[to].add(key, labels, f.rate(v))
-		}
-	}
-	gauge(cpuUsage, row.Used, metrics.CPU)
-	gauge(cpuRequest, row.Requested, metrics.CPU)
-	gauge(cpuLimit, row.Limited, metrics.CPU)
-	gauge(memoryUsage, row.Used, metrics.Memory)
-	gauge(memoryRequest, row.Requested, metrics.Memory)
-	gauge(memoryLimit, row.Limited, metrics.Memory)
-	gauge(storageClaimed, row.Claimed, metrics.Storage)
-	gauge(storageUsed, row.Used, metrics.Storage)
-	gauge(ephemeralUsage, row.Used, metrics.Ephemeral)
-	gauge(ephemeralRequest, row.Requested, metrics.Ephemeral)
-	gauge(ephemeralLimit, row.Limited, metrics.Ephemeral)
-	f.traffic(row, key, labels)
-	f.pieces(resourceUsage, row.Used, key, labels)
-	f.pieces(resourceRequest, row.Requested, key, labels)
-	f.pieces(resourceLimit, row.Limited, key, labels)
-}
-
-// traffic adds counters for single pods only: the counter of a row of several pods would fall
-// when a pod ends, and Prometheus takes a counter that falls for a restart.
-func (f *families) traffic(row *cost.Row, key string, labels []view.Label) {
-	counter := func(to int, amounts metrics.Amounts, r metrics.Resource) {
-		if v, ok := amounts[r]; ok && row.Level == cost.LevelPod {
-			f.of[to].add(key, labels, v)
-		}
-	}
-	counter(receivedTotal, row.Counters, metrics.Received)
-	counter(sentTotal, row.Counters, metrics.Sent)
-	counter(hostReceivedTotal, row.HostTraffic, metrics.Received)
-	counter(hostSentTotal, row.HostTraffic, metrics.Sent)
-	seconds := f.rep.Hours.Mul(decimal.NewFromInt(3600))
-	rate := func(to int, r metrics.Resource) {
-		if v, ok := row.Used[r]; ok && seconds.IsPositive() {
-			f.of[to].add(key, labels, v.DivRound(seconds, familyPlaces))
-		}
-	}
-	rate(receivedRate, metrics.Received)
-	rate(sentRate, metrics.Sent)
-}
-
-// pieces adds extended resources, each with a label.
-func (f *families) pieces(to int, amounts metrics.Amounts, key string, labels []view.Label) {
-	for _, r := range f.extended {
-		if v, ok := amounts[r]; ok {
-			f.of[to].add(key+"\x00"+string(r), plus(labels, "resource", string(r)), f.rate(v))
-		}
-	}
-}
-
-// rate is the average over the hours of the report.
-func (f *families) rate(v decimal.Decimal) decimal.Decimal {
-	if !f.rep.Hours.IsPositive() || f.rep.Hours.Equal(decimal.NewFromInt(1)) {
-		return v
-	}
-	return v.DivRound(f.rep.Hours, familyPlaces)
 }
 
 // rowLabels are the labels of a row, in the order in which they are written. Those

@@ -82,7 +82,7 @@ func versionSection(e *catalog.Entry, v *catalog.Version) Section {
 	return Section{Title: "VERSION " + v.Version, Blocks: PairsOf(
 		"From", sourceWords(&v.Source), "Verified by", pinWords(&v.Source), "Namespace", v.Namespace, "Kubernetes", v.Kubernetes,
 		"Needs", strings.Join(needs, "; "), "Definitions", policy, "Ready", strings.Join(ready, ", "),
-		"Images", strings.Join(images, ", "), "Install", "kubectl sysop install " + e.Name + "@" + v.Version,
+		"Images", strings.Join(images, ", "), "Install", "kubectl sysop install "+e.Name+"@"+v.Version,
 	)}
 }
 
