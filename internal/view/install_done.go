@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/restored"
 )
 
 // InstallDoneDocument is what became of a run (docs/schema/install-done.json).
@@ -27,15 +28,15 @@ type InstallDoneDocument struct {
 
 // InstallRestoredDocument is how releases are that undoing a run brought back.
 type InstallRestoredDocument struct {
-	Releases         []string `json:"releases"`
-	RestoredDocument `json:",inline"`
+	Releases        []string `json:"releases"`
+	restored.Report `json:",inline"`
 }
 
 func installRestoredDocument(r *install.Restored) *InstallRestoredDocument {
 	if r == nil {
 		return nil
 	}
-	d := &InstallRestoredDocument{RestoredDocument: *restoredDocument(&r.Report)}
+	d := &InstallRestoredDocument{Report: r.Report}
 	for _, n := range r.Releases {
 		d.Releases = append(d.Releases, n.String())
 	}

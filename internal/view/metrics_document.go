@@ -156,26 +156,17 @@ func costDocument(r *cost.Row, instant bool) CostDocument {
 }
 
 func amountsDocument(a metrics.Amounts) AmountsDocument {
-	var doc AmountsDocument
-	for r, n := range a {
-		switch r {
-		case metrics.CPU:
-			doc.CPU = document.NumberOf(n)
-		case metrics.Memory:
-			doc.Memory = document.NumberOf(n)
-		case metrics.Storage:
-			doc.Storage = document.NumberOf(n)
-		case metrics.Ephemeral:
-			doc.Ephemeral = document.NumberOf(n)
-		case metrics.Received:
-			doc.Received = document.NumberOf(n)
-		case metrics.Sent:
-			doc.Sent = document.NumberOf(n)
-		default:
+	of := func(r metrics.Resource) Number { return Number(a.Text(r)) }
+	doc := AmountsDocument{
+		CPU: of(metrics.CPU), Memory: of(metrics.Memory), Storage: of(metrics.Storage), Ephemeral: of(metrics.Ephemeral),
+		Received: of(metrics.Received), Sent: of(metrics.Sent),
+	}
+	for r := range a {
+		if r.IsExtended() {
 			if doc.Extended == nil {
 				doc.Extended = map[string]Number{}
 			}
-			doc.Extended[string(r)] = document.NumberOf(n)
+			doc.Extended[string(r)] = of(r)
 		}
 	}
 	return doc

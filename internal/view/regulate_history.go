@@ -23,7 +23,7 @@ func RegulationHistory(records []regulate.Record, o RegulationOptions) Output {
 func RegulationDone(out *regulate.Outcome, p *regulate.Plan, r *restored.Report, o RegulationOptions) Output {
 	d := RegulationDoneDocument{
 		Head: headOf("RegulationDone"), System: o.System, Namespace: o.Namespace,
-		Pending: p.Pending, Refused: p.Refused, Restored: restoredDocument(r),
+		Pending: p.Pending, Refused: p.Refused, Restored: r,
 	}
 	for i := range out.Done {
 		d.Done = append(d.Done, recordDocument(&out.Done[i]))
@@ -77,22 +77,7 @@ type RegulationDoneDocument struct {
 	Pending   []regulate.Wait    `json:"pending"`
 	Refused   []regulate.Refusal `json:"refused"`
 	// Restored is the health of the recovered apps; absent where there are none.
-	Restored *RestoredDocument `json:"restored,omitempty"`
-}
-
-// RestoredDocument is the health of the objects that an undo restored.
-type RestoredDocument struct {
-	Healthy bool     `json:"healthy"`
-	Message string   `json:"message,omitempty"`
-	Help    []string `json:"help,omitempty"`
-	Deleted []string `json:"deleted,omitempty"`
-}
-
-func restoredDocument(r *restored.Report) *RestoredDocument {
-	if r == nil {
-		return nil
-	}
-	return &RestoredDocument{Healthy: r.Healthy, Message: r.Message, Help: r.Help, Deleted: refTexts(r.Deleted)}
+	Restored *restored.Report `json:"restored,omitempty"`
 }
 
 // RecordDocument is one thing that was done.
@@ -128,7 +113,7 @@ type RegulationRun struct {
 func RegulationRan(r RegulationRun, o RegulationOptions) Output {
 	d := RegulationRunDocument{
 		Head: headOf("RegulationRun"), System: o.System, Namespace: o.Namespace,
-		App: r.App, Command: r.Command, ExitCode: r.ExitCode, StillHeld: r.Left, Held: recordDocuments(r.Held), Recovered: recordDocuments(r.Freed), Restored: restoredDocument(r.Restored),
+		App: r.App, Command: r.Command, ExitCode: r.ExitCode, StillHeld: r.Left, Held: recordDocuments(r.Held), Recovered: recordDocuments(r.Freed), Restored: r.Restored,
 	}
 	return Output{Document: d}
 }
@@ -160,5 +145,5 @@ type RegulationRunDocument struct {
 	Held      []RecordDocument `json:"held"`
 	Recovered []RecordDocument `json:"recovered"`
 	// Restored is the health of those that were recovered; absent where there are none.
-	Restored *RestoredDocument `json:"restored,omitempty"`
+	Restored *restored.Report `json:"restored,omitempty"`
 }
