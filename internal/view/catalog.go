@@ -24,7 +24,7 @@ type CatalogDocument struct {
 	Entries []CatalogRowDocument `json:"entries"`
 }
 
-// CatalogRowDocument is an entry in a list.
+// CatalogRowDocument is an entry in a list: of its versions and kinds it has the names.
 type CatalogRowDocument struct {
 	Name        string   `json:"name"`
 	Title       string   `json:"title"`

@@ -19,7 +19,7 @@ type CatalogEntryDocument struct {
 	Versions    []catalog.Version     `json:"versions"`
 }
 
-// CatalogKindDocument is a kind of an entry.
+// CatalogKindDocument is a kind of an entry, without its rules of health and signals.
 type CatalogKindDocument struct {
 	Kind          string   `json:"kind"`
 	Plural        string   `json:"plural,omitempty"`

@@ -15,7 +15,8 @@ type Head = document.Head
 // Number is an exact decimal. In JSON it is a number.
 type Number = document.Number
 
-// GraphDocument is the stack of some roots (docs/schema/graph.json).
+// GraphDocument is the stack of some roots (docs/schema/graph.json). A graph has its nodes by
+// number; documents have them by ID.
 type GraphDocument struct {
 	Head  `json:",inline"`
 	Roots []string       `json:"roots"`
@@ -66,7 +67,7 @@ type ProblemsDocument struct {
 	Gaps     []object.Gap    `json:"gaps"`
 }
 
-// PathDocument is a chain of edges (docs/schema/path.json).
+// PathDocument is a chain of edges, by ID (docs/schema/path.json).
 type PathDocument struct {
 	Head  `json:",inline"`
 	From  string         `json:"from"`

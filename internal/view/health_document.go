@@ -9,6 +9,7 @@ import (
 )
 
 // HealthDocument is the health of stacks and of each of their objects (docs/schema/health.json).
+// Results of health have the numbers of the graph; documents have IDs.
 type HealthDocument struct {
 	Head    `json:",inline"`
 	Stacks  []HealthStackDocument  `json:"stacks"`

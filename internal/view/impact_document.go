@@ -6,7 +6,7 @@ import (
 )
 
 // ImpactDocument is what is deleted along with an object, and what that does to others
-// (docs/schema/impact.json).
+// (docs/schema/impact.json). graph.Impact has the numbers of the graph; documents have IDs.
 type ImpactDocument struct {
 	Head    `json:",inline"`
 	Object  string `json:"object"`

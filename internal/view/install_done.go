@@ -43,7 +43,7 @@ func installRestoredDocument(r *install.Restored) *InstallRestoredDocument {
 	return d
 }
 
-// InstallResultDocument is what became of a step.
+// InstallResultDocument is what became of a step: install.StepState is what undo needs of it.
 type InstallResultDocument struct {
 	ID    string `json:"id"`
 	Kind  string `json:"kind"`
@@ -52,7 +52,7 @@ type InstallResultDocument struct {
 	Note  string `json:"note,omitempty"`
 }
 
-// InstallReleaseDocument is a release as a run left it.
+// InstallReleaseDocument is a release as a run left it; a journal also stores an empty version.
 type InstallReleaseDocument struct {
 	Part      string `json:"part"`
 	App       bool   `json:"app,omitempty"`
@@ -105,7 +105,7 @@ type InstallHistoryDocument struct {
 	Runs         []InstallRunDocument `json:"runs"`
 }
 
-// InstallRunDocument is a run.
+// InstallRunDocument is a run. A journal stores it with other names.
 type InstallRunDocument struct {
 	Revision  int        `json:"revision,omitempty"`
 	Run       string     `json:"run"`

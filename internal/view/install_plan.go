@@ -44,7 +44,8 @@ type InstallPlanDocument struct {
 	Fingerprint string            `json:"fingerprint"`
 }
 
-// InstallPartDocument is what is installed together, as one release.
+// InstallPartDocument is what is installed together, as one release: install.Part has the chart,
+// the document what it renders.
 type InstallPartDocument struct {
 	Name      string       `json:"name"`
 	App       bool         `json:"app,omitempty"`

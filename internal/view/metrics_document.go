@@ -14,7 +14,7 @@ import (
 // MetricsDocument is what stacks use and cost (docs/schema/metrics.json). Of an
 // instant, cpu is in cores, memory and storage in bytes; over a window they are in
 // core-hours and byte-hours. Network traffic is in bytes. What is unknown is left
-// out.
+// out. A cost.Report has decimals, and no money of a month.
 type MetricsDocument struct {
 	Head `json:",inline"`
 	// At is when it was measured, or the end of the window.

@@ -5,7 +5,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
-// DriftDocument is a field of a held target that was changed since.
+// DriftDocument is a field of a held target that was changed since, with the values as JSON text
+// and the ways to resolve it.
 type DriftDocument struct {
 	App    string `json:"app"`
 	Signal string `json:"signal"`

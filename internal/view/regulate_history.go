@@ -80,7 +80,7 @@ type RegulationDoneDocument struct {
 	Restored *restored.Report `json:"restored,omitempty"`
 }
 
-// RecordDocument is one thing that was done.
+// RecordDocument is one thing that was done. A journal stores it with other names.
 type RecordDocument struct {
 	At     string `json:"at"`
 	Hold   int    `json:"hold,omitempty"`

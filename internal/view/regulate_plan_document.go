@@ -21,7 +21,7 @@ type PlanDocument struct {
 	Gaps      []object.Gap    `json:"gaps"`
 }
 
-// PlanStepDocument is one thing that is done to one app.
+// PlanStepDocument is one thing that is done to one app. Waves are counted from 1 here.
 type PlanStepDocument struct {
 	Wave     int                  `json:"wave"`
 	Verb     string               `json:"verb"` // Send, Join, Leave, Resume, Recover
@@ -34,7 +34,7 @@ type PlanStepDocument struct {
 	Actions  []PlanActionDocument `json:"actions,omitempty"`
 }
 
-// CauseDocument is why an app is held.
+// CauseDocument is why an app is held. A journal stores it with other names.
 type CauseDocument struct {
 	Rule        string `json:"rule,omitempty"`
 	App         string `json:"app,omitempty"`
@@ -44,7 +44,7 @@ type CauseDocument struct {
 	At          string `json:"at,omitempty"`
 }
 
-// PlanActionDocument is an action of an app with its targets.
+// PlanActionDocument is an action of an app with its targets, as people write them.
 type PlanActionDocument struct {
 	Index   int      `json:"index"`
 	Action  string   `json:"action"`
@@ -54,7 +54,7 @@ type PlanActionDocument struct {
 	Default bool     `json:"default,omitempty"`
 }
 
-// PlanAppDocument is what regulation makes of an app.
+// PlanAppDocument is what regulation makes of an app, and its health, which a plan has not.
 type PlanAppDocument struct {
 	App     string   `json:"app"`
 	State   string   `json:"state"` // Free, Held, Cause, Unknown

@@ -175,6 +175,7 @@ type RegulationStatusDocument struct {
 }
 
 // HoldDocument is a signal that was sent and not undone, or what remained of it after the undo.
+// A journal stores it with other names, and with what the undo needs.
 type HoldDocument struct {
 	ID         int                 `json:"id"`
 	App        string              `json:"app"`

@@ -19,7 +19,8 @@ type RuleListDocument struct {
 	Gaps  []object.Gap   `json:"gaps"`
 }
 
-// RuleDocument is a relationship rule.
+// RuleDocument is a relationship rule, with its kinds as text: relation.Rule has them by group and
+// kind.
 type RuleDocument struct {
 	Name string `json:"name"`
 	// Origin is built-in, catalogue NAME, CRD NAME, file NAME or inferred.

@@ -6,7 +6,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// SystemShownDocument is a System for programs (docs/schema/system-show.json).
+// SystemShownDocument is a System for programs (docs/schema/system-show.json): the manifest in
+// words, with the state of its apps.
 type SystemShownDocument struct {
 	Head        `json:",inline"`
 	Name        string                 `json:"name"`
