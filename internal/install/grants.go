@@ -30,7 +30,7 @@ type Grant struct {
 	Namespace string `json:"namespace,omitempty"`
 	// Subjects receive the rule: ServiceAccount shop/web.
 	Subjects []string `json:"subjects,omitempty"`
-	// Rule is empty where it is not Known, and for an Aggregated one.
+	// Rule is empty for a role outside the release, and for an Aggregated one.
 	Rule Rule `json:"rule,omitzero"`
 	// Known is false for a role outside the release, whose rules are those on the cluster.
 	// Aggregated means that the role collects the rules of other roles.

@@ -156,17 +156,17 @@ func costDocument(r *cost.Row, instant bool) CostDocument {
 }
 
 func amountsDocument(a metrics.Amounts) AmountsDocument {
-	of := func(r metrics.Resource) Number { return Number(a.Text(r)) }
+	amount := func(r metrics.Resource) Number { return Number(a.Text(r)) }
 	doc := AmountsDocument{
-		CPU: of(metrics.CPU), Memory: of(metrics.Memory), Storage: of(metrics.Storage), Ephemeral: of(metrics.Ephemeral),
-		Received: of(metrics.Received), Sent: of(metrics.Sent),
+		CPU: amount(metrics.CPU), Memory: amount(metrics.Memory), Storage: amount(metrics.Storage), Ephemeral: amount(metrics.Ephemeral),
+		Received: amount(metrics.Received), Sent: amount(metrics.Sent),
 	}
 	for r := range a {
 		if r.IsExtended() {
 			if doc.Extended == nil {
 				doc.Extended = map[string]Number{}
 			}
-			doc.Extended[string(r)] = of(r)
+			doc.Extended[string(r)] = amount(r)
 		}
 	}
 	return doc

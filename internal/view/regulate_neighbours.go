@@ -224,11 +224,11 @@ func (v *neighbourView) line(app string, s *SignalTarget) *TreeRow {
 func signalsOf(s *SignalTarget) string {
 	var signals, out []string
 	rules := map[string][]string{}
-	for _, by := range s.Signals {
-		if rules[by.Signal] == nil {
-			signals = append(signals, by.Signal)
+	for _, sent := range s.Signals {
+		if rules[sent.Signal] == nil {
+			signals = append(signals, sent.Signal)
 		}
-		rules[by.Signal] = append(rules[by.Signal], by.Rule)
+		rules[sent.Signal] = append(rules[sent.Signal], sent.Rule)
 	}
 	for _, signal := range signals {
 		out = append(out, fmt.Sprintf("%s (%s)", signal, strings.Join(rules[signal], ", ")))
