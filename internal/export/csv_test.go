@@ -23,7 +23,6 @@ func dec(s string) decimal.Decimal { return decimal.RequireFromString(s) }
 var (
 	moodleA = object.Ref{Group: "moodle.example.com", Kind: "Moodle", Namespace: "school-a", Name: "moodle"}
 	mysql   = object.Ref{Kind: "Pod", Namespace: "db", Name: "mysql-0"}
-	webPod  = object.Ref{Kind: "Pod", Namespace: "school-a", Name: "web-1"}
 )
 
 // schoolReport is a report made by hand: a stack of its own part and a shared one, and
