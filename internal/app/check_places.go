@@ -20,7 +20,7 @@ func (c *CheckRun) Colocations(ctx context.Context) ([]*colocation.Placement, er
 		found = append(found, colocation.Measure(c.world, s))
 		for _, ref := range colocation.PlacedBy(c.world, s, c.isCustom) {
 			t := &found[len(found)-1].Together
-			t.Settable = append(t.Settable, colocation.Settable{Resource: ref, Unread: true})
+			t.Settable = append(t.Settable, colocation.Settable{Resource: ref})
 			kind, _ := c.Session.Kinds.Kind(ref.GroupKind())
 			asked[ref] = object.Ref{Group: DefinitionKind.Group, Kind: DefinitionKind.Kind, Name: kind.String()}
 		}
@@ -59,7 +59,7 @@ func (c *CheckRun) places(ctx context.Context, found []*colocation.Placement, as
 		for i := range f.Together.Settable {
 			s := &f.Together.Settable[i]
 			if p, ok := known[asked[s.Resource]]; ok {
-				s.Paths, s.Open, s.Unread = p.Paths, p.Open, false
+				s.Paths, s.Open, s.Read = p.Paths, p.Open, true
 			}
 		}
 	}

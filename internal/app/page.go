@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/uistate"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -47,7 +48,7 @@ type Page struct {
 	warned   *warnMemory
 
 	Mu      sync.Mutex // of the fields below
-	Numbers *view.Numbering
+	Numbers *uistate.Numbering
 	Last    *PageState
 }
 
@@ -63,7 +64,7 @@ type PageState struct {
 
 // pageStack is a stack of the page.
 type pageStack struct {
-	view.UIFound
+	uistate.Found
 	tops []graph.ID
 }
 
@@ -71,7 +72,7 @@ type pageStack struct {
 func (c *Input) NewPage(q *MetricsRequest, rules *healthRules) *Page {
 	in, asked := *c, *q
 	in.rules = nil // each learns its own
-	v := &Page{Input: &in, Request: &asked, Mode: "file", Created: &creationTimes{ByRef: map[object.Ref]time.Time{}, every: true}, Numbers: view.NewNumbering(), include: len(in.Include)}
+	v := &Page{Input: &in, Request: &asked, Mode: "file", Created: &creationTimes{ByRef: map[object.Ref]time.Time{}, every: true}, Numbers: uistate.NewNumbering(), include: len(in.Include)}
 	v.usage, v.warned = &usageMemory{now: in.Now}, &warnMemory{now: in.Now}
 	in.Collect, in.Notes = func(object.Object) {}, []string{WeightAnnotation}
 	in.Extract = append(slices.Clone(in.Extract), v.Created.Extractor)
@@ -125,7 +126,7 @@ func (v *Page) Kinds() *object.Kinds {
 }
 
 // Observe reads and evaluates the request, and makes the UIState of it.
-func (v *Page) Observe(ctx context.Context) (*view.UIState, error) {
+func (v *Page) Observe(ctx context.Context) (*uistate.State, error) {
 	collector := &metrics.Collector{}
 	v.Input.Collect, v.Input.Include = collector.Add, v.Input.Include[:v.include]
 	q := *v.Request
@@ -157,7 +158,7 @@ func (v *Page) Observe(ctx context.Context) (*view.UIState, error) {
 	v.Mu.Lock()
 	defer v.Mu.Unlock()
 	v.Last = l
-	return EscapeTexts(view.NewUIState(v.stateOf(l, costs), v.Numbers)), nil
+	return EscapeTexts(uistate.New(v.stateOf(l, costs), v.Numbers)), nil
 }
 
 // evaluate finds the health of each stack, and what it shares.
@@ -213,19 +214,19 @@ func (v *Page) wants(l *PageState, s *pageStack) bool {
 var commonLabels = []string{"app.kubernetes.io/name", "app.kubernetes.io/part-of", "app.kubernetes.io/instance", "team"}
 
 // groupings are the reports of the same ledger by other groups than stacks.
-func (l *PageState) groupings(ctx context.Context) ([]view.UIGrouping, error) {
+func (l *PageState) groupings(ctx context.Context) ([]uistate.Grouping, error) {
 	r, err := l.ReportBy(ctx, cost.ByNamespace, "")
 	if err != nil {
 		return nil, err
 	}
-	out := []view.UIGrouping{{By: cost.ByNamespace, Report: r}}
+	out := []uistate.Grouping{{By: cost.ByNamespace, Report: r}}
 	for _, key := range commonLabels {
 		r, err := l.ReportBy(ctx, cost.ByLabel, key)
 		if err != nil {
 			return nil, err
 		}
 		if slices.ContainsFunc(r.Rows, func(row *cost.Row) bool { return row.Level == cost.LevelGroup && row.Name != "(none)" }) {
-			out = append(out, view.UIGrouping{By: "label " + key, Report: r})
+			out = append(out, uistate.Grouping{By: "label " + key, Report: r})
 		}
 	}
 	return out, nil

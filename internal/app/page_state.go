@@ -9,19 +9,26 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/document"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/uistate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // stateOf returns the input of the UIState of one observation.
-func (v *Page) stateOf(l *PageState, costs []view.UIGrouping) view.UIInput {
-	input := view.UIInput{
+func (v *Page) stateOf(l *PageState, costs []uistate.Grouping) uistate.Input {
+	input := uistate.Input{
 		Head: v.head(l), Graph: l.Graph, Assessment: l.Assessment,
 		Report: l.Report, Ledger: l.Ledger, Placement: l.Attribution, Reading: l.Reading, Costs: costs,
-		Events: l.events, CreatedAt: v.Created.CreatedAt, NoInferred: v.Input.NoInferred,
+		Events: map[object.Ref][]uistate.Event{}, CreatedAt: v.Created.CreatedAt, NoInferred: v.Input.NoInferred,
+	}
+	for ref, events := range l.events {
+		for _, e := range events {
+			input.Events[ref] = append(input.Events[ref], uistate.NewEvent(e.Reason, e.Message, e.Count, e.Last))
+		}
 	}
 	switch {
 	case !v.Members, v.All:
@@ -32,34 +39,29 @@ func (v *Page) stateOf(l *PageState, costs []view.UIGrouping) view.UIInput {
 		}
 	}
 	for i := range l.Found {
-		input.Stacks = append(input.Stacks, l.Found[i].UIFound)
+		input.Stacks = append(input.Stacks, l.Found[i].Found)
 	}
 	return input
 }
 
-func (v *Page) head(l *PageState) view.UIState {
-	p := view.UIState{
+func (v *Page) head(l *PageState) uistate.State {
+	p := uistate.State{
 		Version: v.Input.Version, Title: v.title(l), At: l.Session.AsOf().UTC().Format(time.RFC3339), Mode: v.Mode, Source: v.Input.sourceText(), View: v.Shown,
 		Currency: l.Report.Currency, Prices: l.Request.Book.Name, Parts: v.parts(l), Gaps: l.Graph.Gaps(),
+		Window: document.WindowOf(l.Reading), Notes: document.NotesOf(l.Reading),
 	}
 	if !l.everywhere() {
 		p.Namespace = l.Session.Namespace
 	}
-	if r := l.Reading; !r.Instant() {
-		p.Window = view.WindowOf(r)
-	}
-	for _, n := range l.Reading.Notes {
-		p.Notes = append(p.Notes, view.NoteDocument{Source: n.Source, About: n.Subject, Reason: n.Reason, Message: n.Message, Partial: n.LowersFigures})
-	}
 	for _, f := range l.Session.Findings {
-		p.Notes = append(p.Notes, view.NoteDocument{About: f.CRD, Reason: "Rules", Message: f.Message})
+		p.Notes = append(p.Notes, document.Note{About: f.CRD, Reason: "Rules", Message: f.Message})
 	}
 	return p
 }
 
 // EscapeTexts escapes invisible and direction-changing characters in text from objects, so that a
 // status reads the same on the page and on a terminal. Ends of lines become blanks.
-func EscapeTexts(p *view.UIState) *view.UIState {
+func EscapeTexts(p *uistate.State) *uistate.State {
 	text := func(s *string) { *s = render.Escape(oneLine.Replace(*s)) }
 	for _, n := range p.Nodes {
 		if n == nil {

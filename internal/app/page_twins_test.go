@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apitypes "k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/uistate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
@@ -28,9 +28,9 @@ const twins = "../../ui/test/fixtures/twins.json"
 
 // twin is a graph as a UIState has it, and the answers.
 type twin struct {
-	Kinds      []view.UIKind  `json:"kinds"`
-	Namespaces []string       `json:"namespaces"`
-	Nodes      []*view.UINode `json:"nodes"`
+	Kinds      []uistate.Kind  `json:"kinds"`
+	Namespaces []string        `json:"namespaces"`
+	Nodes      []*uistate.Node `json:"nodes"`
 	// Paths are of two nodes, and the steps: [from, number of the edge there, 1 if against]; null for none.
 	Paths []twinPath `json:"paths"`
 }
@@ -153,22 +153,22 @@ func twinOf(t *testing.T, g *graph.Graph, random *rand.Rand, pairs int) *twin {
 	}
 	assessment := health.Assess(g, func(graph.ID) (health.Health, bool) { return health.Health{}, false })
 	stack := g.Stack(ids, graph.StackOptions{})
-	p := view.NewUIState(view.UIInput{
-		Graph: g, Assessment: assessment, Stacks: []view.UIFound{{Name: g.Ref(0), Stack: stack, Health: assessment.Stack(stack)}},
-	}, view.NewNumbering())
+	p := uistate.New(uistate.Input{
+		Graph: g, Assessment: assessment, Stacks: []uistate.Found{{Name: g.Ref(0), Stack: stack, Health: assessment.Stack(stack)}},
+	}, uistate.NewNumbering())
 	if len(p.Nodes) != g.Len() {
 		t.Fatalf("%d nodes of %d", len(p.Nodes), g.Len())
 	}
 	number := random.Perm(len(p.Nodes)) // by node: they are numbered in the order of the graph before
-	tw := &twin{Kinds: p.Kinds, Namespaces: p.Namespaces, Nodes: make([]*view.UINode, len(p.Nodes))}
+	tw := &twin{Kinds: p.Kinds, Namespaces: p.Namespaces, Nodes: make([]*uistate.Node, len(p.Nodes))}
 	edges := map[graph.Edge][2]int{}
 	for id, n := range p.Nodes {
 		if r := g.Ref(graph.ID(id)); r.Name != n.Name || r.Kind != p.Kinds[n.Kind].Kind {
 			t.Fatalf("node %d is %s", id, n.Name)
 		}
-		slim := &view.UINode{Kind: n.Kind, Namespace: n.Namespace, Name: n.Name, State: n.State, Boundary: n.Boundary}
+		slim := &uistate.Node{Kind: n.Kind, Namespace: n.Namespace, Name: n.Name, State: n.State, Boundary: n.Boundary}
 		for e := range g.Out(graph.ID(id)) {
-			at := slices.IndexFunc(n.Edges, func(o view.UIEdge) bool { return p.Rules[o.Rule] == e.Rule && samePictured(o, e) })
+			at := slices.IndexFunc(n.Edges, func(o uistate.Edge) bool { return p.Rules[o.Rule] == e.Rule && samePictured(o, e) })
 			if at < 0 {
 				t.Fatalf("an edge of %s is in no Picture: %v", n.Name, e)
 			}
@@ -198,7 +198,7 @@ func twinOf(t *testing.T, g *graph.Graph, random *rand.Rand, pairs int) *twin {
 
 // samePictured tells edges of one rule apart as a UIState does: by what says so, which is cut where
 // it is long, and of an owner without its UID.
-func samePictured(p view.UIEdge, e graph.Edge) bool {
+func samePictured(p uistate.Edge, e graph.Edge) bool {
 	said := e.Why()
 	if e.Via == relation.Owner {
 		said = e.Field

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/manpage"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/manual"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
@@ -101,7 +102,7 @@ func (o *manOptions) run(ctx context.Context) error {
 	if err != nil {
 		return o.wayOut(err)
 	}
-	if err := o.write(view.Manual(man, m.Gaps)); err != nil {
+	if err := o.write(manpage.New(man, m.Gaps)); err != nil {
 		return err
 	}
 	m.ReportGaps()

@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/export"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/focus"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/web"
@@ -181,17 +183,24 @@ func (o *metricsOptions) show(ctx context.Context, m *app.MetricsResult) error {
 
 // answer is what is shown.
 func (o *metricsOptions) answer(ctx context.Context, m *app.MetricsResult) (view.Output, error) {
-	shown := view.MetricsOptions{
-		Reading: m.Reading, Prices: m.Request.Book.Name, Sharing: m.Request.Options.Sharing, Tenant: m.Request.Rows.Tenant(), By: o.by, Depth: o.depth, Namespace: m.Home, Gaps: m.Graph.Gaps(),
-		Ledger: m.Ledger, Placement: m.Attribution, Shape: render.ShapeOf(o.output),
-	}
-	if shown.Shape == view.FocusShape {
-		var err error
-		if shown.Focus, err = o.focusOf(ctx, m); err != nil {
+	shape := render.ShapeOf(o.output)
+	switch shape {
+	case view.FocusShape:
+		options, err := o.focusOf(ctx, m)
+		if err != nil {
 			return view.Output{}, err
 		}
+		table, err := focus.CSV(m.Ledger, m.Reading, m.Attribution, options)
+		return view.Output{Focus: table}, err
+	case view.CSVShape:
+		return view.Output{CSV: export.CSV(m.Report, m.Reading)}, nil
+	case view.FamiliesShape:
+		return view.Output{Families: export.Families(m.Report, m.Reading)}, nil
 	}
-	return view.Metrics(m.Report, shown)
+	return view.Metrics(m.Report, view.MetricsOptions{
+		Reading: m.Reading, Prices: m.Request.Book.Name, Sharing: m.Request.Options.Sharing, Tenant: m.Request.Rows.Tenant(), By: o.by, Depth: o.depth, Namespace: m.Home, Gaps: m.Graph.Gaps(),
+		Shape: shape,
+	}), nil
 }
 
 // serving answers the scrapes of Prometheus.

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/focus"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
 // focusOptions are what a FOCUS file says besides the charges.
@@ -20,24 +20,24 @@ type focusOptions struct {
 
 func (f *focusOptions) flags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.version, "focus-version", view.FocusVersions()[0], "version of FOCUS that -o focus writes: "+strings.Join(view.FocusVersions(), " or "))
+	flags.StringVar(&f.version, "focus-version", focus.Versions()[0], "version of FOCUS that -o focus writes: "+strings.Join(focus.Versions(), " or "))
 	flags.StringVar(&f.account, "billing-account", "", "billing account of -o focus (default: the UID of the namespace kube-system)")
 	flags.StringVar(&f.accountName, "billing-account-name", "", "the name of the billing account (default: the context of the kubeconfig)")
 	flags.StringVar(&f.provider, "provider", "kubectl-sysop", "the provider name in -o focus")
-	must(cmd.RegisterFlagCompletionFunc("focus-version", cobra.FixedCompletions(view.FocusVersions(), cobra.ShellCompDirectiveNoFileComp)))
+	must(cmd.RegisterFlagCompletionFunc("focus-version", cobra.FixedCompletions(focus.Versions(), cobra.ShellCompDirectiveNoFileComp)))
 }
 
 func (f *focusOptions) validate() error {
-	if !slices.Contains(view.FocusVersions(), f.version) {
-		return hint.With(fmt.Errorf("unknown value %q of --focus-version", f.version), "write one of "+strings.Join(view.FocusVersions(), ", "))
+	if !slices.Contains(focus.Versions(), f.version) {
+		return hint.With(fmt.Errorf("unknown value %q of --focus-version", f.version), "write one of "+strings.Join(focus.Versions(), ", "))
 	}
 	return nil
 }
 
 // focus returns what a FOCUS file says besides the charges.
-func (o *metricsOptions) focusOf(ctx context.Context, m *app.MetricsResult) (view.FocusOptions, error) {
+func (o *metricsOptions) focusOf(ctx context.Context, m *app.MetricsResult) (focus.Options, error) {
 	f := o.focus
-	out := view.FocusOptions{Version: f.version, AccountID: f.account, AccountName: f.accountName, Provider: f.provider, Sharing: m.Request.Options, Tags: m.Tags, Tenant: m.Request.Rows.Tenant()}
+	out := focus.Options{Version: f.version, AccountID: f.account, AccountName: f.accountName, Provider: f.provider, Sharing: m.Request.Options, Tags: m.Tags, Tenant: m.Request.Rows.Tenant()}
 	if out.AccountID == "" {
 		id, err := m.ClusterID(ctx)
 		if err != nil {

@@ -11,8 +11,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/focus"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 )
@@ -78,7 +78,7 @@ func (o *metricsOptions) parseWindow(q *app.MetricsRequest) error {
 		return hint.With(fmt.Errorf("--step %s: unknown step", o.step), "write one of 1m, 5m, 15m, 60m")
 	}
 	if o.output == "focus" {
-		if err := view.CheckFocusWindow(*q.Window); err != nil {
+		if err := focus.CheckWindow(*q.Window); err != nil {
 			return err
 		}
 	}

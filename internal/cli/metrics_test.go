@@ -16,7 +16,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/focus"
 )
 
 // evaluated is a server without samples, which keeps the latest moment that it was
@@ -51,7 +51,7 @@ func TestAWindowThatEndsNowMoves(t *testing.T) {
 		env := Env{IOStreams: genericiooptions.IOStreams{Out: io.Discard, ErrOut: io.Discard}, Now: func() time.Time { return at }}
 		o := &metricsOptions{common: newCommon(env, "tree"), by: "stack", share: "even", shareBy: "even", shareOverhead: "0", interval: time.Minute}
 		o.output, o.color, o.window, o.prometheus = "tree", "never", window, server.URL
-		o.focus.version = view.FocusVersions()[0]
+		o.focus.version = focus.Versions()[0]
 		o.From = filepath.Join(t.TempDir(), "snapshot.yaml")
 		if err := os.WriteFile(o.From, []byte("apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n"), 0o600); err != nil {
 			t.Fatal(err)

@@ -20,6 +20,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/demotest"
 	pages "github.com/kubectl-sysop/kubectl-sysop/internal/page"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/uistate"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/web"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
@@ -27,7 +28,7 @@ import (
 )
 
 // surveyOfDemo is a survey of the example, which was looked at once.
-func surveyOfDemo(t *testing.T, all bool, args ...string) (*app.Page, *view.UIState) {
+func surveyOfDemo(t *testing.T, all bool, args ...string) (*app.Page, *uistate.State) {
 	t.Helper()
 	return surveyFrom(t, "demo", all, args...)
 }
@@ -51,7 +52,7 @@ func askPage(t *testing.T, v *app.Page, name string, query url.Values) (json.Raw
 }
 
 // surveyFrom is a survey of a snapshot, which was looked at once.
-func surveyFrom(t *testing.T, from string, all bool, args ...string) (*app.Page, *view.UIState) {
+func surveyFrom(t *testing.T, from string, all bool, args ...string) (*app.Page, *uistate.State) {
 	t.Helper()
 	env := Env{
 		IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &bytes.Buffer{}, ErrOut: &bytes.Buffer{}},
@@ -109,7 +110,7 @@ func TestUIStateIsStacks(t *testing.T) {
 	}
 	var total int64
 	for _, want := range doc.Stacks {
-		i := slices.IndexFunc(p.Stacks, func(s view.UIStack) bool { return s.Name == want.Name })
+		i := slices.IndexFunc(p.Stacks, func(s uistate.Stack) bool { return s.Name == want.Name })
 		if i < 0 {
 			t.Errorf("no %s", want.Name)
 			continue
@@ -168,7 +169,7 @@ func TestUIStateAddsUp(t *testing.T) {
 	}
 }
 
-func addsUp(t *testing.T, s *view.UIStack) {
+func addsUp(t *testing.T, s *uistate.Stack) {
 	t.Helper()
 	value := func(n *int64) int64 {
 		if n == nil {
@@ -239,7 +240,7 @@ func TestUIStateIsForest(t *testing.T) {
 
 // TestUIStateIsDeterministic also holds that numbers stay when it is looked again.
 func TestUIStateIsDeterministic(t *testing.T) {
-	text := func(p *view.UIState) string {
+	text := func(p *uistate.State) string {
 		out, err := json.Marshal(p)
 		if err != nil {
 			t.Fatal(err)
@@ -356,7 +357,7 @@ func TestRerooted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var s view.UIStack
+	var s uistate.Stack
 	if err := json.Unmarshal(text, &s); err != nil {
 		t.Fatal(err)
 	}
@@ -379,9 +380,9 @@ func TestRerooted(t *testing.T) {
 }
 
 func TestUIStateTurnsNothingAround(t *testing.T) {
-	n := &view.UINode{Reason: "a\u202eb", Message: "first\nsecond\t\x1b[31m", Events: []view.UIEvent{{Reason: "\u2066x", Message: "y\r\nz"}}}
-	got := app.EscapeTexts(&view.UIState{Nodes: []*view.UINode{nil, n}}).Nodes[1]
-	want := &view.UINode{Reason: `a\u202eb`, Message: `first second \x1b[31m`, Events: []view.UIEvent{{Reason: `\u2066x`, Message: "y z"}}}
+	n := &uistate.Node{Reason: "a\u202eb", Message: "first\nsecond\t\x1b[31m", Events: []uistate.Event{{Reason: "\u2066x", Message: "y\r\nz"}}}
+	got := app.EscapeTexts(&uistate.State{Nodes: []*uistate.Node{nil, n}}).Nodes[1]
+	want := &uistate.Node{Reason: `a\u202eb`, Message: `first second \x1b[31m`, Events: []uistate.Event{{Reason: `\u2066x`, Message: "y z"}}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}

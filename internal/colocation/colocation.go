@@ -20,28 +20,29 @@ import (
 // Placement is where the pods of a stack run: on which nodes, and in which zones.
 type Placement struct {
 	// Stack is what it is called.
-	Stack object.Ref
+	Stack object.Ref `json:"id"`
+	// Nodes are those that pods are on, in order of their names.
+	Nodes []Node `json:"nodes"`
 	// Workloads are those with pods, in order. Pods that operators make themselves are
 	// singleNode under their owner.
-	Workloads []Workload
-	// Nodes are those that pods are on, in order of their names.
-	Nodes []Node
+	Workloads []Workload `json:"workloads"`
+	// Pending are the pods that wait for a node.
+	Pending []object.Ref `json:"pending"`
 	// Zones and Regions are those of Nodes, each once and in order; the empty one is not
 	// among them.
-	Zones, Regions []string
+	Zones   []string `json:"zones"`
+	Regions []string `json:"regions"`
 	// ZonesThere are those of all nodes that were read.
-	ZonesThere []string
-	// Pending are the pods that wait for a node.
-	Pending []object.Ref
+	ZonesThere []string `json:"clusterZones"`
 	// Claims are those of which the volume can be mounted in one zone, or on one node.
-	Claims []Claim
+	Claims []Claim `json:"claims"`
 	// Crossings are requests from one workload to another that have to leave a zone.
-	Crossings []Crossing
+	Crossings []Crossing `json:"crossings"`
 	// Together says what speaks for and against keeping all of it on one node.
-	Together SingleNode
+	Together SingleNode `json:"-"`
 	// NodesUnread says that Nodes could not all be read: what is said of zones, and of
 	// nodes that would take the pods, is not whole.
-	NodesUnread bool
+	NodesUnread bool `json:"-"`
 }
 
 // Workload is where the pods of a workload are.
@@ -63,11 +64,13 @@ type NodePods struct {
 
 // Node is a node, and what of the stack is there.
 type Node struct {
-	Name, Zone, Region string
-	// Unread says that the Node was not read: its zone is unknown.
-	Unread bool
+	Name   string `json:"name"`
+	Zone   string `json:"zone,omitempty"`
+	Region string `json:"region,omitempty"`
+	// Read is false where the Node was not read: its zone is unknown.
+	Read bool `json:"read"`
 	// Workloads are those with pods there, with how many, in order.
-	Workloads []WorkloadPods
+	Workloads []WorkloadPods `json:"workloads"`
 }
 
 // WorkloadPods counts pods of a workload.
@@ -162,8 +165,8 @@ func (c *Placement) node(name string, nodes map[string]*corev1.Node) *Node {
 	if i := slices.IndexFunc(c.Nodes, func(n Node) bool { return n.Name == name }); i >= 0 {
 		return &c.Nodes[i]
 	}
-	n := Node{Name: name, Unread: nodes[name] == nil}
-	if !n.Unread {
+	n := Node{Name: name, Read: nodes[name] != nil}
+	if n.Read {
 		n.Zone, n.Region = nodes[name].Labels[corev1.LabelTopologyZone], nodes[name].Labels[corev1.LabelTopologyRegion]
 	}
 	c.Nodes = append(c.Nodes, n)

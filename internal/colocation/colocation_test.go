@@ -22,7 +22,7 @@ func (c *Placement) tell() []string {
 	}
 	say("zones %s of %s", strings.Join(c.Zones, " "), strings.Join(c.ZonesThere, " "))
 	for _, n := range c.Nodes {
-		if n.Unread {
+		if !n.Read {
 			say("node %s unread", n.Name)
 		}
 	}

@@ -10,14 +10,14 @@ import (
 // Settable are the fields of a custom resource by which users can say where its pods
 // go.
 type Settable struct {
-	Resource object.Ref
+	Resource object.Ref `json:"id"`
 	// Paths are those of the schema, the nearest to the top first: spec.nodeSelector.
-	Paths []string
+	Paths []string `json:"fields"`
 	// Open is a field in which the schema accepts any setting of pods, where it lists none of them;
 	// empty without such a field.
-	Open string
-	// Unread says that the definition was not read, so that nothing is known.
-	Unread bool
+	Open string `json:"open,omitempty"`
+	// Read is false where the definition was not read, so that nothing is known.
+	Read bool `json:"read"`
 }
 
 // PlacedBy returns the custom resources that say where pods of a stack go: the one at its

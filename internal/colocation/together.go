@@ -16,15 +16,15 @@ import (
 type SingleNode struct {
 	// Nodes are those that each of its pods would go to by its selectors, affinity,
 	// tolerations and volumes, in order. Free room does not count.
-	Nodes []string
+	Nodes []string `json:"nodes"`
 	// Obstacles says what keeps its pods apart, one sentence each, without a full stop.
-	Obstacles []string
+	Obstacles []string `json:"obstacles"`
 	// Selectors are the settings by which pods choose nodes today.
-	Selectors []PodSelector
+	Selectors []PodSelector `json:"selectors"`
 	// Settable are the fields of custom resources of the stack by which one could choose, in
 	// order of the resources (PlacedBy). The caller fills it in, as it knows the
 	// definitions.
-	Settable []Settable
+	Settable []Settable `json:"configurable"`
 }
 
 // PodSelector is a setting by which the pods of a workload choose nodes or neighbours.

@@ -22,19 +22,22 @@ type Rule struct {
 
 // Grant is a rule of a role of the plan, with the subjects that a binding grants it to.
 type Grant struct {
-	Part string
+	Part string `json:"part"`
 	// Role has the rule; Binding binds the role, and is empty if no binding of the release does.
-	Role, Binding object.Ref
+	Role    object.Ref `json:"role"`
+	Binding object.Ref `json:"binding,omitzero"`
 	// Namespace is the namespace in which the rule applies; empty for all.
-	Namespace string
+	Namespace string `json:"namespace,omitempty"`
 	// Subjects receive the rule: ServiceAccount shop/web.
-	Subjects []string
-	Rule     Rule
+	Subjects []string `json:"subjects,omitempty"`
+	// Rule is empty for a role outside the release, and for an Aggregated one.
+	Rule Rule `json:"rule,omitzero"`
 	// Known is false for a role outside the release, whose rules are those on the cluster.
 	// Aggregated means that the role collects the rules of other roles.
-	Known, Aggregated bool
+	Known      bool `json:"-"`
+	Aggregated bool `json:"aggregated,omitempty"`
 	// New means that the release did not grant it before.
-	New bool
+	New bool `json:"new"`
 }
 
 // grantsOf returns the rules that objects grant, a grant for each binding.

@@ -134,30 +134,33 @@ const (
 // Step is one change of a run.
 type Step struct {
 	// ID is stable for the same plan: "release/cert-manager/cert-manager".
-	ID   string
-	Kind StepKind
+	ID   string   `json:"id"`
+	Kind StepKind `json:"kind"`
 	// Part is the name of its part.
-	Part string
+	Part string `json:"part,omitempty"`
 	// Release and Namespace name the Helm release; for MakeNamespace, Namespace is the one to
 	// create.
-	Release, Namespace string
+	Release   string `json:"release,omitempty"`
+	Namespace string `json:"namespace,omitempty"`
 	// Was is the revision that is deployed before the step; 0 for none. To is the target of a
 	// rollback.
-	Was, To int
+	Was int `json:"-"`
+	To  int `json:"-"`
 	// From and Version are the versions of the part before and after.
-	From, Version string
+	From    string `json:"from,omitempty"`
+	Version string `json:"version,omitempty"`
 	// Objects are those that it creates, changes, deletes or waits for.
-	Objects []object.Ref
+	Objects []object.Ref `json:"objects,omitempty"`
 	// Definitions are the definitions to apply, complete.
-	Definitions []*unstructured.Unstructured
+	Definitions []*unstructured.Unstructured `json:"-"`
 	// Timeout limits the step.
-	Timeout time.Duration
+	Timeout time.Duration `json:"-"`
 	// Removed means that the release was uninstalled with its records kept.
-	Removed bool
+	Removed bool `json:"-"`
 	// Irreversible is what undo cannot restore; empty for nothing.
-	Irreversible string
+	Irreversible string `json:"irreversible,omitempty"`
 	// Data are the custom resources, claims and definitions that it deletes (Plan.Losses).
-	Data []object.Ref
+	Data []object.Ref `json:"-"`
 }
 
 // Plan has the steps of a run in order, and the refusals that block it.

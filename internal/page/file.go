@@ -11,7 +11,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/uistate"
 )
 
 // loader unpacks the UIState, the styles and the code of a file, and runs it. It, the styles and the
@@ -48,7 +48,7 @@ document.getElementById('page').textContent = 'This browser cannot unpack the pa
 // text of the document, except the title. The same UIState gives the same bytes.
 //
 // A file is mailed around: the UIState must not hold what the file must not hold.
-func File(w io.Writer, p *view.UIState) error {
+func File(w io.Writer, p *uistate.State) error {
 	same, err := build()
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func build() (*parts, error) {
 	return &parts{policy: policy(style, code), code: packed}, err
 }
 
-func (same *parts) write(w io.Writer, p *view.UIState) error {
+func (same *parts) write(w io.Writer, p *uistate.State) error {
 	shown := *p
 	shown.Mode = "file"
 	data, err := json.Marshal(&shown)

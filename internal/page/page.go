@@ -1,5 +1,5 @@
 // Package page is the page: its built assets, which ui/ makes, and the self-contained file that
-// shows a view.UIState without a server.
+// shows a uistate.State without a server.
 package page
 
 import (

@@ -16,10 +16,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/uistate"
 )
 
-func file(t testing.TB, p *view.UIState) string {
+func file(t testing.TB, p *uistate.State) string {
 	t.Helper()
 	var out bytes.Buffer
 	if err := File(&out, p); err != nil {
@@ -122,8 +122,8 @@ func fill(v reflect.Value, text string) {
 	}
 }
 
-func filled(text string) *view.UIState {
-	var p view.UIState
+func filled(text string) *uistate.State {
+	var p uistate.State
 	fill(reflect.ValueOf(&p).Elem(), text)
 	return &p
 }
@@ -144,7 +144,7 @@ func skeleton(t testing.TB, document string) (title, rest string) {
 
 // checkFile proves that nothing of a UIState is markup of its file: but for the title and digits,
 // the file is the same for all, and the title has none of what ends it.
-func checkFile(t testing.TB, same *parts, want string, p *view.UIState) {
+func checkFile(t testing.TB, same *parts, want string, p *uistate.State) {
 	t.Helper()
 	var out bytes.Buffer
 	if err := same.write(&out, p); err != nil {
@@ -179,7 +179,7 @@ func empty(t testing.TB) (same *parts, rest string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest = skeleton(t, file(t, &view.UIState{}))
+	_, rest = skeleton(t, file(t, &uistate.State{}))
 	return same, rest
 }
 
@@ -207,7 +207,7 @@ func TestFile(t *testing.T) {
 	if p.Mode != "shop" {
 		t.Error("File changed the picture")
 	}
-	var back view.UIState
+	var back uistate.State
 	if err := json.Unmarshal(unpacked(t, document, "picture"), &back); err != nil || back.Mode != "file" || back.Nodes[0].Name != "shop" {
 		t.Errorf("%v: %+v", err, back)
 	}
@@ -248,7 +248,7 @@ func TestPolicyOfFile(t *testing.T) {
 
 // TestNothingInline holds both documents to what their policies allow.
 func TestNothingInline(t *testing.T) {
-	_, skeleton := skeleton(t, file(t, &view.UIState{}))
+	_, skeleton := skeleton(t, file(t, &uistate.State{}))
 	shell := string(Shell())
 	for name, document := range map[string]string{"shell": shell, "file": skeleton} {
 		if found := regexp.MustCompile(`(?i)<[^>]*\s(style|on\w+)\s*=`).FindString(document); found != "" {
@@ -296,21 +296,21 @@ func TestAssetsFit(t *testing.T) {
 // TestFileIsSmall has 60 objects as the example has them: each with labels, edges with reasons, and
 // a message.
 func TestFileIsSmall(t *testing.T) {
-	p := &view.UIState{Title: "shop", Kinds: []view.UIKind{{Kind: "Pod"}, {Kind: "Deployment", Group: "apps"}}, Namespaces: []string{"", "shop"}}
-	stack := view.UIStack{Name: "shop", Roots: []int{0}}
+	p := &uistate.State{Title: "shop", Kinds: []uistate.Kind{{Kind: "Pod"}, {Kind: "Deployment", Group: "apps"}}, Namespaces: []string{"", "shop"}}
+	stack := uistate.Stack{Name: "shop", Roots: []int{0}}
 	for i := range 60 {
 		uid := sha256.Sum256([]byte{byte(i)})
 		name := fmt.Sprintf("shop-%x", uid[:5])
-		n := &view.UINode{Kind: i % 2, Namespace: 1, Name: name, Health: 1, Reason: "Running", Message: fmt.Sprintf("it runs on node-%x", uid[5:8]), Created: 1_790_000_000 + int64(uid[9])<<8, Labels: []int{i}}
+		n := &uistate.Node{Kind: i % 2, Namespace: 1, Name: name, Health: 1, Reason: "Running", Message: fmt.Sprintf("it runs on node-%x", uid[5:8]), Created: 1_790_000_000 + int64(uid[9])<<8, Labels: []int{i}}
 		p.Labels = append(p.Labels, fmt.Sprintf("pod-template-hash=%x", uid[10:15]))
 		for k := range 3 {
-			n.Edges = append(n.Edges, view.UIEdge{To: (i + k) % 60, Relation: 1 + k, Via: "spec", Why: fmt.Sprintf("spec.template.spec.volumes[%d].persistentVolumeClaim.claimName = \"%x\"", k, uid[16+k:20+k]), Rule: k})
+			n.Edges = append(n.Edges, uistate.Edge{To: (i + k) % 60, Relation: 1 + k, Via: "spec", Why: fmt.Sprintf("spec.template.spec.volumes[%d].persistentVolumeClaim.claimName = \"%x\"", k, uid[16+k:20+k]), Rule: k})
 		}
 		cost := int64(uid[30]) * 10
 		p.Nodes = append(p.Nodes, n)
-		stack.Tree = append(stack.Tree, view.UIPosition{Node: i, Depth: i % 4, How: "owned", Cost: &cost, Own: &cost})
+		stack.Tree = append(stack.Tree, uistate.Position{Node: i, Depth: i % 4, How: "owned", Cost: &cost, Own: &cost})
 	}
-	p.Stacks = []view.UIStack{stack}
+	p.Stacks = []uistate.Stack{stack}
 	size := len(file(t, p))
 	t.Logf("%d bytes", size)
 	if size > 60<<10 {
@@ -329,7 +329,7 @@ func (b *broken) Write(p []byte) (int, error) {
 }
 
 func TestFileSaysWhatFails(t *testing.T) {
-	if err := File(&broken{10}, &view.UIState{}); err == nil {
+	if err := File(&broken{10}, &uistate.State{}); err == nil {
 		t.Error("a full disk is told to nobody")
 	}
 }

@@ -2,6 +2,7 @@ package render_test
 
 import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -102,8 +103,8 @@ func document(message string) view.GraphDocument {
 		Roots: []string{"Shop.example.com/web/shop"},
 		Nodes: []view.NodeDocument{{ID: "Shop.example.com/web/shop", Kind: "Shop", Namespace: "web", Name: "shop", State: "present"}},
 		Edges: []view.EdgeDocument{{From: "Shop.example.com/web/shop", To: "Secret/web/tls", Relation: "needs", Via: "spec", Why: `spec.tls = "a<b>&c"`, Rule: "shop-tls"}},
-		Problems: []view.ProblemDocument{
-			{Object: "Shop.example.com/web/shop", Severity: "warning", Reason: "OwnerAbsent", Message: message},
+		Problems: []graph.Problem{
+			{Object: object.Ref{Group: "example.com", Kind: "Shop", Namespace: "web", Name: "shop"}, Severity: graph.Warning, Reason: "OwnerAbsent", Message: message},
 		},
 		Gaps: []object.Gap{},
 	}

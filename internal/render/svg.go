@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	places "github.com/kubectl-sysop/kubectl-sysop/internal/layout"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/uistate"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
@@ -203,14 +204,14 @@ func described(scenes []*svgScene) string {
 }
 
 // relation and via become classes, and so are of those that there are.
-func relation(e view.UIEdge) string {
+func relation(e uistate.Edge) string {
 	if e.Relation > 0 && e.Relation < len(svgRelations) {
 		return svgRelations[e.Relation]
 	}
 	return "owns"
 }
 
-func via(e view.UIEdge) string {
+func via(e uistate.Edge) string {
 	for _, v := range svgVias {
 		if e.Via == v {
 			return v

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	places "github.com/kubectl-sysop/kubectl-sysop/internal/layout" // layout is that of columns here
-	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/uistate"
 )
 
 // The size of a card and the distances, those of ui/src/graph_scene.ts.
@@ -27,7 +27,7 @@ func distances(aspect int) places.Options {
 // svgCard is a card: an object at its place, or a fold of equal leaves.
 type svgCard struct {
 	node  int
-	place view.UIPosition
+	place uistate.Position
 	// fold is the nodes of a fold.
 	fold     []int
 	parent   *svgCard
@@ -50,20 +50,20 @@ func (c *svgCard) nodes() []int {
 // svgLine is an edge between two cards beside the tree.
 type svgLine struct {
 	from, to *svgCard
-	edge     view.UIEdge
+	edge     uistate.Edge
 }
 
 // svgScene is a stack as it is drawn.
 type svgScene struct {
-	state         *view.UIState
-	stack         *view.UIStack
+	state         *uistate.State
+	stack         *uistate.Stack
 	cards         []*svgCard // in preorder
 	lines         []svgLine
 	of            map[int]*svgCard // by node
 	width, height int
 }
 
-func newScene(p *view.UIState, s *view.UIStack) *svgScene {
+func newScene(p *uistate.State, s *uistate.Stack) *svgScene {
 	sc := &svgScene{state: p, stack: s, of: map[int]*svgCard{}}
 	roots := sc.tree()
 	roots = sc.fold(roots)
@@ -192,7 +192,7 @@ func (sc *svgScene) cross() {
 }
 
 // hanging is the edge by which a card hangs below its parent.
-func (sc *svgScene) hanging(c *svgCard) view.UIEdge {
+func (sc *svgScene) hanging(c *svgCard) uistate.Edge {
 	if c.place.How != "owned" {
 		for _, pair := range [][2]int{{c.parent.node, c.node}, {c.node, c.parent.node}} {
 			for _, e := range sc.state.Nodes[pair[0]].Edges {
@@ -204,11 +204,11 @@ func (sc *svgScene) hanging(c *svgCard) view.UIEdge {
 	}
 	switch c.place.How {
 	case "owned":
-		return view.UIEdge{Relation: 1, Via: "owner"}
+		return uistate.Edge{Relation: 1, Via: "owner"}
 	case "needed":
-		return view.UIEdge{Relation: 2, Via: "spec"}
+		return uistate.Edge{Relation: 2, Via: "spec"}
 	}
-	return view.UIEdge{Relation: 3, Via: "spec"}
+	return uistate.Edge{Relation: 3, Via: "spec"}
 }
 
 // health is what a card shows as its own: of a fold the worst in it.

@@ -11,17 +11,18 @@ import (
 	"testing"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/uistate"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
 // shopPicture is testdata/picture.json, which ui/test/scene.test.mjs draws as well.
-func shopPicture(t testing.TB) *view.UIState {
+func shopPicture(t testing.TB) *uistate.State {
 	t.Helper()
 	text, err := os.ReadFile("testdata/picture.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var p view.UIState
+	var p uistate.State
 	if err := json.Unmarshal(text, &p); err != nil {
 		t.Fatal(err)
 	}
@@ -29,19 +30,19 @@ func shopPicture(t testing.TB) *view.UIState {
 }
 
 // hostilePicture holds a text wherever a cluster has a say.
-func hostilePicture(s string) *view.UIState {
+func hostilePicture(s string) *uistate.State {
 	cost := int64(100)
-	node := func(edges ...view.UIEdge) *view.UINode {
-		return &view.UINode{Name: s, State: s, Health: 6, Reason: s, Message: s, Edges: edges}
+	node := func(edges ...uistate.Edge) *uistate.Node {
+		return &uistate.Node{Name: s, State: s, Health: 6, Reason: s, Message: s, Edges: edges}
 	}
-	edge := func(to int) view.UIEdge { return view.UIEdge{To: to, Relation: 2, Via: s, Why: s} }
-	return &view.UIState{
+	edge := func(to int) uistate.Edge { return uistate.Edge{To: to, Relation: 2, Via: s, Why: s} }
+	return &uistate.State{
 		Title: s, Source: s, At: s, Prices: s, Currency: s,
-		Kinds: []view.UIKind{{Kind: s, Group: s}}, Namespaces: []string{"", s}, Labels: []string{s}, Rules: []string{s},
-		Nodes: []*view.UINode{node(edge(1)), node(edge(2)), node(edge(0), edge(1))},
-		Stacks: []view.UIStack{{
+		Kinds: []uistate.Kind{{Kind: s, Group: s}}, Namespaces: []string{"", s}, Labels: []string{s}, Rules: []string{s},
+		Nodes: []*uistate.Node{node(edge(1)), node(edge(2)), node(edge(0), edge(1))},
+		Stacks: []uistate.Stack{{
 			Name: s, Roots: []int{0}, Health: 6, Objects: 3, Cost: &cost,
-			Tree: []view.UIPosition{{How: s, Cost: &cost}, {Node: 1, Depth: 1, How: s, Shared: true}, {Node: 2, Depth: 2, How: s}},
+			Tree: []uistate.Position{{How: s, Cost: &cost}, {Node: 1, Depth: 1, How: s, Shared: true}, {Node: 2, Depth: 2, How: s}},
 		}},
 	}
 }
@@ -54,7 +55,7 @@ func TestGoldenDrawings(t *testing.T) {
 		t.Error("svg depends on the terminal")
 	}
 	golden(t, "unsafe.svg", text(t, "svg", view.Output{UIState: hostilePicture(unsafeMessage + `<script>alert(1)</script>"'&]]>`)}, render.Options{}))
-	golden(t, "nothing.svg", text(t, "svg", view.Output{UIState: &view.UIState{}}, render.Options{}))
+	golden(t, "nothing.svg", text(t, "svg", view.Output{UIState: &uistate.State{}}, render.Options{}))
 }
 
 // drawn is what there is in a drawing: how many of each element, and its attributes.

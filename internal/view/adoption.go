@@ -39,7 +39,7 @@ func SystemChanges(c SystemChange) Output {
 		{Column: Column{Name: "OBJECT", Truncate: Middle, MinWidth: leastName}, cell: text(func(s SystemStep) string { return s.Object.String() })},
 		{Column: Column{Name: "WHY", DropOrder: 1, Truncate: End, MinWidth: leastWhy}, cell: faint(func(s SystemStep) string { return s.Why })},
 	}.table(c.Steps)
-	a := Output{Table: t, Wide: t, Document: SystemChangeDocument{Head{APIVersion, "SystemChange"}, c}}
+	a := Output{Table: t, Wide: t, Document: SystemChangeDocument{headOf("SystemChange"), c}}
 	for _, s := range c.Steps {
 		if s.Change != "none" && s.Change != "left" {
 			a.Names = append(a.Names, s.Object.String())

@@ -24,7 +24,7 @@ type CatalogDocument struct {
 	Entries []CatalogRowDocument `json:"entries"`
 }
 
-// CatalogRowDocument is an entry in a list.
+// CatalogRowDocument is an entry in a list: of its versions and kinds it has the names.
 type CatalogRowDocument struct {
 	Name        string   `json:"name"`
 	Title       string   `json:"title"`
@@ -51,7 +51,7 @@ func Catalog(rows []CatalogRow) Output {
 		{Column: Column{Name: "MATCHED"}, in: wideOnly, cell: faint(func(r CatalogRow) string { return strings.Join(r.Matched, ", ") })},
 		{Column: Column{Name: "DESCRIPTION", DropOrder: 1, Truncate: End, MinWidth: leastWhy}, cell: text(func(r CatalogRow) string { return r.Entry.Description })},
 	}
-	doc := CatalogDocument{Head: Head{APIVersion, "Catalog"}}
+	doc := CatalogDocument{Head: headOf("Catalog")}
 	a := Output{Table: c.table(rows), Wide: c.wideTable(rows)}
 	for _, r := range rows {
 		e := &r.Entry
@@ -88,5 +88,5 @@ func CatalogProblems(entries int, problems []string) Output {
 		problems = []string{} // There are names, but none to write.
 	}
 	t := c.table(problems)
-	return Output{Table: t, Wide: t, Names: problems, Document: CatalogProblemsDocument{Head: Head{APIVersion, "CatalogProblems"}, Entries: entries, Problems: problems}}
+	return Output{Table: t, Wide: t, Names: problems, Document: CatalogProblemsDocument{Head: headOf("CatalogProblems"), Entries: entries, Problems: problems}}
 }

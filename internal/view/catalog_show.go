@@ -19,7 +19,7 @@ type CatalogEntryDocument struct {
 	Versions    []catalog.Version     `json:"versions"`
 }
 
-// CatalogKindDocument is a kind of an entry.
+// CatalogKindDocument is a kind of an entry, without its rules of health and signals.
 type CatalogKindDocument struct {
 	Kind          string   `json:"kind"`
 	Plural        string   `json:"plural,omitempty"`
@@ -33,7 +33,7 @@ type CatalogKindDocument struct {
 func CatalogEntry(r CatalogRow, v *catalog.Version) Output {
 	e := &r.Entry
 	doc := CatalogEntryDocument{
-		Head: Head{APIVersion, "CatalogEntry"}, Name: e.Name, Title: e.Title, Description: e.Description, Origin: r.Origin,
+		Head: headOf("CatalogEntry"), Name: e.Name, Title: e.Title, Description: e.Description, Origin: r.Origin,
 		Source: e.Source, Versions: e.Versions,
 	}
 	for _, k := range e.Kinds {
@@ -46,7 +46,7 @@ func CatalogEntry(r CatalogRow, v *catalog.Version) Output {
 	}.table(doc.Kinds)
 	versions := versionNames(e)
 	page := &Page{Sections: []Section{{Title: "NAME", Blocks: append([]Block{{Text: e.Title + " - " + e.Description}},
-		pairsOf(Pair{"Entry", e.Name}, Pair{"Catalog", r.Origin}, Pair{"Versions", strings.Join(versions, ", ")}, Pair{"Published", strings.Join(e.Source, ", ")})...)}}}
+		PairsOf("Entry", e.Name, "Catalog", r.Origin, "Versions", strings.Join(versions, ", "), "Published", strings.Join(e.Source, ", "))...)}}}
 	if v != nil {
 		page.Sections = append(page.Sections, versionSection(e, v))
 	}
@@ -79,10 +79,10 @@ func versionSection(e *catalog.Entry, v *catalog.Version) Section {
 	if policy == "" {
 		policy = string(catalog.Upgrade)
 	}
-	return Section{Title: "VERSION " + v.Version, Blocks: pairsOf(
-		Pair{"From", sourceWords(&v.Source)}, Pair{"Verified by", pinWords(&v.Source)}, Pair{"Namespace", v.Namespace}, Pair{"Kubernetes", v.Kubernetes},
-		Pair{"Needs", strings.Join(needs, "; ")}, Pair{"Definitions", policy}, Pair{"Ready", strings.Join(ready, ", ")},
-		Pair{"Images", strings.Join(images, ", ")}, Pair{"Install", "kubectl sysop install " + e.Name + "@" + v.Version},
+	return Section{Title: "VERSION " + v.Version, Blocks: PairsOf(
+		"From", sourceWords(&v.Source), "Verified by", pinWords(&v.Source), "Namespace", v.Namespace, "Kubernetes", v.Kubernetes,
+		"Needs", strings.Join(needs, "; "), "Definitions", policy, "Ready", strings.Join(ready, ", "),
+		"Images", strings.Join(images, ", "), "Install", "kubectl sysop install "+e.Name+"@"+v.Version,
 	)}
 }
 

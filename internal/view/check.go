@@ -25,7 +25,7 @@ type CheckOptions struct {
 func Check(r *check.Report, o CheckOptions) Output {
 	v := &checkView{r: r, o: o}
 	v.groups = v.group()
-	v.twice = twiceKinds(v.objects())
+	v.twice = twiceKinds(slices.Values(v.objects()))
 	a := Output{Document: v.document(), Names: v.troubled(), Findings: v.findings()}
 	if o.Summary {
 		c, rows := v.scoreColumns(), v.scoreRows()
@@ -117,18 +117,6 @@ func (v *checkView) objects() []object.Ref {
 		}
 	}
 	return all
-}
-
-// twiceKinds are the kinds that two groups have.
-func twiceKinds(refs []object.Ref) map[string]bool {
-	twice, group := map[string]bool{}, map[string]string{}
-	for _, r := range refs {
-		if first, ok := group[r.Kind]; ok && first != r.Group {
-			twice[r.Kind] = true
-		}
-		group[r.Kind] = r.Group
-	}
-	return twice
 }
 
 func (v *checkView) name(r object.Ref) string { return written(r, v.o.Namespace, v.twice) }

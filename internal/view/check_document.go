@@ -6,6 +6,7 @@ import (
 )
 
 // CheckDocument is what was checked, and what was found (docs/schema/check.json).
+// check.Report has neither scores of subjects nor words of rules in it: both are computed.
 type CheckDocument struct {
 	Head `json:",inline"`
 	// Scores are those over all subjects.
@@ -70,7 +71,7 @@ type CheckFindingDocument struct {
 	Waived        *CheckWaiverDocument `json:"waived,omitempty"`
 }
 
-// CheckRuleDocument is a rule, in words.
+// CheckRuleDocument is a rule, in words: check.Rule is functions.
 type CheckRuleDocument struct {
 	ID         string            `json:"id"`
 	Category   string            `json:"category"`
@@ -107,7 +108,7 @@ type CheckUnusedDocument struct {
 
 func (v *checkView) document() CheckDocument {
 	doc := CheckDocument{
-		Head: Head{APIVersion, "CheckReport"}, Scores: checkScores(&v.r.Scores),
+		Head: headOf("CheckReport"), Scores: checkScores(&v.r.Scores),
 		Waivers: CheckWaiversDocument{}, Gaps: v.r.Gaps,
 	}
 	for _, s := range v.r.Subjects {

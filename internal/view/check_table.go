@@ -13,73 +13,103 @@ const (
 	leastMessage = 20
 )
 
+// resultRow is a finding, or what is unknown; or of what it is said, with its score.
+type resultRow struct {
+	group   string // empty for what is uncheckable
+	result  Cell
+	rule    *check.Rule // nil for a score
+	name    string      // of the rule
+	object  string
+	finding *check.Finding // nil for what is unknown
+	text    string
+	tone    Tone // of the other columns
+}
+
+// resultColumns are those of findings. The wide table has every finding, with its evidence and
+// a way out.
+func (v *checkView) resultColumns() columns[*resultRow] {
+	toned := func(value func(*resultRow) string) func(*resultRow) Cell {
+		return func(r *resultRow) Cell { return Cell{value(r), r.tone} }
+	}
+	found := func(value func(*resultRow) string) func(*resultRow) Cell {
+		return text(func(r *resultRow) string {
+			if r.finding == nil {
+				return ""
+			}
+			return value(r)
+		})
+	}
+	return columns[*resultRow]{
+		{Column: Column{Name: "SUBJECT"}, in: wideOnly, cell: text(func(r *resultRow) string { return r.group })},
+		{Column: Column{Name: "RESULT"}, cell: func(r *resultRow) Cell { return r.result }},
+		{Column: Column{Name: "RULE", Truncate: Middle, MinWidth: leastObject}, cell: toned(func(r *resultRow) string { return r.name })},
+		{Column: Column{Name: "GUIDELINE"}, in: wideOnly, cell: text(func(r *resultRow) string { return guidelines(r.rule) })},
+		{Column: Column{Name: "OBJECT", Truncate: Middle, MinWidth: leastObject}, cell: toned(func(r *resultRow) string { return r.object })},
+		{Column: Column{Name: "FIELD"}, in: wideOnly, cell: found(func(r *resultRow) string { return r.finding.Field })},
+		{Column: Column{Name: "VALUE"}, in: wideOnly, cell: found(func(r *resultRow) string { return r.finding.Value })},
+		{Column: Column{Name: "MESSAGE", Truncate: End, MinWidth: leastMessage}, cell: toned(func(r *resultRow) string { return r.text })},
+		{Column: Column{Name: "REMEDY"}, in: wideOnly, cell: found(func(r *resultRow) string { return remedy(r.rule, r.finding) })},
+	}
+}
+
 // table has a row for each finding under one for what it is about; then what could not be
 // decided, shortly.
 func (v *checkView) table() *Table {
-	t := &Table{Columns: []Column{
-		{Name: "RESULT"},
-		{Name: "RULE", Truncate: Middle, MinWidth: leastObject},
-		{Name: "OBJECT", Truncate: Middle, MinWidth: leastObject},
-		{Name: "MESSAGE", Truncate: End, MinWidth: leastMessage},
-	}}
+	var rows []*resultRow
 	for i := range v.groups {
 		g := &v.groups[i]
-		t.Rows = append(t.Rows, []Cell{{Text: scoreWord(&g.scores)}, {}, {Text: g.title}, {Text: scoreLine(&g.scores)}})
-		for _, f := range v.found(g, false, v.o.All) {
-			t.Rows = append(t.Rows, []Cell{SeverityCell(f.finding.Severity), {Text: f.rule.ID}, {Text: v.several(f.objects)}, {Text: f.finding.Message}})
-		}
+		rows = append(rows, &resultRow{result: Cell{Text: scoreWord(&g.scores)}, object: g.title, text: scoreLine(&g.scores)})
+		rows = append(rows, v.findingRows(g, false, v.o.All)...)
 		if v.o.All {
-			for _, f := range v.found(g, true, true) {
-				t.Rows = append(t.Rows, []Cell{{waivedWord, Faint}, {f.rule.ID, Faint}, {v.several(f.objects), Faint}, {f.finding.Waived.Reason, Faint}})
+			for _, r := range v.findingRows(g, true, true) {
+				r.text, r.tone = r.finding.Waived.Reason, Faint
+				rows = append(rows, r)
 			}
 		}
 		for _, o := range v.openFolded(g) {
-			t.Rows = append(t.Rows, []Cell{{unknownWord, Warn}, {o.name(), Faint}, {v.several(o.objects), Faint}, {o.why, Faint}})
+			rows = append(rows, &resultRow{result: Cell{unknownWord, Warn}, name: o.name(), object: v.several(o.objects), text: o.why, tone: Faint})
 		}
 	}
-	for _, o := range v.uncheckable() {
-		t.Rows = append(t.Rows, []Cell{{uncheckableWord, Faint}, {o.rule.ID, Faint}, {}, {o.why, Faint}})
-	}
-	return t
+	return v.resultColumns().table(append(rows, v.uncheckableRows(Faint)...))
 }
 
-// wide has a row for every finding, with its evidence and a way out.
+// wide has a row for every finding.
 func (v *checkView) wide() *Table {
-	t := &Table{}
-	for _, name := range []string{"SUBJECT", "RESULT", "RULE", "GUIDELINE", "OBJECT", "FIELD", "VALUE", "MESSAGE", "REMEDY"} {
-		t.Columns = append(t.Columns, Column{Name: name})
-	}
+	var rows []*resultRow
 	for i := range v.groups {
 		g := &v.groups[i]
-		for _, waived := range []bool{false, true} {
-			for _, f := range v.found(g, waived, true) {
-				severity, message := SeverityCell(f.finding.Severity), f.finding.Message
-				if waived {
-					severity, message = Cell{waivedWord, Faint}, message+" (waived: "+f.finding.Waived.Reason+")"
-				}
-				t.Rows = append(t.Rows, []Cell{
-					{Text: g.title},
-					severity,
-					{Text: f.rule.ID},
-					{Text: guidelines(f.rule)},
-					{Text: v.several(f.objects)},
-					{Text: f.finding.Field},
-					{Text: f.finding.Value},
-					{Text: message},
-					{Text: remedy(f.rule, f.finding)},
-				})
-			}
+		rows = append(rows, v.findingRows(g, false, true)...)
+		for _, r := range v.findingRows(g, true, true) {
+			r.text += " (waived: " + r.finding.Waived.Reason + ")"
+			rows = append(rows, r)
 		}
 		for _, o := range v.open(g) {
 			for _, ref := range o.objects {
-				t.Rows = append(t.Rows, []Cell{{Text: g.title}, {unknownWord, Warn}, {Text: o.rule.ID}, {Text: guidelines(o.rule)}, {Text: v.name(ref)}, {}, {}, {Text: o.why}, {}})
+				rows = append(rows, &resultRow{group: g.title, result: Cell{unknownWord, Warn}, rule: o.rule, name: o.rule.ID, object: v.name(ref), text: o.why})
 			}
 		}
 	}
-	for _, o := range v.uncheckable() {
-		t.Rows = append(t.Rows, []Cell{{}, {uncheckableWord, Faint}, {Text: o.rule.ID}, {Text: guidelines(o.rule)}, {}, {}, {}, {Text: o.why}, {}})
+	return v.resultColumns().wideTable(append(rows, v.uncheckableRows(Plain)...))
+}
+
+func (v *checkView) findingRows(g *checkGroup, waived, all bool) []*resultRow {
+	var rows []*resultRow
+	for _, f := range v.found(g, waived, all) {
+		r := &resultRow{group: g.title, result: SeverityCell(f.finding.Severity), rule: f.rule, name: f.rule.ID, object: v.several(f.objects), finding: f.finding, text: f.finding.Message}
+		if waived {
+			r.result = Cell{waivedWord, Faint}
+		}
+		rows = append(rows, r)
 	}
-	return t
+	return rows
+}
+
+func (v *checkView) uncheckableRows(tone Tone) []*resultRow {
+	var rows []*resultRow
+	for _, o := range v.uncheckable() {
+		rows = append(rows, &resultRow{result: Cell{uncheckableWord, Faint}, rule: o.rule, name: o.rule.ID, text: o.why, tone: tone})
+	}
+	return rows
 }
 
 // guidelines are what a rule comes from, with model, year and principle.

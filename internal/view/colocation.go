@@ -96,7 +96,7 @@ func colocationHead(c *colocation.Placement) string {
 func colocationUnread(c *colocation.Placement) int {
 	n := 0
 	for i := range c.Nodes {
-		if c.Nodes[i].Unread {
+		if !c.Nodes[i].Read {
 			n++
 		}
 	}
@@ -109,7 +109,7 @@ func (v *colocationView) node(n *colocation.Node) *TreeRow {
 		pods += w.Pods
 	}
 	line := colocationLine("Node/"+n.Name, strconv.Itoa(pods), n.Zone, Cell{})
-	if n.Unread {
+	if !n.Read {
 		line.Cells[2] = Cell{"? the node was not read", Faint}
 	}
 	for _, w := range n.Workloads {
@@ -181,7 +181,7 @@ func (v *colocationView) together(c *colocation.Placement) *TreeRow {
 func colocationSettable(s *colocation.Settable) Cell {
 	const maxShown = 6
 	switch {
-	case s.Unread:
+	case !s.Read:
 		return Cell{"? its CRD was not read", Faint}
 	case len(s.Paths) > maxShown:
 		return Cell{Text: strings.Join(s.Paths[:maxShown-1], ", ") + fmt.Sprintf(" and %d more (-o json has all)", len(s.Paths)-maxShown+1)}

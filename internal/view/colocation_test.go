@@ -28,8 +28,8 @@ func colocations() []*colocation.Placement {
 			{Ref: otherStack, Replicas: 2},
 		},
 		Nodes: []colocation.Node{
-			{Name: "n1", Zone: "a", Region: "r", Workloads: []colocation.WorkloadPods{{Ref: shopStack, Pods: 2}}},
-			{Name: "n2", Zone: "b", Region: "r", Workloads: []colocation.WorkloadPods{{Ref: shopDB, Pods: 1}}},
+			{Name: "n1", Read: true, Zone: "a", Region: "r", Workloads: []colocation.WorkloadPods{{Ref: shopStack, Pods: 2}}},
+			{Name: "n2", Read: true, Zone: "b", Region: "r", Workloads: []colocation.WorkloadPods{{Ref: shopDB, Pods: 1}}},
 		},
 		Zones: []string{"a", "b"}, Regions: []string{"r"}, ZonesThere: []string{"a", "b", "c"},
 		Pending:   []object.Ref{pod("web-2")},
@@ -39,13 +39,13 @@ func colocations() []*colocation.Placement {
 			Nodes:     []string{"n2"},
 			Obstacles: []string{"Deployment.apps/shop/web must run apart from its own replicas: its podAntiAffinity over kubernetes.io/hostname requires it"},
 			Selectors: []colocation.PodSelector{{Workload: shopStack, Field: "spec.template.spec.nodeSelector[disk]", Value: "ssd"}},
-			Settable:  []colocation.Settable{{Resource: shopRoot, Paths: []string{"spec.nodeSelector", "spec.affinity", "spec.a.tolerations", "spec.b.tolerations", "spec.c.tolerations", "spec.d.tolerations", "spec.e.tolerations"}}},
+			Settable:  []colocation.Settable{{Resource: shopRoot, Read: true, Paths: []string{"spec.nodeSelector", "spec.affinity", "spec.a.tolerations", "spec.b.tolerations", "spec.c.tolerations", "spec.d.tolerations", "spec.e.tolerations"}}},
 		},
 	}, {
 		Stack:     shopStack,
 		Workloads: []colocation.Workload{{Ref: shopStack, Replicas: 1, Pods: 1, On: []colocation.NodePods{{Node: "n9", Pods: 1}}}},
-		Nodes:     []colocation.Node{{Name: "n9", Unread: true, Workloads: []colocation.WorkloadPods{{Ref: shopStack, Pods: 1}}}}, NodesUnread: true,
-		Together: colocation.SingleNode{Settable: []colocation.Settable{{Resource: shopRoot, Unread: true}, {Resource: shopRoot, Open: "spec.podTemplate"}, {Resource: shopRoot}}},
+		Nodes:     []colocation.Node{{Name: "n9", Workloads: []colocation.WorkloadPods{{Ref: shopStack, Pods: 1}}}}, NodesUnread: true,
+		Together: colocation.SingleNode{Settable: []colocation.Settable{{Resource: shopRoot}, {Resource: shopRoot, Read: true, Open: "spec.podTemplate"}, {Resource: shopRoot, Read: true}}},
 	}}
 }
 

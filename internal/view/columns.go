@@ -92,14 +92,19 @@ func (c columns[T]) withoutNamed(head string) columns[T] {
 }
 
 func (c columns[T]) rows(rows []T) *Table {
-	t := &Table{}
-	for i := range c {
-		t.Columns = append(t.Columns, c[i].Column)
-	}
+	t := &Table{Columns: c.heads()}
 	for _, r := range rows {
 		t.Rows = append(t.Rows, c.cells(r))
 	}
 	return t
+}
+
+func (c columns[T]) heads() []Column {
+	var out []Column
+	for i := range c {
+		out = append(out, c[i].Column)
+	}
+	return out
 }
 
 func (c columns[T]) cells(row T) []Cell {

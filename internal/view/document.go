@@ -1,20 +1,22 @@
 package view
 
 import (
+	"github.com/kubectl-sysop/kubectl-sysop/internal/document"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // APIVersion is that of every document but Preflight.
-const APIVersion = "sysop.dev/v1alpha1"
+const APIVersion = document.APIVersion
 
 // Head is the type of a document.
-type Head struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-}
+type Head = document.Head
 
-// GraphDocument is the stack of some roots (docs/schema/graph.json).
+// Number is an exact decimal. In JSON it is a number.
+type Number = document.Number
+
+// GraphDocument is the stack of some roots (docs/schema/graph.json). A graph has its nodes by
+// number; documents have them by ID.
 type GraphDocument struct {
 	Head  `json:",inline"`
 	Roots []string       `json:"roots"`
@@ -22,9 +24,9 @@ type GraphDocument struct {
 	Edges []EdgeDocument `json:"edges"`
 	// Context is the owners above the roots, and who manages them, which are not part
 	// of the stack.
-	Context  []NodeDocument    `json:"context,omitempty"`
-	Gaps     []object.Gap      `json:"gaps"`
-	Problems []ProblemDocument `json:"problems"`
+	Context  []NodeDocument  `json:"context,omitempty"`
+	Gaps     []object.Gap    `json:"gaps"`
+	Problems []graph.Problem `json:"problems"`
 }
 
 // NodeDocument is a node: the identity of an object and what is known of it.
@@ -56,28 +58,16 @@ type EdgeDocument struct {
 	Optional bool   `json:"optional"`
 }
 
-// ProblemDocument is something about an object that is wrong or odd.
-type ProblemDocument struct {
-	Object string `json:"object"`
-	// Severity is error, warning or info.
-	Severity string `json:"severity"`
-	Reason   string `json:"reason"`
-	Message  string `json:"message"`
-	// Related is the other object, and Field where the first one says it.
-	Related string `json:"related,omitempty"`
-	Field   string `json:"field,omitempty"`
-}
-
 // ProblemsDocument is what is wrong with a stack, alone
 // (docs/schema/problems.json).
 type ProblemsDocument struct {
 	Head     `json:",inline"`
-	Roots    []string          `json:"roots"`
-	Problems []ProblemDocument `json:"problems"`
-	Gaps     []object.Gap      `json:"gaps"`
+	Roots    []string        `json:"roots"`
+	Problems []graph.Problem `json:"problems"`
+	Gaps     []object.Gap    `json:"gaps"`
 }
 
-// PathDocument is a chain of edges (docs/schema/path.json).
+// PathDocument is a chain of edges, by ID (docs/schema/path.json).
 type PathDocument struct {
 	Head  `json:",inline"`
 	From  string         `json:"from"`
@@ -108,3 +98,5 @@ func nodeDocument(g *graph.Graph, id graph.ID) NodeDocument {
 		UID: string(n.UID), State: n.State.String(), Boundary: n.Boundary,
 	}
 }
+
+func headOf(kind string) Head { return Head{APIVersion: APIVersion, Kind: kind} }

@@ -14,7 +14,7 @@ import (
 // Drain returns the answer of the impact command about a node: what a drain of it would hit.
 func Drain(d *drain.Outcome, gaps []object.Gap) Output {
 	v := &drainView{d: d}
-	a := Output{Document: DrainDocument{Head{APIVersion, "Drain"}, *d, gaps}, Tree: v.tree()}
+	a := Output{Document: DrainDocument{headOf("Drain"), *d, gaps}, Tree: v.tree()}
 	for i := range d.Stacks {
 		a.Names = append(a.Names, d.Stacks[i].Ref.String())
 	}
@@ -25,22 +25,18 @@ type drainView struct{ d *drain.Outcome }
 
 func (v *drainView) tree() *Tree {
 	d := v.d
-	root := &TreeRow{Name: Cell{Text: d.Node.String()}, Cells: []Cell{{Text: strconv.Itoa(len(d.Evicted))}, {}, {Text: v.head()}}}
+	root := drainLine(d.Node.String(), strconv.Itoa(len(d.Evicted)), "", Cell{Text: v.head()})
 	for i := range d.Stacks {
 		root.Children = append(root.Children, v.stack(&d.Stacks[i]))
 	}
 	root.Children = append(root.Children, v.list("in no stack", d.NoStack)...)
 	for i := range d.Budgets {
 		if b := &d.Budgets[i]; b.Blocks || int(b.Allowed) < b.Pods {
-			root.Children = append(root.Children, &TreeRow{
-				Name: Cell{Text: name(b.Ref)}, Cells: []Cell{{Text: strconv.Itoa(b.Pods)}, {}, drainWord(b.Blocks, "blocks", "delays", b.Message)},
-			})
+			root.Children = append(root.Children, drainLine(name(b.Ref), strconv.Itoa(b.Pods), "", drainWord(b.Blocks, "blocks", "delays", b.Message)))
 		}
 	}
 	root.Children = append(root.Children, v.elsewhere()...)
-	for _, text := range d.Open {
-		root.Children = append(root.Children, &TreeRow{Name: Cell{"? unknown", Faint}, Cells: []Cell{{}, {}, {text, Faint}}})
-	}
+	root.Children = append(root.Children, drainUnknowns(d.Open)...)
 	return &Tree{
 		Columns: []Column{
 			{Name: "OBJECT", Truncate: Middle, MinWidth: leastName},
@@ -50,6 +46,18 @@ func (v *drainView) tree() *Tree {
 		},
 		Roots: []*TreeRow{root},
 	}
+}
+
+func drainLine(called, pods, remaining string, effect Cell) *TreeRow {
+	return &TreeRow{Name: Cell{Text: called}, Cells: []Cell{{Text: pods}, {Text: remaining}, effect}}
+}
+
+func drainUnknowns(texts []string) []*TreeRow {
+	var out []*TreeRow
+	for _, text := range texts {
+		out = append(out, &TreeRow{Name: Cell{"? unknown", Faint}, Cells: []Cell{{}, {}, {text, Faint}}})
+	}
+	return out
 }
 
 // head sums up what goes and what stays.
@@ -127,14 +135,14 @@ func (v *drainView) stack(s *drain.Stack) *TreeRow {
 	case s.Breaks:
 		word = Cell{"✖ breaks", Bad}
 	}
-	line := &TreeRow{Name: Cell{Text: "stack " + name(s.Ref)}, Cells: []Cell{{}, {}, word}}
+	line := drainLine("stack "+name(s.Ref), "", "", word)
 	for i := range s.Workloads {
 		w := &s.Workloads[i]
 		effect := drainWord(w.Breaks, "no ready pod remains until one starts elsewhere", "", "")
 		if !w.Breaks {
 			effect = Cell{drainGoOn(w), Plain}
 		}
-		child := &TreeRow{Name: Cell{Text: name(w.Ref)}, Cells: []Cell{{Text: strconv.Itoa(len(w.Here))}, {Text: strconv.Itoa(w.Left)}, effect}}
+		child := drainLine(name(w.Ref), strconv.Itoa(len(w.Here)), strconv.Itoa(w.Left), effect)
 		child.Children = v.troubled(w.Here)
 		line.Children = append(line.Children, child)
 	}
@@ -178,7 +186,7 @@ func (v *drainView) troubled(pods []drain.Pod) []*TreeRow {
 			if p := &pods[i]; p.Refused != "" || p.Lost || len(p.Pinned) > 0 {
 				tone = Bad
 			}
-			out = append(out, &TreeRow{Name: Cell{Text: name(pods[i].Pod)}, Cells: []Cell{{}, {}, {text, tone}}})
+			out = append(out, drainLine(name(pods[i].Pod), "", "", Cell{text, tone}))
 		}
 	}
 	return out
@@ -209,10 +217,10 @@ func (v *drainView) list(title string, pods []drain.Pod) []*TreeRow {
 	if len(pods) == 0 {
 		return nil
 	}
-	line := &TreeRow{Name: Cell{Text: title}, Cells: []Cell{{Text: strconv.Itoa(len(pods))}, {}, {}}}
+	line := drainLine(title, strconv.Itoa(len(pods)), "", Cell{})
 	for i := range pods {
 		text := drainPodText(&pods[i])
-		line.Children = append(line.Children, &TreeRow{Name: Cell{Text: name(pods[i].Pod)}, Cells: []Cell{{}, {}, {text, Warn}}})
+		line.Children = append(line.Children, drainLine(name(pods[i].Pod), "", "", Cell{text, Warn}))
 	}
 	return []*TreeRow{line}
 }
@@ -223,22 +231,19 @@ func (v *drainView) elsewhere() []*TreeRow {
 	if a == nil {
 		return nil
 	}
-	line := &TreeRow{Name: Cell{Text: "rescheduling"}}
+	word := Cell{"? unknown", Warn}
 	switch a.Verdict {
 	case schedule.Fits:
-		line.Cells = []Cell{{}, {}, {"✔ fits: every evicted pod finds another node, as the cluster is now", Good}}
+		word = Cell{"✔ fits: every evicted pod finds another node, as the cluster is now", Good}
 	case schedule.DoesNotFit:
-		line.Cells = []Cell{{}, {}, {"✖ impossible: not all evicted pods find another node", Bad}}
-	default:
-		line.Cells = []Cell{{}, {}, {"? unknown", Warn}}
+		word = Cell{"✖ impossible: not all evicted pods find another node", Bad}
 	}
+	line := drainLine("rescheduling", "", "", word)
 	for i := range a.Proofs {
 		p := &a.Proofs[i]
-		line.Children = append(line.Children, &TreeRow{Name: Cell{Text: firstFew(p.Pods)}, Cells: []Cell{{}, {}, {p.Message, Bad}}})
+		line.Children = append(line.Children, drainLine(firstFew(p.Pods), "", "", Cell{p.Message, Bad}))
 	}
-	for _, text := range a.Unknown {
-		line.Children = append(line.Children, &TreeRow{Name: Cell{"? unknown", Faint}, Cells: []Cell{{}, {}, {text, Faint}}})
-	}
+	line.Children = append(line.Children, drainUnknowns(a.Unknown)...)
 	return []*TreeRow{line}
 }
 

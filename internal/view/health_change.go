@@ -10,39 +10,31 @@ import (
 
 // HealthChange is a change of the health of an object or a stack.
 type HealthChange struct {
-	Time time.Time
+	Time time.Time `json:"time"`
 	// Stack is the name of the stack; empty where it is about an object.
-	Stack  string
-	Object object.Ref
+	Stack string `json:"stack,omitempty"`
+	// Object is that, or what the stack is called.
+	Object object.Ref `json:"object,omitzero"`
 	// From is empty for what is new, To for what is gone.
-	From, To health.Status
-	Reason   string
-	Message  string
+	From    health.Status `json:"from,omitempty"`
+	To      health.Status `json:"to,omitempty"`
+	Reason  string        `json:"reason,omitempty"`
+	Message string        `json:"message,omitempty"`
 }
 
 // HealthChangeDocument is a HealthChange for machines (docs/schema/health-change.json).
 type HealthChangeDocument struct {
-	Head    `json:",inline"`
-	Time    string `json:"time"`
-	Stack   string `json:"stack,omitempty"`
-	Object  string `json:"object,omitempty"`
-	From    string `json:"from,omitempty"`
-	To      string `json:"to,omitempty"`
-	Reason  string `json:"reason,omitempty"`
-	Message string `json:"message,omitempty"`
+	Head         `json:",inline"`
+	HealthChange `json:",inline"`
 }
 
 // Change returns the answer for one change: a line, or a document. home is the namespace
 // of the user.
 func Change(c HealthChange, home string) Output {
-	doc := HealthChangeDocument{
-		Head: Head{APIVersion, "HealthChange"}, Time: moment(c.Time), Stack: c.Stack,
-		From: string(c.From), To: string(c.To), Reason: c.Reason, Message: c.Message,
-	}
-	name := c.Stack
-	if c.Stack == "" {
-		doc.Object = c.Object.String()
-		name = doc.Object
+	doc := HealthChangeDocument{headOf("HealthChange"), c}
+	name := c.Object.String()
+	if c.Stack != "" {
+		name, doc.Object = c.Stack, object.Ref{}
 	}
 	to := HealthCell(c.To)
 	if c.To == "" {

@@ -9,6 +9,7 @@ import (
 )
 
 // HealthDocument is the health of stacks and of each of their objects (docs/schema/health.json).
+// Results of health have the numbers of the graph; documents have IDs.
 type HealthDocument struct {
 	Head    `json:",inline"`
 	Stacks  []HealthStackDocument  `json:"stacks"`
@@ -68,26 +69,11 @@ type HealthObjectDocument struct {
 	// Counts says that a stack that was asked about is no better than this object.
 	Counts bool `json:"counts"`
 	// RuleError is set where the rule of the kind could not be evaluated on the object.
-	RuleError *RuleErrorDocument `json:"ruleError,omitempty"`
-}
-
-// RuleErrorDocument is an expression of a rule of health that could not be evaluated.
-type RuleErrorDocument struct {
-	Origin string `json:"origin"`
-	// Field is the expression; left out where the rule does not compile.
-	Field   string `json:"field,omitempty"`
-	Message string `json:"message"`
-}
-
-func ruleError(h health.Health) *RuleErrorDocument {
-	if h.RuleError == nil {
-		return nil
-	}
-	return &RuleErrorDocument{h.RuleError.Origin, h.RuleError.Field, h.RuleError.Message}
+	RuleError *health.RuleError `json:"ruleError,omitempty"`
 }
 
 func (v *healthView) document() HealthDocument {
-	doc := HealthDocument{Head: Head{APIVersion, "Health"}, Gaps: v.g.Gaps()}
+	doc := HealthDocument{Head: headOf("Health"), Gaps: v.g.Gaps()}
 	for i := range v.stacks {
 		doc.Stacks = append(doc.Stacks, v.stack(&v.stacks[i]))
 	}
@@ -99,7 +85,7 @@ func (v *healthView) document() HealthDocument {
 		}
 		doc.Objects = append(doc.Objects, HealthObjectDocument{
 			ID: v.g.Ref(id).String(), OwnHealth: string(h.Status), PartsHealth: string(parts[id]), Reason: h.Reason, Message: h.Message,
-			Since: moment(h.Since), Stage: h.Stage, DerivedFrom: refs(v.g, v.a.DerivedFrom(id)), Counts: counts[id], RuleError: ruleError(h),
+			Since: moment(h.Since), Stage: h.Stage, DerivedFrom: refs(v.g, v.a.DerivedFrom(id)), Counts: counts[id], RuleError: h.RuleError,
 		})
 	}
 	return doc

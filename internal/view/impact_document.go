@@ -6,7 +6,7 @@ import (
 )
 
 // ImpactDocument is what is deleted along with an object, and what that does to others
-// (docs/schema/impact.json).
+// (docs/schema/impact.json). graph.Impact has the numbers of the graph; documents have IDs.
 type ImpactDocument struct {
 	Head    `json:",inline"`
 	Object  string `json:"object"`
@@ -80,7 +80,7 @@ type DependentDocument struct {
 func (v *impactView) document() ImpactDocument {
 	g, im := v.Graph, &v.Impact
 	doc := ImpactDocument{
-		Head: Head{APIVersion, "Impact"}, Object: g.Ref(im.Object).String(), Cascade: v.Cascade.String(), Summary: v.summary(),
+		Head: headOf("Impact"), Object: g.Ref(im.Object).String(), Cascade: v.Cascade.String(), Summary: v.summary(),
 		AppliesWhen: g.Acts(im.Object), Finalizers: g.Finalizers(im.Object),
 		Deletions: v.deletions(im.Deleted), MayBeDeleted: v.deletions(im.MayGo),
 		Direct: v.dependentDocuments(im.Direct), Indirect: v.dependentDocuments(im.Indirect), Served: v.dependentDocuments(im.Bereft),

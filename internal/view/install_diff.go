@@ -26,7 +26,7 @@ func InstallDiff(release install.Installation, all []install.Difference) Output 
 		{Column: Column{Name: "WAS", DropOrder: 2, Truncate: End, MinWidth: leastWhy}, cell: faint(func(f changedField) string { return f.Was })},
 		{Column: Column{Name: "IS", DropOrder: 1, Truncate: End, MinWidth: leastWhy}, cell: text(func(f changedField) string { return f.Is })},
 	}
-	a := Output{Document: InstallDiffDocument{Head{APIVersion, "InstallDiff"}, release.Name, release.Namespace, all}}
+	a := Output{Document: InstallDiffDocument{headOf("InstallDiff"), release.Name, release.Namespace, all}}
 	var rows []changedField
 	for i := range all {
 		d := &all[i]

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/restored"
 )
 
 // InstallDoneDocument is what became of a run (docs/schema/install-done.json).
@@ -27,22 +28,22 @@ type InstallDoneDocument struct {
 
 // InstallRestoredDocument is how releases are that undoing a run brought back.
 type InstallRestoredDocument struct {
-	Releases         []string `json:"releases"`
-	RestoredDocument `json:",inline"`
+	Releases        []string `json:"releases"`
+	restored.Report `json:",inline"`
 }
 
 func installRestoredDocument(r *install.Restored) *InstallRestoredDocument {
 	if r == nil {
 		return nil
 	}
-	d := &InstallRestoredDocument{RestoredDocument: *restoredDocument(&r.Report)}
+	d := &InstallRestoredDocument{Report: r.Report}
 	for _, n := range r.Releases {
 		d.Releases = append(d.Releases, n.String())
 	}
 	return d
 }
 
-// InstallResultDocument is what became of a step.
+// InstallResultDocument is what became of a step: install.StepState is what undo needs of it.
 type InstallResultDocument struct {
 	ID    string `json:"id"`
 	Kind  string `json:"kind"`
@@ -51,7 +52,7 @@ type InstallResultDocument struct {
 	Note  string `json:"note,omitempty"`
 }
 
-// InstallReleaseDocument is a release as a run left it.
+// InstallReleaseDocument is a release as a run left it; a journal also stores an empty version.
 type InstallReleaseDocument struct {
 	Part      string `json:"part"`
 	App       bool   `json:"app,omitempty"`
@@ -68,7 +69,7 @@ const InstallNothing = "nothing"
 // them.
 func InstallDone(i install.Installation, r install.Report) Output {
 	doc := InstallDoneDocument{
-		Head: Head{APIVersion, "InstallDone"}, Installation: i.Name, Namespace: i.Namespace, Action: string(r.Action), Run: r.Run,
+		Head: headOf("InstallDone"), Installation: i.Name, Namespace: i.Namespace, Action: string(r.Action), Run: r.Run,
 		Result: cmp.Or(r.Result, InstallNothing), Reason: r.Why, Releases: releaseDocuments(r.Releases), Restored: installRestoredDocument(r.Restored),
 	}
 	for _, s := range r.Steps {
@@ -104,7 +105,7 @@ type InstallHistoryDocument struct {
 	Runs         []InstallRunDocument `json:"runs"`
 }
 
-// InstallRunDocument is a run.
+// InstallRunDocument is a run. A journal stores it with other names.
 type InstallRunDocument struct {
 	Revision  int        `json:"revision,omitempty"`
 	Run       string     `json:"run"`
@@ -129,7 +130,7 @@ type InstallRunDocument struct {
 
 // InstallHistory returns the answer of history. Names are the revisions.
 func InstallHistory(j *install.Journal, process install.Liveness, now time.Time) Output {
-	doc := InstallHistoryDocument{Head: Head{APIVersion, "InstallHistory"}, Installation: j.Installation.Name, Namespace: j.Installation.Namespace}
+	doc := InstallHistoryDocument{Head: headOf("InstallHistory"), Installation: j.Installation.Name, Namespace: j.Installation.Namespace}
 	var a Output
 	for _, p := range j.Runs {
 		ended := p.Ended

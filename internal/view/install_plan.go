@@ -30,12 +30,12 @@ type InstallPlanDocument struct {
 	Action       string                `json:"action"`
 	DryRun       string                `json:"dryRun"`
 	Parts        []InstallPartDocument `json:"parts"`
-	Steps        []InstallStepDocument `json:"steps"`
+	Steps        []install.Step        `json:"steps"`
 	// Changes are the objects that it makes, changes or deletes, Counts these by kind.
 	Changes []install.ObjectChange `json:"changes"`
 	Counts  []InstallCountDocument `json:"counts"`
 	// Grants are all rules of RBAC that it grants, those that are new in front.
-	Grants []InstallGrantDocument `json:"grants"`
+	Grants []install.Grant `json:"grants"`
 	// To is the revision of the history that a rollback goes back to.
 	To          int               `json:"to,omitempty"`
 	Unchanged   []string          `json:"unchanged,omitempty"`
@@ -44,7 +44,8 @@ type InstallPlanDocument struct {
 	Fingerprint string            `json:"fingerprint"`
 }
 
-// InstallPartDocument is what is installed together, as one release.
+// InstallPartDocument is what is installed together, as one release: install.Part has the chart,
+// the document what it renders.
 type InstallPartDocument struct {
 	Name      string       `json:"name"`
 	App       bool         `json:"app,omitempty"`
@@ -58,37 +59,12 @@ type InstallPartDocument struct {
 	Images    []string     `json:"images,omitempty"`
 }
 
-// InstallStepDocument is one thing to do.
-type InstallStepDocument struct {
-	ID           string       `json:"id"`
-	Kind         string       `json:"kind"`
-	Part         string       `json:"part,omitempty"`
-	Release      string       `json:"release,omitempty"`
-	Namespace    string       `json:"namespace,omitempty"`
-	From         string       `json:"from,omitempty"`
-	Version      string       `json:"version,omitempty"`
-	Objects      []object.Ref `json:"objects,omitempty"`
-	Irreversible string       `json:"irreversible,omitempty"`
-}
-
 // InstallCountDocument is how many objects of a kind are added, changed or removed.
 type InstallCountDocument struct {
 	Kind    string `json:"kind"`
 	Added   int    `json:"added,omitempty"`
 	Changed int    `json:"changed,omitempty"`
 	Removed int    `json:"removed,omitempty"`
-}
-
-// InstallGrantDocument is a rule of RBAC that is granted.
-type InstallGrantDocument struct {
-	Part       string        `json:"part"`
-	Role       object.Ref    `json:"role"`
-	Binding    object.Ref    `json:"binding,omitzero"`
-	Namespace  string        `json:"namespace,omitempty"`
-	Subjects   []string      `json:"subjects,omitempty"`
-	Rule       *install.Rule `json:"rule,omitempty"`
-	Aggregated bool          `json:"aggregated,omitempty"`
-	New        bool          `json:"new"`
 }
 
 // InstallPlanned returns the answer of what a run is to do. Names are what it makes,
@@ -209,8 +185,9 @@ func stepWhat(s *install.Step) string {
 
 func installPlanDocument(p InstallPlan) InstallPlanDocument {
 	doc := InstallPlanDocument{
-		Head: Head{APIVersion, "InstallPlan"}, Installation: p.Installation.Name, Namespace: p.Installation.Namespace, System: p.Installation.System,
+		Head: headOf("InstallPlan"), Installation: p.Installation.Name, Namespace: p.Installation.Namespace, System: p.Installation.System,
 		Action: string(p.Action), DryRun: p.DryRun,
+		Steps: p.Steps, Changes: p.Changes, Counts: countChanges(p.Changes), Grants: p.Grants, To: p.To, Refusals: p.Refusals,
 		Unchanged: p.Unchanged, Notes: p.Notes, Fingerprint: p.Fingerprint,
 	}
 	for _, part := range p.Parts {
@@ -227,16 +204,6 @@ func installPlanDocument(p InstallPlan) InstallPlanDocument {
 		}
 		doc.Parts = append(doc.Parts, d)
 	}
-	for i := range p.Steps {
-		s := &p.Steps[i]
-		doc.Steps = append(doc.Steps, InstallStepDocument{
-			ID: s.ID, Kind: string(s.Kind), Part: s.Part, Release: s.Release, Namespace: s.Namespace, From: s.From, Version: s.Version,
-			Objects: s.Objects, Irreversible: s.Irreversible,
-		})
-	}
-	doc.To = p.To
-	doc.Changes, doc.Counts, doc.Refusals = p.Changes, countChanges(p.Changes), p.Refusals
-	doc.Grants = grantDocuments(p.Grants)
 	return doc
 }
 
@@ -262,17 +229,4 @@ func countChanges(all []install.ObjectChange) []InstallCountDocument {
 		counts = append(counts, *byKind[kind])
 	}
 	return counts
-}
-
-func grantDocuments(all []install.Grant) []InstallGrantDocument {
-	var out []InstallGrantDocument
-	for _, g := range all {
-		d := InstallGrantDocument{Part: g.Part, Role: g.Role, Binding: g.Binding, Namespace: g.Namespace, Subjects: g.Subjects, Aggregated: g.Aggregated, New: g.New}
-		if g.Known && !g.Aggregated {
-			rule := g.Rule
-			d.Rule = &rule
-		}
-		out = append(out, d)
-	}
-	return out
 }

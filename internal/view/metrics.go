@@ -28,22 +28,13 @@ type MetricsOptions struct {
 	// Namespace is that of the user: objects of others are shown with theirs.
 	Namespace string
 	Gaps      []object.Gap
-	// Ledger, Placement and Focus are what a FOCUS file is made of.
-	Ledger    *cost.Ledger
-	Placement *metrics.Attribution
-	Focus     FocusOptions
-	// Shape is the one that is wanted, since each takes time; 0 is all of them but
-	// that of a FOCUS file.
+	// Shape is the one that is wanted, since each takes time; 0 is all of them.
 	Shape Shape
 }
 
-// Metrics returns the answer of the metrics command. Its error is that a FOCUS file
-// cannot be made.
-func Metrics(r *cost.Report, o MetricsOptions) (Output, error) {
-	if o.Shape == FocusShape {
-		sheet, err := FocusCSV(o.Ledger, o.Reading, o.Placement, o.Focus)
-		return Output{Focus: sheet}, err
-	}
+// Metrics returns the answer of the metrics command, but for those in the formats of package
+// export and package focus.
+func Metrics(r *cost.Report, o MetricsOptions) Output {
 	v := metricsView{r: r, o: o, depthOf: map[*cost.Row]int{}}
 	v.cost, v.month = cost.Round(r, cost.ColumnCost, hourPlaces), cost.Round(r, cost.ColumnMonth, monthPlaces)
 	var a Output
@@ -63,13 +54,7 @@ func Metrics(r *cost.Report, o MetricsOptions) (Output, error) {
 	if wanted(NamesShape) {
 		a.Names = v.rowNames()
 	}
-	if wanted(CSVShape) {
-		a.CSV = MetricsCSV(r, o.Reading)
-	}
-	if wanted(FamiliesShape) {
-		a.Families = MetricsFamilies(r, o.Reading)
-	}
-	return a, nil
+	return a
 }
 
 // The decimal places in which people are shown money.
@@ -89,31 +74,6 @@ type metricsView struct {
 
 func (v *metricsView) instant() bool { return v.o.Reading.Instant() }
 
-// columns are those of numbers, by what a narrow terminal can do without.
-func (v *metricsView) columns() []Column {
-	number := func(name string, drop int) Column { return Column{Name: name, DropOrder: drop, Right: true} }
-	money := v.r.Currency
-	if v.instant() {
-		return []Column{
-			number("PODS", 2), number("CPU", 1), number("CPU REQ", 4), number("MEMORY", 1), number("MEM REQ", 4),
-			number("STORAGE", 3), number(money+"/HOUR", 5), number(money+"/MONTH", 0), number("EFFICIENCY", 6),
-		}
-	}
-	return []Column{
-		number("PODS", 2), number("CORE-H", 1), number("REQUESTED", 4), number("GIB-H", 1), number("REQUESTED", 4),
-		number("STORAGE GIB-H", 3), number(money, 0), number(money+"/MONTH", 5), number("EFFICIENCY", 6),
-	}
-}
-
-// cells are the numbers of a row, as columns.
-func (v *metricsView) cells(r *cost.Row) []Cell {
-	cells := []Cell{
-		v.pods(r), v.amount(r.Used, metrics.CPU), v.amount(r.Requested, metrics.CPU),
-		v.amount(r.Used, metrics.Memory), v.amount(r.Requested, metrics.Memory), v.amount(r.Claimed, metrics.Storage),
-	}
-	return append(cells, money(v.cost, r, hourPlaces), money(v.month, r, monthPlaces), v.efficiency(r))
-}
-
 // money is what is shown of a column; nothing for what has no cost of its own, or of
 // which no cost is known.
 func money(m cost.Money, r *cost.Row, places int32) Cell {
@@ -123,6 +83,9 @@ func money(m cost.Money, r *cost.Row, places int32) Cell {
 	}
 	return Cell{Text: d.StringFixed(places)}
 }
+
+func (v *metricsView) hourly(r *cost.Row) Cell  { return money(v.cost, r, hourPlaces) }
+func (v *metricsView) monthly(r *cost.Row) Cell { return money(v.month, r, monthPlaces) }
 
 // pods is how many pods count, and of how many of them the usage is known.
 func (v *metricsView) pods(r *cost.Row) Cell {
@@ -142,27 +105,28 @@ func (v *metricsView) efficiency(r *cost.Row) Cell {
 	return Cell{Text: r.Efficiency.Mul(decimal.New(100, 0)).StringFixed(0) + "%"}
 }
 
-// amount is a quantity for people; nothing where it is unknown.
-func (v *metricsView) amount(a metrics.Amounts, r metrics.Resource) Cell {
+// amount is a quantity of a row for people; nothing where it is unknown.
+func (v *metricsView) amount(amounts func(*cost.Row) metrics.Amounts, r metrics.Resource) func(*cost.Row) Cell {
+	return text(func(row *cost.Row) string { return v.amountText(amounts(row), r) })
+}
+
+func (v *metricsView) amountText(a metrics.Amounts, r metrics.Resource) string {
 	n, known := a[r]
-	if !known {
-		return Cell{}
+	switch {
+	case !known:
+		return ""
+	case r == metrics.Received, r == metrics.Sent:
+		return binary(n)
+	case r == metrics.CPU && v.instant():
+		return cores(n)
+	case r == metrics.CPU:
+		return n.StringFixed(hourPlaces)
+	case r.IsExtended():
+		return n.Round(hourPlaces).String()
+	case v.instant():
+		return binary(n)
 	}
-	switch r {
-	case metrics.CPU:
-		if v.instant() {
-			return Cell{Text: cores(n)}
-		}
-		return Cell{Text: n.StringFixed(hourPlaces)}
-	case metrics.Received, metrics.Sent:
-		return Cell{Text: binary(n)}
-	case metrics.Memory, metrics.Storage, metrics.Ephemeral:
-		if v.instant() {
-			return Cell{Text: binary(n)}
-		}
-		return Cell{Text: n.DivRound(gib, hourPlaces).StringFixed(hourPlaces)}
-	}
-	return Cell{Text: n.Round(hourPlaces).String()}
+	return n.DivRound(gib, hourPlaces).StringFixed(hourPlaces)
 }
 
 // cores are written as kubectl top does, in thousandths where there are few.
@@ -195,12 +159,13 @@ func binary(n decimal.Decimal) string {
 }
 
 func (v *metricsView) tree() *Tree {
-	t := &Tree{Columns: append([]Column{{Name: v.heading(), Truncate: Middle, MinWidth: leastName}}, v.columns()...)}
+	c := v.figureColumns()
+	t := &Tree{Columns: append([]Column{{Name: v.heading(), Truncate: Middle, MinWidth: leastName}}, c.heads()...)}
 	for _, r := range v.r.Rows {
-		t.Roots = append(t.Roots, v.line(r, nil, 0))
+		t.Roots = append(t.Roots, v.line(c, r, nil, 0))
 	}
 	if len(v.r.Rows) > 1 {
-		t.Roots = append(t.Roots, &TreeRow{Name: Cell{Text: "total"}, Mark: v.mark(&v.r.Total, nil), Cells: v.cells(&v.r.Total)})
+		t.Roots = append(t.Roots, &TreeRow{Name: Cell{Text: "total"}, Mark: v.mark(&v.r.Total, nil), Cells: c.cells(&v.r.Total)})
 	}
 	return t
 }
@@ -215,8 +180,8 @@ func (v *metricsView) heading() string {
 	return strings.ToUpper(v.o.By)
 }
 
-func (v *metricsView) line(r, above *cost.Row, depth int) *TreeRow {
-	l := &TreeRow{Name: Cell{Text: v.name(r)}, Mark: v.mark(r, above), Cells: v.cells(r)}
+func (v *metricsView) line(c columns[*cost.Row], r, above *cost.Row, depth int) *TreeRow {
+	l := &TreeRow{Name: Cell{Text: v.name(r)}, Mark: v.mark(r, above), Cells: c.cells(r)}
 	if r.Level == cost.LevelRest {
 		l.Name.Tone = Faint
 	}
@@ -224,7 +189,7 @@ func (v *metricsView) line(r, above *cost.Row, depth int) *TreeRow {
 		return l // The sums hold what is below.
 	}
 	for _, child := range r.Children {
-		l.Children = append(l.Children, v.line(child, r, depth+1))
+		l.Children = append(l.Children, v.line(c, child, r, depth+1))
 	}
 	return l
 }

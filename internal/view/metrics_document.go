@@ -1,11 +1,11 @@
 package view
 
 import (
-	"encoding/json"
 	"time"
 
 	"github.com/shopspring/decimal"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/document"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -14,14 +14,14 @@ import (
 // MetricsDocument is what stacks use and cost (docs/schema/metrics.json). Of an
 // instant, cpu is in cores, memory and storage in bytes; over a window they are in
 // core-hours and byte-hours. Network traffic is in bytes. What is unknown is left
-// out.
+// out. A cost.Report has decimals, and no money of a month.
 type MetricsDocument struct {
 	Head `json:",inline"`
 	// At is when it was measured, or the end of the window.
 	At string `json:"at"`
 	// Window is left out of an instant.
-	Window   WindowDocument `json:"window,omitzero"`
-	Currency string         `json:"currency"`
+	Window   document.Window `json:"window,omitzero"`
+	Currency string          `json:"currency"`
 	// Prices is the name of the price book.
 	Prices string `json:"prices"`
 	// Sharing says how what several stacks need is split.
@@ -32,19 +32,9 @@ type MetricsDocument struct {
 	GroupBy string               `json:"groupBy"`
 	Rows    []MetricsRowDocument `json:"rows"`
 	Total   MetricsRowDocument   `json:"total"`
-	Notes   []NoteDocument       `json:"notes"`
+	Notes   []document.Note      `json:"notes"`
 	Gaps    []object.Gap         `json:"gaps"`
 }
-
-// WindowDocument is a window of time: after From, and up to To.
-type WindowDocument struct {
-	From  string `json:"from"`
-	To    string `json:"to"`
-	Hours Number `json:"hours"`
-}
-
-// Number is an exact decimal. In JSON it is a number.
-type Number = json.Number
 
 // MetricsRowDocument is a row: an object, a group, or what has no other place.
 type MetricsRowDocument struct {
@@ -99,36 +89,18 @@ type CostDocument struct {
 	Parts map[string]Number `json:"parts,omitempty"`
 }
 
-// NoteDocument is something to know about the figures.
-type NoteDocument struct {
-	Source  string `json:"source,omitempty"`
-	About   string `json:"about,omitempty"`
-	Reason  string `json:"reason"`
-	Message string `json:"message"`
-	// Partial says that figures are less than the truth because of it.
-	Partial bool `json:"partial,omitempty"`
-}
-
-func number(d decimal.Decimal) Number { return Number(d.String()) }
-
 func (v *metricsView) document() MetricsDocument {
 	r := v.o.Reading
 	doc := MetricsDocument{
-		Head: Head{APIVersion, "Metrics"}, At: r.To.UTC().Format(time.RFC3339), Currency: v.r.Currency, Prices: v.o.Prices, Sharing: string(v.o.Sharing), Tenant: v.o.Tenant, GroupBy: v.o.By,
-		Total: v.rowDocument(&v.r.Total), Gaps: v.o.Gaps,
+		Head: headOf("Metrics"), At: r.To.UTC().Format(time.RFC3339), Currency: v.r.Currency, Prices: v.o.Prices, Sharing: string(v.o.Sharing), Tenant: v.o.Tenant, GroupBy: v.o.By,
+		Window: document.WindowOf(r), Total: v.rowDocument(&v.r.Total), Notes: document.NotesOf(r), Gaps: v.o.Gaps,
 	}
 	if doc.GroupBy == "" {
 		doc.GroupBy = "stack"
 	}
 	doc.Total.Level, doc.Total.Name = "total", "total"
-	if !r.Instant() {
-		doc.Window = WindowDocument{r.From.UTC().Format(time.RFC3339), r.To.UTC().Format(time.RFC3339), number(r.Hours)}
-	}
 	for _, row := range v.r.Rows {
 		doc.Rows = append(doc.Rows, v.rowsDocument(row))
-	}
-	for _, n := range r.Notes {
-		doc.Notes = append(doc.Notes, NoteDocument{n.Source, n.Subject, n.Reason, n.Message, n.LowersFigures})
 	}
 	return doc
 }
@@ -157,10 +129,10 @@ func (v *metricsView) rowDocument(r *cost.Row) MetricsRowDocument {
 		doc.Stack = r.Stack.String()
 	}
 	if r.Efficiency != nil {
-		doc.Efficiency = number(*r.Efficiency)
+		doc.Efficiency = document.NumberOf(*r.Efficiency)
 	}
 	if r.Of > 1 {
-		doc.Share, doc.SharedBy = number(r.Share), r.Of
+		doc.Share, doc.SharedBy = document.NumberOf(r.Share), r.Of
 	}
 	return doc
 }
@@ -170,40 +142,31 @@ func costDocument(r *cost.Row, instant bool) CostDocument {
 	switch {
 	case !r.Priced():
 	case instant:
-		doc.Hour, doc.Month = number(r.Cost), number(r.Cost.Mul(decimal.New(cost.HoursPerMonth, 0)))
+		doc.Hour, doc.Month = document.NumberOf(r.Cost), document.NumberOf(r.Cost.Mul(decimal.New(cost.HoursPerMonth, 0)))
 	default:
-		doc.Window = number(r.Cost)
+		doc.Window = document.NumberOf(r.Cost)
 	}
 	for part, c := range r.Costs {
 		if doc.Parts == nil {
 			doc.Parts = map[string]Number{}
 		}
-		doc.Parts[part] = number(c)
+		doc.Parts[part] = document.NumberOf(c)
 	}
 	return doc
 }
 
 func amountsDocument(a metrics.Amounts) AmountsDocument {
-	var doc AmountsDocument
-	for r, n := range a {
-		switch r {
-		case metrics.CPU:
-			doc.CPU = number(n)
-		case metrics.Memory:
-			doc.Memory = number(n)
-		case metrics.Storage:
-			doc.Storage = number(n)
-		case metrics.Ephemeral:
-			doc.Ephemeral = number(n)
-		case metrics.Received:
-			doc.Received = number(n)
-		case metrics.Sent:
-			doc.Sent = number(n)
-		default:
+	amount := func(r metrics.Resource) Number { return Number(a.Text(r)) }
+	doc := AmountsDocument{
+		CPU: amount(metrics.CPU), Memory: amount(metrics.Memory), Storage: amount(metrics.Storage), Ephemeral: amount(metrics.Ephemeral),
+		Received: amount(metrics.Received), Sent: amount(metrics.Sent),
+	}
+	for r := range a {
+		if r.IsExtended() {
 			if doc.Extended == nil {
 				doc.Extended = map[string]Number{}
 			}
-			doc.Extended[string(r)] = number(n)
+			doc.Extended[string(r)] = amount(r)
 		}
 	}
 	return doc

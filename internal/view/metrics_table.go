@@ -10,105 +10,131 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 )
 
+// figureColumns are those of numbers, by what a narrow terminal can do without. Over a window
+// the same figures are those of hours.
+func (v *metricsView) figureColumns() columns[*cost.Row] {
+	number := func(instant, window string, drop int, cell func(*cost.Row) Cell) column[*cost.Row] {
+		name := window
+		if v.instant() {
+			name = instant
+		}
+		return column[*cost.Row]{Column: Column{Name: name, DropOrder: drop, Right: true}, cell: cell}
+	}
+	hourDrop, monthDrop := 0, 5
+	if v.instant() {
+		hourDrop, monthDrop = 5, 0
+	}
+	money := v.r.Currency
+	return columns[*cost.Row]{
+		number("PODS", "PODS", 2, v.pods),
+		number("CPU", "CORE-H", 1, v.amount(used, metrics.CPU)),
+		number("CPU REQ", "REQUESTED", 4, v.amount(requested, metrics.CPU)),
+		number("MEMORY", "GIB-H", 1, v.amount(used, metrics.Memory)),
+		number("MEM REQ", "REQUESTED", 4, v.amount(requested, metrics.Memory)),
+		number("STORAGE", "STORAGE GIB-H", 3, v.amount(claimed, metrics.Storage)),
+		number(money+"/HOUR", money, hourDrop, v.hourly),
+		number(money+"/MONTH", money+"/MONTH", monthDrop, v.monthly),
+		number("EFFICIENCY", "EFFICIENCY", 6, v.efficiency),
+	}
+}
+
 // table is a line for each row of the first level, and the total.
 func (v *metricsView) table() *Table {
-	t := &Table{Columns: append([]Column{
-		{Name: "NAMESPACE", DropOrder: 3, Truncate: Middle, MinWidth: 12},
-		{Name: v.heading(), Truncate: Middle, MinWidth: leastName},
-	}, v.columns()...)}
-	objects := v.heading() == "OBJECT" || v.o.By == cost.ByResource
-	if !objects { // a namespace, a node or the value of a label is in no namespace
-		t.Columns = t.Columns[1:]
+	rows := slices.Clone(v.r.Rows)
+	if len(rows) > 1 {
+		rows = append(rows, &v.r.Total)
 	}
-	add := func(r *cost.Row, namespace, name string) {
-		cells := []Cell{{Text: name}}
-		if objects {
-			cells = []Cell{{Text: namespace}, {Text: name}}
+	c := columns[*cost.Row]{{Column: Column{Name: v.heading(), Truncate: Middle, MinWidth: leastName}, cell: text(func(r *cost.Row) string {
+		switch ref := r.Ref; {
+		case r == &v.r.Total:
+			return "total"
+		case ref.Kind != "":
+			ref.Namespace, ref.Group = "", ""
+			return ref.String()
 		}
-		t.Rows = append(t.Rows, append(cells, v.cells(r)...))
+		return r.Name
+	})}}
+	// A namespace, a node or the value of a label is in no namespace.
+	if v.heading() == "OBJECT" || v.o.By == cost.ByResource {
+		c = append(columns[*cost.Row]{{Column: Column{Name: "NAMESPACE", DropOrder: 3, Truncate: Middle, MinWidth: 12}, cell: text(func(r *cost.Row) string { return r.Ref.Namespace })}}, c...)
 	}
-	for _, r := range v.r.Rows {
-		ref := r.Ref
-		ref.Namespace, ref.Group = "", ""
-		name := r.Name
-		if ref.Kind != "" {
-			name = ref.String()
-		}
-		add(r, r.Ref.Namespace, name)
-	}
-	if len(v.r.Rows) > 1 {
-		add(&v.r.Total, "", "total")
-	}
-	return t
+	return append(c, v.figureColumns()...).table(rows)
 }
 
 // wide is a line for every row, with all that is known; nothing of it is cut.
 func (v *metricsView) wide() *Table {
-	extended := v.extended()
-	t := &Table{Columns: []Column{{Name: "LEVEL"}, {Name: "STACK"}, {Name: "NAMESPACE"}, {Name: "OBJECT"}}}
-	number := func(names ...string) {
-		for _, n := range names {
-			t.Columns = append(t.Columns, Column{Name: n, Right: true})
-		}
-	}
-	number("PODS", "MEASURED", "CPU", "CPU REQ", "CPU LIMIT", "MEMORY", "MEM REQ", "MEM LIMIT", "STORAGE", "STORAGE USED", "EPHEMERAL", "RECEIVED", "SENT")
-	for _, r := range extended {
-		number(strings.ToUpper(string(r)))
-	}
-	number("SHARE", v.r.Currency+v.per("/HOUR"), v.r.Currency+"/MONTH", "EFFICIENCY")
-	t.Columns = append(t.Columns, Column{Name: "NOTE"})
+	var rows []*cost.Row
 	v.each(func(r *cost.Row) {
-		if v.depthOf[r] >= v.o.Depth && v.o.Depth > 0 {
-			return
+		if v.depthOf[r] < v.o.Depth || v.o.Depth == 0 {
+			rows = append(rows, r)
 		}
-		t.Rows = append(t.Rows, v.wideRow(r, extended))
 	})
-	t.Rows = append(t.Rows, v.wideRow(&v.r.Total, extended))
-	return t
+	return v.wideColumns().wideTable(append(rows, &v.r.Total))
 }
 
-// per is left out of the head of what a window cost.
-func (v *metricsView) per(hour string) string {
+func (v *metricsView) wideColumns() columns[*cost.Row] {
+	var c columns[*cost.Row]
+	words := func(name string, value func(*cost.Row) string) {
+		c = append(c, column[*cost.Row]{Column: Column{Name: name}, cell: text(value)})
+	}
+	number := func(name string, cell func(*cost.Row) Cell) {
+		c = append(c, column[*cost.Row]{Column: Column{Name: name, Right: true}, cell: cell})
+	}
+	words("LEVEL", func(r *cost.Row) string {
+		if r == &v.r.Total {
+			return "total"
+		}
+		return string(r.Level)
+	})
+	words("STACK", func(r *cost.Row) string { return refID(r.Stack) })
+	words("NAMESPACE", func(r *cost.Row) string { return r.Ref.Namespace })
+	words("OBJECT", v.full)
+	number("PODS", text(func(r *cost.Row) string { return strconv.Itoa(r.Pods) }))
+	number("MEASURED", text(func(r *cost.Row) string { return strconv.Itoa(r.Measured) }))
+	for _, res := range []struct {
+		head string
+		metrics.Resource
+	}{{"CPU", metrics.CPU}, {"MEM", metrics.Memory}} {
+		number(strings.Replace(res.head, "MEM", "MEMORY", 1), v.amount(used, res.Resource))
+		number(res.head+" REQ", v.amount(requested, res.Resource))
+		number(res.head+" LIMIT", v.amount(limited, res.Resource))
+	}
+	number("STORAGE", v.amount(claimed, metrics.Storage))
+	number("STORAGE USED", v.amount(used, metrics.Storage))
+	number("EPHEMERAL", v.amount(used, metrics.Ephemeral))
+	number("RECEIVED", v.traffic(metrics.Received))
+	number("SENT", v.traffic(metrics.Sent))
+	for _, res := range v.extended() {
+		number(strings.ToUpper(string(res)), v.amount(requested, res))
+	}
+	number("SHARE", text(func(r *cost.Row) string {
+		if r.Of > 1 {
+			return percent(r.Share)
+		}
+		return ""
+	}))
+	hour := v.r.Currency // of the whole window
 	if v.instant() {
-		return hour
+		hour += "/HOUR"
 	}
-	return ""
-}
-
-func (v *metricsView) wideRow(r *cost.Row, extended []metrics.Resource) []Cell {
-	text := func(s string) Cell { return Cell{Text: s} }
-	name, stack := v.full(r), ""
-	if r.Stack.Kind != "" {
-		stack = r.Stack.String()
-	}
-	level := string(r.Level)
-	if r == &v.r.Total {
-		level, name = "total", ""
-	}
-	row := []Cell{text(level), text(stack), text(r.Ref.Namespace), text(name), text(strconv.Itoa(r.Pods)), text(strconv.Itoa(r.Measured))}
-	for _, res := range []metrics.Resource{metrics.CPU, metrics.Memory} {
-		row = append(row, v.amount(r.Used, res), v.amount(r.Requested, res), v.amount(r.Limited, res))
-	}
-	row = append(row, v.amount(r.Claimed, metrics.Storage), v.amount(r.Used, metrics.Storage), v.amount(r.Used, metrics.Ephemeral), v.traffic(r, metrics.Received), v.traffic(r, metrics.Sent))
-	for _, res := range extended {
-		row = append(row, v.amount(r.Requested, res))
-	}
-	share := ""
-	if r.Of > 1 {
-		share = percent(r.Share)
-	}
-	return append(row, text(share), money(v.cost, r, hourPlaces), money(v.month, r, monthPlaces), v.efficiency(r), text(v.note(r)))
+	number(hour, v.hourly)
+	number(v.r.Currency+"/MONTH", v.monthly)
+	number("EFFICIENCY", v.efficiency)
+	words("NOTE", v.note)
+	return c
 }
 
 // traffic is what went over the network, or since when it is counted.
-func (v *metricsView) traffic(r *cost.Row, res metrics.Resource) Cell {
-	if c := v.amount(r.Used, res); c.Text != "" {
-		return c
-	}
-	if c := v.amount(r.Counters, res); c.Text != "" {
-		return Cell{Text: c.Text + " since start"}
-	}
-	return Cell{}
+func (v *metricsView) traffic(res metrics.Resource) func(*cost.Row) Cell {
+	return text(func(r *cost.Row) string {
+		if use := v.amountText(r.Used, res); use != "" {
+			return use
+		}
+		if counted := v.amountText(r.Counters, res); counted != "" {
+			return counted + " since start"
+		}
+		return ""
+	})
 }
 
 func (v *metricsView) note(r *cost.Row) string {
@@ -120,8 +146,8 @@ func (v *metricsView) note(r *cost.Row) string {
 		words = append(words, "host network")
 	}
 	for _, res := range []metrics.Resource{metrics.Received, metrics.Sent} {
-		if c := v.amount(r.HostTraffic, res); c.Text != "" {
-			words = append(words, string(res)+" of its host: "+c.Text)
+		if bytes := v.amountText(r.HostTraffic, res); bytes != "" {
+			words = append(words, string(res)+" of its host: "+bytes)
 		}
 	}
 	return strings.Join(words, "; ")
@@ -129,7 +155,10 @@ func (v *metricsView) note(r *cost.Row) string {
 
 // full is the name of a row where it stands alone.
 func (v *metricsView) full(r *cost.Row) string {
-	if r.Ref.Kind == "" {
+	switch {
+	case r == &v.r.Total:
+		return ""
+	case r.Ref.Kind == "":
 		return r.Name
 	}
 	ref := r.Ref
@@ -157,7 +186,7 @@ func (v *metricsView) each(f func(*cost.Row)) {
 func (v *metricsView) extended() []metrics.Resource {
 	all := map[metrics.Resource]bool{}
 	for r := range v.r.Total.Requested {
-		if !isCommon(r) {
+		if r.IsExtended() {
 			all[r] = true
 		}
 	}

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"iter"
 	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -19,16 +20,25 @@ type names struct {
 // newNames returns the names of the objects, of which home is the namespace that
 // need not be written.
 func newNames(g *graph.Graph, home string, ids []graph.ID) names {
-	n := names{g: g, home: home, twice: map[string]bool{}}
-	group := map[string]string{}
-	for _, id := range ids {
-		r := g.Ref(id)
+	return names{g, home, twiceKinds(func(yield func(object.Ref) bool) {
+		for _, id := range ids {
+			if !yield(g.Ref(id)) {
+				return
+			}
+		}
+	})}
+}
+
+// twiceKinds are the kinds that two groups have.
+func twiceKinds(refs iter.Seq[object.Ref]) map[string]bool {
+	twice, group := map[string]bool{}, map[string]string{}
+	for r := range refs {
 		if first, ok := group[r.Kind]; ok && first != r.Group {
-			n.twice[r.Kind] = true
+			twice[r.Kind] = true
 		}
 		group[r.Kind] = r.Group
 	}
-	return n
+	return twice
 }
 
 func (n names) text(id graph.ID) string { return written(n.g.Ref(id), n.home, n.twice) }

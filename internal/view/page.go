@@ -29,3 +29,18 @@ type Pair struct{ Term, Text string }
 
 // Item is a head, what is to be said beside it, and a text below it.
 type Item struct{ Head, Note, Text string }
+
+// PairsOf is a block of terms, each with its text after it; it leaves out terms of which there
+// is nothing to say, and is empty for none.
+func PairsOf(termsAndTexts ...string) []Block {
+	var pairs []Pair
+	for i := 0; i+1 < len(termsAndTexts); i += 2 {
+		if text := termsAndTexts[i+1]; text != "" {
+			pairs = append(pairs, Pair{termsAndTexts[i], text})
+		}
+	}
+	if pairs == nil {
+		return nil
+	}
+	return []Block{{Pairs: pairs}}
+}

@@ -7,7 +7,7 @@ import (
 
 // Path returns the answer of the path command.
 func Path(g *graph.Graph, from, to graph.ID, steps []graph.Step, found bool) Output {
-	doc := PathDocument{Head: Head{APIVersion, "Path"}, From: g.Ref(from).String(), To: g.Ref(to).String(), Found: found, Gaps: g.Gaps()}
+	doc := PathDocument{Head: headOf("Path"), From: g.Ref(from).String(), To: g.Ref(to).String(), Found: found, Gaps: g.Gaps()}
 	var ids []graph.ID
 	if found {
 		ids = append(ids, from)

@@ -31,7 +31,7 @@ type PreflightDocument struct {
 
 func (p *preflightView) document() PreflightDocument {
 	return PreflightDocument{
-		Head: Head{PreflightVersion, "Preflight"}, Verdict: p.r.Verdict, Summary: PreflightVerdict(p.r, p.o), Objects: p.o.Objects, Pods: p.r.Pods,
+		Head: Head{APIVersion: PreflightVersion, Kind: "Preflight"}, Verdict: p.r.Verdict, Summary: PreflightVerdict(p.r, p.o), Objects: p.o.Objects, Pods: p.r.Pods,
 		FromScratch: p.o.FromScratch, DryRun: p.o.Server, Findings: p.r.Findings, Placement: p.r.Placement, NotChecked: p.r.NotChecked,
 		AutoscalerNote: p.r.AutoscalerNote, Gaps: p.o.Gaps,
 	}

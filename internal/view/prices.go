@@ -108,7 +108,7 @@ type UnitPriceDocument struct {
 
 // NodePrices returns the answer of prices show --nodes.
 func NodePrices(b *cost.Book, nodes []metrics.Node, namespace string, gaps []object.Gap) Output {
-	doc := NodePricesDocument{Head: Head{APIVersion, "NodePrices"}, Book: b.Name, Currency: b.Currency, Namespace: namespace, Gaps: gaps}
+	doc := NodePricesDocument{Head: headOf("NodePrices"), Book: b.Name, Currency: b.Currency, Namespace: namespace, Gaps: gaps}
 	var rows []nodePrice
 	for i := range nodes {
 		r := nodePrice{node: &nodes[i], rates: b.Node(&nodes[i], namespace)}

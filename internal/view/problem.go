@@ -34,16 +34,8 @@ func Problems(s *graph.Stack, problems []graph.Problem, namespace string) Output
 		{Column: Column{Name: "FIELD"}, in: wideOnly, cell: text(func(p *graph.Problem) string { return p.Field })},
 		{Column: Column{Name: "MESSAGE", OwnLine: true, Truncate: End, MinWidth: leastWhy}, cell: text(func(p *graph.Problem) string { return p.Message })},
 	}
-	doc := ProblemsDocument{Head: Head{APIVersion, "Problems"}, Roots: refs(g, s.Roots()), Problems: problemDocuments(problems), Gaps: g.Gaps()}
+	doc := ProblemsDocument{Head: headOf("Problems"), Roots: refs(g, s.Roots()), Problems: problems, Gaps: g.Gaps()}
 	return Output{Document: doc, Names: names, Tree: c.tree(rows), Table: c.table(rows), Wide: c.wideTable(rows)}
-}
-
-func problemDocuments(problems []graph.Problem) []ProblemDocument {
-	out := make([]ProblemDocument, 0, len(problems))
-	for _, p := range problems {
-		out = append(out, ProblemDocument{Object: p.Object.String(), Severity: p.Severity.String(), Reason: p.Reason, Message: p.Message, Related: refID(p.Related), Field: p.Field})
-	}
-	return out
 }
 
 func toneOf(s graph.Severity) Tone {

@@ -5,7 +5,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
-// DriftDocument is a field of a held target that was changed since.
+// DriftDocument is a field of a held target that was changed since, with the values as JSON text
+// and the ways to resolve it.
 type DriftDocument struct {
 	App    string `json:"app"`
 	Signal string `json:"signal"`
@@ -17,16 +18,10 @@ type DriftDocument struct {
 	Held    string `json:"held,omitempty"`
 	Current string `json:"current,omitempty"`
 	// Manager is the field manager that owns it now, At when that wrote.
-	Manager string                `json:"manager,omitempty"`
-	At      string                `json:"at,omitempty"`
-	Message string                `json:"message"`
-	Choices []DriftChoiceDocument `json:"choices"`
-}
-
-// DriftChoiceDocument is a way to resolve a drift.
-type DriftChoiceDocument struct {
-	Description string `json:"description"`
-	Command     string `json:"command"`
+	Manager string            `json:"manager,omitempty"`
+	At      string            `json:"at,omitempty"`
+	Message string            `json:"message"`
+	Choices []regulate.Choice `json:"choices"`
 }
 
 func (o RegulationOptions) drifts() []DriftDocument {
@@ -34,14 +29,11 @@ func (o RegulationOptions) drifts() []DriftDocument {
 	for i := range o.Drifts {
 		d := &o.Drifts[i]
 		now := changeDocuments([]regulate.Change{{Path: d.Change.Path, ExistedBefore: d.Change.ExistsAfter, Before: d.Change.After, ExistsAfter: d.Has, After: d.Is}})[0]
-		doc := DriftDocument{
+		out = append(out, DriftDocument{
 			App: d.App, Signal: d.Signal, Hold: d.Hold, Path: now.Path, Held: now.Before, Current: now.After, Manager: d.By, At: moment(d.At), Message: d.Text(),
-			Target: object.Ref{Kind: d.Target.Kind, Group: groupOf(d.Target.APIVersion), Namespace: d.Target.Namespace, Name: d.Target.Name}.String(),
-		}
-		for _, c := range d.Choices(o.System) {
-			doc.Choices = append(doc.Choices, DriftChoiceDocument{c.What, c.Command})
-		}
-		out = append(out, doc)
+			Target:  object.Ref{Kind: d.Target.Kind, Group: groupOf(d.Target.APIVersion), Namespace: d.Target.Namespace, Name: d.Target.Name}.String(),
+			Choices: d.Choices(o.System),
+		})
 	}
 	return out
 }

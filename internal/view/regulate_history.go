@@ -9,7 +9,7 @@ import (
 
 // RegulationHistory shows what was done, the oldest first.
 func RegulationHistory(records []regulate.Record, o RegulationOptions) Output {
-	d := RegulationHistoryDocument{Head: Head{APIVersion, "RegulationHistory"}, System: o.System, Namespace: o.Namespace}
+	d := RegulationHistoryDocument{Head: headOf("RegulationHistory"), System: o.System, Namespace: o.Namespace}
 	a := Output{Table: recordTable(records, time.RFC3339)}
 	for i := range records {
 		d.Records = append(d.Records, recordDocument(&records[i]))
@@ -21,10 +21,9 @@ func RegulationHistory(records []regulate.Record, o RegulationOptions) Output {
 // RegulationDone shows what was done just now, what could not be, and what of the plan
 // waits or was refused; r is the health of what was recovered, and may be nil.
 func RegulationDone(out *regulate.Outcome, p *regulate.Plan, r *restored.Report, o RegulationOptions) Output {
-	plan := (&planView{p: p, w: &regulate.SystemState{}, o: o}).document()
 	d := RegulationDoneDocument{
-		Head: Head{APIVersion, "RegulationDone"}, System: o.System, Namespace: o.Namespace,
-		Pending: plan.Pending, Refused: plan.Refused, Restored: restoredDocument(r),
+		Head: headOf("RegulationDone"), System: o.System, Namespace: o.Namespace,
+		Pending: p.Pending, Refused: p.Refused, Restored: r,
 	}
 	for i := range out.Done {
 		d.Done = append(d.Done, recordDocument(&out.Done[i]))
@@ -71,32 +70,17 @@ type RegulationHistoryDocument struct {
 // (docs/schema/regulate-done.json).
 type RegulationDoneDocument struct {
 	Head      `json:",inline"`
-	System    string                `json:"system"`
-	Namespace string                `json:"namespace"`
-	Done      []RecordDocument      `json:"done"`
-	Failed    []RecordDocument      `json:"failed"`
-	Pending   []PlanPendingDocument `json:"pending"`
-	Refused   []PlanRefusalDocument `json:"refused"`
+	System    string             `json:"system"`
+	Namespace string             `json:"namespace"`
+	Done      []RecordDocument   `json:"done"`
+	Failed    []RecordDocument   `json:"failed"`
+	Pending   []regulate.Wait    `json:"pending"`
+	Refused   []regulate.Refusal `json:"refused"`
 	// Restored is the health of the recovered apps; absent where there are none.
-	Restored *RestoredDocument `json:"restored,omitempty"`
+	Restored *restored.Report `json:"restored,omitempty"`
 }
 
-// RestoredDocument is the health of the objects that an undo restored.
-type RestoredDocument struct {
-	Healthy bool     `json:"healthy"`
-	Message string   `json:"message,omitempty"`
-	Help    []string `json:"help,omitempty"`
-	Deleted []string `json:"deleted,omitempty"`
-}
-
-func restoredDocument(r *restored.Report) *RestoredDocument {
-	if r == nil {
-		return nil
-	}
-	return &RestoredDocument{Healthy: r.Healthy, Message: r.Message, Help: r.Help, Deleted: refTexts(r.Deleted)}
-}
-
-// RecordDocument is one thing that was done.
+// RecordDocument is one thing that was done. A journal stores it with other names.
 type RecordDocument struct {
 	At     string `json:"at"`
 	Hold   int    `json:"hold,omitempty"`
@@ -128,8 +112,8 @@ type RegulationRun struct {
 // RegulationRan is the document of a run; there is no other shape of it.
 func RegulationRan(r RegulationRun, o RegulationOptions) Output {
 	d := RegulationRunDocument{
-		Head: Head{APIVersion, "RegulationRun"}, System: o.System, Namespace: o.Namespace,
-		App: r.App, Command: r.Command, ExitCode: r.ExitCode, StillHeld: r.Left, Held: recordDocuments(r.Held), Recovered: recordDocuments(r.Freed), Restored: restoredDocument(r.Restored),
+		Head: headOf("RegulationRun"), System: o.System, Namespace: o.Namespace,
+		App: r.App, Command: r.Command, ExitCode: r.ExitCode, StillHeld: r.Left, Held: recordDocuments(r.Held), Recovered: recordDocuments(r.Freed), Restored: r.Restored,
 	}
 	return Output{Document: d}
 }
@@ -161,5 +145,5 @@ type RegulationRunDocument struct {
 	Held      []RecordDocument `json:"held"`
 	Recovered []RecordDocument `json:"recovered"`
 	// Restored is the health of those that were recovered; absent where there are none.
-	Restored *RestoredDocument `json:"restored,omitempty"`
+	Restored *restored.Report `json:"restored,omitempty"`
 }

@@ -1,8 +1,10 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -29,6 +31,56 @@ type NeighbourRule struct {
 	Cascade bool
 }
 
+// NeighboursDocument is who is signalled when apps are in trouble, for machines
+// (docs/schema/regulate-neighbours.json).
+type NeighboursDocument struct {
+	Head      `json:",inline"`
+	System    string         `json:"system"`
+	Namespace string         `json:"namespace"`
+	Apps      []AppInTrouble `json:"apps"`
+	Gaps      []object.Gap   `json:"gaps"`
+}
+
+// AppInTrouble is an app and who is signalled when it is in trouble.
+type AppInTrouble struct {
+	App        string         `json:"app"`
+	Neighbours []SignalTarget `json:"neighbours"`
+	// StopOrder and RecoverOrder are those that a rule signals, or all of them where there
+	// are no rules, in waves.
+	StopOrder    [][]string `json:"stopOrder"`
+	RecoverOrder [][]string `json:"recoverOrder"`
+}
+
+// SignalTarget is one that is signalled.
+type SignalTarget struct {
+	App string `json:"app"`
+	// Path leads from it to the app in trouble; empty where only a rule names it.
+	Path    []NeedStep     `json:"path"`
+	Signals []SignalByRule `json:"signals"`
+}
+
+// SignalByRule is a signal, and the rule that sends it.
+type SignalByRule struct {
+	Signal string `json:"signal"`
+	Rule   string `json:"rule"`
+}
+
+// NeedStep is that one app needs another, and how that is known.
+type NeedStep struct {
+	From     string `json:"from"`
+	To       string `json:"to"`
+	Declared bool   `json:"declared"`
+	Reason   string `json:"reason,omitempty"`
+	Inferred bool   `json:"inferred"`
+	// Objects are the way from an object of the one app to one of the other, and Why the
+	// evidence of its first step; absent where only the manifest says so.
+	Objects []object.Ref `json:"objects,omitempty"`
+	Rule    string       `json:"rule,omitempty"`
+	Why     string       `json:"why,omitempty"`
+
+	need *regulate.Need
+}
+
 // Neighbours shows who is signalled when an app is in trouble, and by which evidence
 // they need it.
 func Neighbours(w *regulate.SystemState, o NeighbourOptions) Output {
@@ -38,11 +90,12 @@ func Neighbours(w *regulate.SystemState, o NeighbourOptions) Output {
 			v.apps = append(v.apps, v.app(name))
 		}
 	}
-	a := Output{Tree: v.tree(), Table: v.table(), Diagram: v.net(), Document: v.document(), Names: []string{}}
-	for _, app := range v.apps {
-		for _, n := range app.neighbours {
-			if !slices.Contains(a.Names, n.app) {
-				a.Names = append(a.Names, n.app)
+	doc := NeighboursDocument{Head: headOf("Neighbours"), System: o.System, Namespace: o.Namespace, Apps: v.apps, Gaps: o.Gaps}
+	a := Output{Tree: v.tree(), Table: v.table(), Diagram: v.net(), Document: doc, Names: []string{}}
+	for i := range v.apps {
+		for _, n := range v.apps[i].Neighbours {
+			if !slices.Contains(a.Names, n.App) {
+				a.Names = append(a.Names, n.App)
 			}
 		}
 	}
@@ -52,51 +105,68 @@ func Neighbours(w *regulate.SystemState, o NeighbourOptions) Output {
 type neighbourView struct {
 	w    *regulate.SystemState
 	o    NeighbourOptions
-	apps []appInTrouble
+	apps []AppInTrouble
 }
 
-// appInTrouble is an app, and who is signalled when it is in trouble.
-type appInTrouble struct {
-	app        string
-	neighbours []signalTarget
-}
-
-// signalTarget is one that is.
-type signalTarget struct {
-	app string
-	way []regulate.Need // none for one that a rule names and that needs nothing of it
-	by  []NeighbourRule
-}
-
-func (v *neighbourView) app(name string) appInTrouble {
-	t := appInTrouble{app: name}
+func (v *neighbourView) app(name string) AppInTrouble {
+	t := AppInTrouble{App: name}
 	direct := regulate.Neighbours(v.w, name, false)
 	for _, n := range regulate.Neighbours(v.w, name, true) {
 		near := slices.ContainsFunc(direct, func(d regulate.Neighbour) bool { return d.App == n.App })
-		s := signalTarget{app: n.App, way: n.Way}
-		for _, r := range v.o.Rules {
-			if r.about(name) && r.reaches(n.App, near) {
-				s.by = append(s.by, r)
+		s := SignalTarget{App: n.App, Path: needSteps(n)}
+		for i := range v.o.Rules {
+			if r := &v.o.Rules[i]; r.about(name) && r.reaches(n.App, near) {
+				s.Signals = append(s.Signals, SignalByRule{r.Signal, r.Name})
 			}
 		}
-		if near || v.o.Cascade || len(s.by) > 0 {
-			t.neighbours = append(t.neighbours, s)
+		if near || v.o.Cascade || len(s.Signals) > 0 {
+			t.Neighbours = append(t.Neighbours, s)
 		}
 	}
-	for _, r := range v.o.Rules {
+	v.addNamed(&t)
+	var apps []string
+	for _, s := range t.Neighbours {
+		if len(s.Signals) > 0 || len(v.o.Rules) == 0 {
+			apps = append(apps, s.App)
+		}
+	}
+	t.StopOrder, t.RecoverOrder = regulate.StopOrder(v.w, apps), regulate.RecoverOrder(v.w, apps)
+	return t
+}
+
+// addNamed adds the apps that rules name although they need nothing of the one in trouble.
+func (v *neighbourView) addNamed(t *AppInTrouble) {
+	for i := range v.o.Rules {
+		r := &v.o.Rules[i]
 		for _, to := range r.To {
-			if !r.about(name) || to == name || slices.ContainsFunc(t.neighbours, func(s signalTarget) bool { return s.app == to && len(s.way) > 0 }) {
+			at := slices.IndexFunc(t.Neighbours, func(s SignalTarget) bool { return s.App == to })
+			if !r.about(t.App) || to == t.App || at >= 0 && len(t.Neighbours[at].Path) > 0 {
 				continue
 			}
-			i := slices.IndexFunc(t.neighbours, func(s signalTarget) bool { return s.app == to })
-			if i < 0 {
-				i = len(t.neighbours)
-				t.neighbours = append(t.neighbours, signalTarget{app: to})
+			if at < 0 {
+				at = len(t.Neighbours)
+				t.Neighbours = append(t.Neighbours, SignalTarget{App: to})
 			}
-			t.neighbours[i].by = append(t.neighbours[i].by, r)
+			t.Neighbours[at].Signals = append(t.Neighbours[at].Signals, SignalByRule{r.Signal, r.Name})
 		}
 	}
-	return t
+}
+
+func needSteps(n regulate.Neighbour) []NeedStep {
+	var out []NeedStep
+	from := n.App
+	for i := range n.Way {
+		need := &n.Way[i]
+		step := NeedStep{From: from, To: need.App, Declared: need.Declared, Reason: need.Reason, Inferred: !need.Declared && need.Edge.Inferred, need: need}
+		if need.From != (object.Ref{}) {
+			step.Rule, step.Why, step.Objects = need.Edge.Rule, need.Edge.Why(), need.Path
+			if len(need.Path) == 0 {
+				step.Objects = []object.Ref{need.From, need.To}
+			}
+		}
+		out, from = append(out, step), need.App
+	}
+	return out
 }
 
 func (r *NeighbourRule) about(app string) bool { return r.App == "" || r.App == app }
@@ -109,18 +179,6 @@ func (r *NeighbourRule) reaches(app string, near bool) bool {
 	return near || r.Cascade
 }
 
-// orders are the apps of which some rule sends a signal, or all where there are no rules, in
-// waves.
-func (v *neighbourView) orders(t *appInTrouble) (stop, recoverOrder [][]string) {
-	var apps []string
-	for _, s := range t.neighbours {
-		if len(s.by) > 0 || len(v.o.Rules) == 0 {
-			apps = append(apps, s.app)
-		}
-	}
-	return regulate.StopOrder(v.w, apps), regulate.RecoverOrder(v.w, apps)
-}
-
 func (v *neighbourView) tree() *Tree {
 	t := &Tree{Columns: []Column{
 		{Name: "APP", Truncate: Middle, MinWidth: leastName},
@@ -129,17 +187,17 @@ func (v *neighbourView) tree() *Tree {
 	}}
 	for i := range v.apps {
 		app := &v.apps[i]
-		line := &TreeRow{Name: Cell{Text: app.app}, Cells: []Cell{{}, {}}}
-		if len(app.neighbours) == 0 {
+		line := &TreeRow{Name: Cell{Text: app.App}, Cells: []Cell{{}, {}}}
+		if len(app.Neighbours) == 0 {
 			line.Cells[1] = Cell{"no dependents", Faint}
 		}
-		for j := range app.neighbours {
-			line.Children = append(line.Children, v.line(app.app, &app.neighbours[j]))
+		for j := range app.Neighbours {
+			line.Children = append(line.Children, v.line(app.App, &app.Neighbours[j]))
 		}
-		if stop, recoverOrder := v.orders(app); len(stop) > 1 || len(recoverOrder) > 1 {
+		if len(app.StopOrder) > 1 || len(app.RecoverOrder) > 1 {
 			line.Children = append(line.Children,
-				&TreeRow{Name: Cell{"order of Stop", Faint}, Cells: []Cell{{}, {inWaves(stop), Faint}}},
-				&TreeRow{Name: Cell{"order of Recover", Faint}, Cells: []Cell{{}, {inWaves(recoverOrder), Faint}}})
+				&TreeRow{Name: Cell{"order of Stop", Faint}, Cells: []Cell{{}, {inWaves(app.StopOrder), Faint}}},
+				&TreeRow{Name: Cell{"order of Recover", Faint}, Cells: []Cell{{}, {inWaves(app.RecoverOrder), Faint}}})
 		}
 		t.Roots = append(t.Roots, line)
 	}
@@ -154,26 +212,23 @@ func inWaves(waves [][]string) string {
 	return strings.Join(out, "; then ")
 }
 
-func (v *neighbourView) line(app string, s *signalTarget) *TreeRow {
-	line := &TreeRow{Name: Cell{Text: s.app}, Cells: []Cell{{Text: signalsOf(s)}, {v.reason(app, s), Faint}}}
-	if len(s.by) == 0 {
+func (v *neighbourView) line(app string, s *SignalTarget) *TreeRow {
+	line := &TreeRow{Name: Cell{Text: s.App}, Cells: []Cell{{Text: signalsOf(s)}, {v.reason(app, s), Faint}}}
+	if len(s.Signals) == 0 && len(v.o.Rules) > 0 {
 		line.Cells[0] = Cell{"no rule", Faint}
-		if len(v.o.Rules) == 0 {
-			line.Cells[0].Text = ""
-		}
 	}
 	return line
 }
 
 // signalsOf is what an app gets, by which rules: Stop (trouble, upgrade), drain (keep).
-func signalsOf(s *signalTarget) string {
+func signalsOf(s *SignalTarget) string {
 	var signals, out []string
 	rules := map[string][]string{}
-	for _, r := range s.by {
-		if rules[r.Signal] == nil {
-			signals = append(signals, r.Signal)
+	for _, sent := range s.Signals {
+		if rules[sent.Signal] == nil {
+			signals = append(signals, sent.Signal)
 		}
-		rules[r.Signal] = append(rules[r.Signal], r.Name)
+		rules[sent.Signal] = append(rules[sent.Signal], sent.Rule)
 	}
 	for _, signal := range signals {
 		out = append(out, fmt.Sprintf("%s (%s)", signal, strings.Join(rules[signal], ", ")))
@@ -181,59 +236,56 @@ func signalsOf(s *signalTarget) string {
 	return strings.Join(out, ", ")
 }
 
-func (v *neighbourView) reason(app string, s *signalTarget) string {
-	if len(s.way) == 0 {
+func (v *neighbourView) reason(app string, s *SignalTarget) string {
+	switch len(s.Path) {
+	case 0:
 		return "the rule names it; it needs nothing of " + app
-	}
-	if len(s.way) == 1 {
-		return v.evidence(&s.way[0])
+	case 1:
+		return v.evidence(&s.Path[0])
 	}
 	var out []string
-	from := s.app
-	for i := range s.way {
-		out = append(out, fmt.Sprintf("%s needs %s: %s", from, s.way[i].App, v.evidence(&s.way[i])))
-		from = s.way[i].App
+	for i := range s.Path {
+		step := &s.Path[i]
+		out = append(out, fmt.Sprintf("%s needs %s: %s", step.From, step.To, v.evidence(step)))
 	}
 	return strings.Join(out, "; ")
 }
 
 // evidence is by what a need is known: Deployment/web -> Service/db: FIELD = "db".
-func (v *neighbourView) evidence(n *regulate.Need) string {
+func (v *neighbourView) evidence(s *NeedStep) string {
 	var words []string
-	if n.Declared {
-		words = append(words, "declared: "+declaredWhy(n))
+	if s.Declared {
+		words = append(words, "declared: "+cmp.Or(s.Reason, "the manifest declares it"))
 	}
-	if n.From != (object.Ref{}) {
-		path := n.Path
-		if len(path) == 0 {
-			path = []object.Ref{n.From, n.To}
-		}
+	if len(s.Objects) > 0 {
 		var names []string
-		for _, r := range path {
+		for _, r := range s.Objects {
 			names = append(names, written(r, v.o.Namespace, nil))
 		}
-		words = append(words, surely(strings.Join(names, " -> ")+": "+n.Edge.Why(), n.Edge))
+		words = append(words, surely(strings.Join(names, " -> ")+": "+s.Why, s.need.Edge))
 	}
 	return strings.Join(words, "; ")
 }
 
-func declaredWhy(n *regulate.Need) string {
-	if n.Reason == "" {
-		return "the manifest declares it"
-	}
-	return n.Reason
-}
-
 // table is a line a neighbour, for scripts.
 func (v *neighbourView) table() *Table {
-	t := &Table{Columns: []Column{{Name: "APP"}, {Name: "NEIGHBOUR"}, {Name: "STEPS", Right: true}, {Name: "SIGNAL"}, {Name: "WHY", Truncate: End, MinWidth: leastWhy}}}
-	for _, app := range v.apps {
-		for i := range app.neighbours {
-			s := &app.neighbours[i]
-			t.Rows = append(t.Rows, []Cell{{Text: app.app}, {Text: s.app}, {Text: fmt.Sprint(len(s.way))}, {Text: signalsOf(s)}, {Text: v.reason(app.app, s)}})
+	type row struct {
+		app string
+		*SignalTarget
+	}
+	var rows []row
+	for i := range v.apps {
+		for j := range v.apps[i].Neighbours {
+			rows = append(rows, row{v.apps[i].App, &v.apps[i].Neighbours[j]})
 		}
 	}
-	return t
+	return columns[row]{
+		{Column: Column{Name: "APP"}, cell: text(func(r row) string { return r.app })},
+		{Column: Column{Name: "NEIGHBOUR"}, cell: text(func(r row) string { return r.App })},
+		{Column: Column{Name: "STEPS", Right: true}, cell: text(func(r row) string { return strconv.Itoa(len(r.Path)) })},
+		{Column: Column{Name: "SIGNAL"}, cell: text(func(r row) string { return signalsOf(r.SignalTarget) })},
+		{Column: Column{Name: "WHY", Truncate: End, MinWidth: leastWhy}, cell: text(func(r row) string { return v.reason(r.app, r.SignalTarget) })},
+	}.table(rows)
 }
 
 // net draws who needs whom, as far as it is shown.
@@ -245,21 +297,19 @@ func (v *neighbourView) net() *Diagram {
 			n.Nodes = append(n.Nodes, DiagramNode{ID: app, Kind: "App", Name: app, Root: root})
 		}
 	}
-	for _, app := range v.apps {
-		node(app.app, len(v.o.Apps) > 0)
+	for i := range v.apps {
+		node(v.apps[i].App, len(v.o.Apps) > 0)
 	}
-	for _, app := range v.apps {
-		for _, s := range app.neighbours {
-			node(s.app, false)
-			from := s.app
-			for i := range s.way {
-				need := &s.way[i]
-				node(need.App, false)
-				if pair := [2]string{from, need.App}; !edges[pair] {
+	for i := range v.apps {
+		for _, s := range v.apps[i].Neighbours {
+			node(s.App, false)
+			for j := range s.Path {
+				step := &s.Path[j]
+				node(step.To, false)
+				if pair := [2]string{step.From, step.To}; !edges[pair] {
 					edges[pair] = true
-					n.Edges = append(n.Edges, DiagramEdge{From: from, To: need.App, Label: "needs", Dashed: !need.Declared && need.Edge.Inferred})
+					n.Edges = append(n.Edges, DiagramEdge{From: step.From, To: step.To, Label: "needs", Dashed: step.Inferred})
 				}
-				from = need.App
 			}
 		}
 	}

@@ -8,20 +8,20 @@ import (
 // PlanDocument is a plan of regulation for machines (docs/schema/regulate-plan.json).
 type PlanDocument struct {
 	Head      `json:",inline"`
-	System    string                `json:"system"`
-	Namespace string                `json:"namespace"`
-	At        string                `json:"at"`
-	Steps     []PlanStepDocument    `json:"steps"`
-	Pending   []PlanPendingDocument `json:"pending"`
-	Refused   []PlanRefusalDocument `json:"refused"`
-	Apps      []PlanAppDocument     `json:"apps"`
+	System    string             `json:"system"`
+	Namespace string             `json:"namespace"`
+	At        string             `json:"at"`
+	Steps     []PlanStepDocument `json:"steps"`
+	Pending   []regulate.Wait    `json:"pending"`
+	Refused   []regulate.Refusal `json:"refused"`
+	Apps      []PlanAppDocument  `json:"apps"`
 	// NextCheck is when to plan again although nothing changes; absent for never.
 	NextCheck string          `json:"nextCheck,omitempty"`
 	Drift     []DriftDocument `json:"drift"`
 	Gaps      []object.Gap    `json:"gaps"`
 }
 
-// PlanStepDocument is one thing that is done to one app.
+// PlanStepDocument is one thing that is done to one app. Waves are counted from 1 here.
 type PlanStepDocument struct {
 	Wave     int                  `json:"wave"`
 	Verb     string               `json:"verb"` // Send, Join, Leave, Resume, Recover
@@ -34,7 +34,7 @@ type PlanStepDocument struct {
 	Actions  []PlanActionDocument `json:"actions,omitempty"`
 }
 
-// CauseDocument is why an app is held.
+// CauseDocument is why an app is held. A journal stores it with other names.
 type CauseDocument struct {
 	Rule        string `json:"rule,omitempty"`
 	App         string `json:"app,omitempty"`
@@ -44,7 +44,7 @@ type CauseDocument struct {
 	At          string `json:"at,omitempty"`
 }
 
-// PlanActionDocument is an action of an app with its targets.
+// PlanActionDocument is an action of an app with its targets, as people write them.
 type PlanActionDocument struct {
 	Index   int      `json:"index"`
 	Action  string   `json:"action"`
@@ -54,27 +54,7 @@ type PlanActionDocument struct {
 	Default bool     `json:"default,omitempty"`
 }
 
-// PlanPendingDocument is something that is not yet so for long enough.
-type PlanPendingDocument struct {
-	App    string `json:"app"`
-	Signal string `json:"signal"`
-	Verb   string `json:"verb"`
-	Rule   string `json:"rule,omitempty"`
-	Reason string `json:"reason"`
-	Until  string `json:"until"`
-}
-
-// PlanRefusalDocument is a signal that is not sent.
-type PlanRefusalDocument struct {
-	App     string `json:"app"`
-	Signal  string `json:"signal"`
-	Rule    string `json:"rule,omitempty"`
-	Reason  string `json:"reason"`
-	Message string `json:"message"`
-	Until   string `json:"until,omitempty"`
-}
-
-// PlanAppDocument is what regulation makes of an app.
+// PlanAppDocument is what regulation makes of an app, and its health, which a plan has not.
 type PlanAppDocument struct {
 	App     string   `json:"app"`
 	State   string   `json:"state"` // Free, Held, Cause, Unknown
@@ -86,18 +66,11 @@ type PlanAppDocument struct {
 
 func (v *planView) document() PlanDocument {
 	d := PlanDocument{
-		Head: Head{APIVersion, "RegulationPlan"}, System: v.o.System, Namespace: v.o.Namespace, At: moment(v.p.At),
-
+		Head: headOf("RegulationPlan"), System: v.o.System, Namespace: v.o.Namespace, At: moment(v.p.At), Pending: v.p.Pending, Refused: v.p.Refused,
 		NextCheck: moment(v.p.NextCheck), Drift: v.o.drifts(), Gaps: v.o.Gaps,
 	}
 	for i := range v.p.Steps {
 		d.Steps = append(d.Steps, stepDocument(&v.p.Steps[i]))
-	}
-	for _, w := range v.p.Pending {
-		d.Pending = append(d.Pending, PlanPendingDocument{App: w.App, Signal: w.Signal, Verb: string(w.Verb), Rule: w.Rule, Reason: w.Why, Until: moment(w.Until)})
-	}
-	for _, r := range v.p.Refused {
-		d.Refused = append(d.Refused, PlanRefusalDocument{App: r.App, Signal: r.Signal, Rule: r.Rule, Reason: r.Reason, Message: r.Message, Until: moment(r.Until)})
 	}
 	for _, a := range v.p.Apps {
 		doc := PlanAppDocument{App: a.App, State: string(a.State), Reason: a.Why}

@@ -175,6 +175,7 @@ type RegulationStatusDocument struct {
 }
 
 // HoldDocument is a signal that was sent and not undone, or what remained of it after the undo.
+// A journal stores it with other names, and with what the undo needs.
 type HoldDocument struct {
 	ID         int                 `json:"id"`
 	App        string              `json:"app"`
@@ -222,7 +223,7 @@ func changeDocuments(changes []regulate.Change) []ChangeDocument {
 
 func (v *statusView) document() RegulationStatusDocument {
 	plan := &planView{p: v.p, w: v.w, o: v.o}
-	d := RegulationStatusDocument{Head: Head{APIVersion, "RegulationStatus"}, System: v.o.System, Namespace: v.o.Namespace, Holds: v.holds(v.j.Holds), Conflicts: v.holds(v.j.Conflicts), Apps: plan.document().Apps, Drift: v.o.drifts(), Gaps: v.o.Gaps}
+	d := RegulationStatusDocument{Head: headOf("RegulationStatus"), System: v.o.System, Namespace: v.o.Namespace, Holds: v.holds(v.j.Holds), Conflicts: v.holds(v.j.Conflicts), Apps: plan.document().Apps, Drift: v.o.drifts(), Gaps: v.o.Gaps}
 	return d
 }
 

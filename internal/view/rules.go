@@ -19,7 +19,8 @@ type RuleListDocument struct {
 	Gaps  []object.Gap   `json:"gaps"`
 }
 
-// RuleDocument is a relationship rule.
+// RuleDocument is a relationship rule, with its kinds as text: relation.Rule has them by group and
+// kind.
 type RuleDocument struct {
 	Name string `json:"name"`
 	// Origin is built-in, catalogue NAME, CRD NAME, file NAME or inferred.
@@ -86,7 +87,7 @@ func Rules(rules []CountedRule, gaps []object.Gap) Output {
 		{Column: Column{Name: "ORIGIN", DropOrder: 1, Truncate: Middle, MinWidth: 12}, cell: faint(func(r CountedRule) string { return originOf(r.Origin) })},
 		{Column: Column{Name: "EDGES", Right: true}, cell: toned(func(r CountedRule) string { return strconv.Itoa(r.Edges) })},
 	}
-	doc := RuleListDocument{Head: Head{APIVersion, "RuleList"}, Gaps: gaps}
+	doc := RuleListDocument{Head: headOf("RuleList"), Gaps: gaps}
 	a := Output{Table: c.table(rules)}
 	a.Wide = a.Table
 	for _, r := range rules {
@@ -138,7 +139,7 @@ func Meaning(r relation.Relation) string {
 
 // ExplainEdges returns the answer of rules explain for two objects.
 func ExplainEdges(g *graph.Graph, subject string, edges []graph.Edge, source func(graph.Edge) string) Output {
-	doc := RuleExplanationDocument{Head: Head{APIVersion, "RuleExplanation"}, Subject: subject, Gaps: g.Gaps()}
+	doc := RuleExplanationDocument{Head: headOf("RuleExplanation"), Subject: subject, Gaps: g.Gaps()}
 	tree := &Tree{Columns: []Column{{Name: "EDGE", Truncate: Middle, MinWidth: 20}, {Name: "MEANING", OwnLine: true, Truncate: End, MinWidth: 40}}}
 	var names []string
 	for _, e := range edges {
@@ -177,7 +178,7 @@ func edgeText(e graph.Edge, d ExplainedEdge) string {
 // ExplainKind returns the answer of rules explain for a kind: the rules that read
 // it, and those by which others point at it.
 func ExplainKind(subject string, outgoing, incoming []CountedRule, gaps []object.Gap) Output {
-	doc := RuleExplanationDocument{Head: Head{APIVersion, "RuleExplanation"}, Subject: subject, Gaps: gaps}
+	doc := RuleExplanationDocument{Head: headOf("RuleExplanation"), Subject: subject, Gaps: gaps}
 	tree := &Tree{Columns: []Column{
 		{Name: "RULE", Truncate: Middle, MinWidth: 24}, {Name: "FIELD", OwnLine: true, Truncate: Middle, MinWidth: 30}, {Name: "ORIGIN", DropOrder: 1}, {Name: "EDGES", Right: true},
 	}}
@@ -239,7 +240,7 @@ func Lint(rules int, findings []LintFinding, gaps []object.Gap) Output {
 		{Column: Column{Name: "WHERE", Truncate: Middle, MinWidth: 16}, cell: text(LintFinding.Place)},
 		{Column: Column{Name: "MESSAGE", OwnLine: true, Truncate: End, MinWidth: 30}, cell: text(func(f LintFinding) string { return f.Message })},
 	}
-	doc := LintDocument{Head: Head{APIVersion, "RuleLint"}, Rules: rules, Findings: findings, Gaps: gaps}
+	doc := LintDocument{Head: headOf("RuleLint"), Rules: rules, Findings: findings, Gaps: gaps}
 	a := Output{Tree: c.tree(findings), Table: c.table(findings), Document: doc}
 	a.Wide = a.Table
 	for _, f := range findings {

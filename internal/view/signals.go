@@ -3,7 +3,6 @@ package view
 import (
 	"strings"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/manual"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
@@ -53,7 +52,7 @@ func Signals(signals []regulate.Signal, gaps []object.Gap) Output {
 		{Column: Column{Name: "CAVEAT"}, in: wideOnly, cell: faint(func(s regulate.Signal) string { return s.Warning() })},
 		{Column: Column{Name: "SOURCE"}, in: wideOnly, cell: faint(func(s regulate.Signal) string { return strings.TrimSpace(s.Source) })},
 	}
-	doc := SignalListDocument{Head: Head{APIVersion, "SignalList"}, Gaps: gaps}
+	doc := SignalListDocument{Head: headOf("SignalList"), Gaps: gaps}
 	a := Output{Table: c.table(signals), Wide: c.wideTable(signals)}
 	for _, s := range signals {
 		doc.Signals = append(doc.Signals, SignalDocument{Signal: s, AllowStop: s.NeedsAllowStop()})
@@ -61,24 +60,4 @@ func Signals(signals []regulate.Signal, gaps []object.Gap) Output {
 	}
 	a.Document = doc
 	return a
-}
-
-// signalsSection tells in a manual how an object is paused and stopped.
-func signalsSection(m manual.Manual) Section {
-	s := Section{Title: "SIGNALS"}
-	for _, signal := range m.Signals {
-		text := signal.Effect
-		if signal.Caveat != "" {
-			text += "; " + signal.Caveat
-		}
-		needs := ""
-		if signal.AllowStop {
-			needs = " (needs allowStop)"
-		}
-		s.Blocks = append(s.Blocks, Block{Pairs: []Pair{{signal.Preset, signal.Writes + needs}, {"", signal.Mode + ": " + text}}})
-	}
-	if len(s.Blocks) > 0 {
-		s.Blocks = append(s.Blocks, Block{Text: "kubectl sysop regulate signals has the sources."})
-	}
-	return s
 }

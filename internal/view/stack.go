@@ -93,7 +93,7 @@ type stackView struct {
 func (v *stackView) wants(id graph.ID) bool { return v.o.Kinds == nil || v.o.Kinds(v.g.Ref(id)) }
 
 func (v *stackView) document() GraphDocument {
-	doc := GraphDocument{Head: Head{APIVersion, "Graph"}}
+	doc := GraphDocument{Head: headOf("Graph")}
 	for _, id := range v.s.Roots() {
 		doc.Roots = append(doc.Roots, v.g.Ref(id).String())
 	}
@@ -112,7 +112,7 @@ func (v *stackView) document() GraphDocument {
 	for _, id := range slices.Concat(v.s.OwnersOutside(), v.s.Managers()) {
 		doc.Context = append(doc.Context, nodeDocument(v.g, id))
 	}
-	doc.Problems = problemDocuments(v.o.Problems)
+	doc.Problems = v.o.Problems
 	doc.Gaps = v.g.Gaps()
 	return doc
 }

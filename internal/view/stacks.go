@@ -113,7 +113,7 @@ type stacksView struct {
 func (v *stacksView) columns() columns[*StackRow] {
 	number := func(name string, drop int) Column { return Column{Name: name, Right: true, DropOrder: drop} }
 	amount := func(amounts func(*cost.Row) metrics.Amounts, res metrics.Resource) func(*StackRow) string {
-		return stackFigure(func(r *cost.Row) string { return amount(amounts(r), res) })
+		return stackFigure(func(r *cost.Row) string { return amounts(r).Text(res) })
 	}
 	money := func(factor int64) func(*StackRow) string {
 		return stackFigure(func(r *cost.Row) string {

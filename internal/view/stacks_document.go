@@ -3,6 +3,7 @@ package view
 import (
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/document"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -20,7 +21,7 @@ type StacksDocument struct {
 	Stacks []StackDocument `json:"stacks"`
 	Total  StackSum        `json:"total"`
 	None   NoneDocument    `json:"none"`
-	Notes  []NoteDocument  `json:"notes"`
+	Notes  []document.Note `json:"notes"`
 	Gaps   []object.Gap    `json:"gaps"`
 }
 
@@ -101,8 +102,8 @@ type ExcludedDocument struct {
 
 func (v *stacksView) document() StacksDocument {
 	doc := StacksDocument{
-		Head: Head{APIVersion, "Stacks"}, At: v.o.Reading.To.UTC().Format(time.RFC3339), Currency: v.o.Currency, Prices: v.o.Prices,
-		None: NoneDocument{Count: v.o.Rest}, Gaps: v.o.Gaps,
+		Head: headOf("Stacks"), At: v.o.Reading.To.UTC().Format(time.RFC3339), Currency: v.o.Currency, Prices: v.o.Prices,
+		None: NoneDocument{Count: v.o.Rest}, Notes: document.NotesOf(v.o.Reading), Gaps: v.o.Gaps,
 	}
 	for i := range v.rows {
 		doc.Stacks = append(doc.Stacks, v.stack(&v.rows[i]))
@@ -115,9 +116,6 @@ func (v *stacksView) document() StacksDocument {
 		doc.None.Objects = append(doc.None.Objects, d)
 	}
 	doc.Total = StackSum{Stacks: len(v.rows), Pods: v.total.Pods, Used: amountsDocument(v.total.Used), Cost: costDocument(v.total, true)}
-	for _, n := range v.o.Reading.Notes {
-		doc.Notes = append(doc.Notes, NoteDocument{n.Source, n.Subject, n.Reason, n.Message, n.LowersFigures})
-	}
 	return doc
 }
 

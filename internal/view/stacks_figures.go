@@ -74,6 +74,7 @@ func (v *stacksView) amount(amounts func(*cost.Row) metrics.Amounts, res metrics
 func used(r *cost.Row) metrics.Amounts      { return r.Used }
 func requested(r *cost.Row) metrics.Amounts { return r.Requested }
 func claimed(r *cost.Row) metrics.Amounts   { return r.Claimed }
+func limited(r *cost.Row) metrics.Amounts   { return r.Limited }
 
 func amountCell(r *cost.Row, amounts func(*cost.Row) metrics.Amounts, res metrics.Resource) Cell {
 	if r == nil {

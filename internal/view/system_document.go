@@ -6,7 +6,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// SystemShownDocument is a System for programs (docs/schema/system-show.json).
+// SystemShownDocument is a System for programs (docs/schema/system-show.json): the manifest in
+// words, with the state of its apps.
 type SystemShownDocument struct {
 	Head        `json:",inline"`
 	Name        string                 `json:"name"`
@@ -75,7 +76,7 @@ type SystemWaiverDocument struct {
 func (v *systemView) document() SystemShownDocument {
 	s := v.s
 	doc := SystemShownDocument{
-		Head: Head{APIVersion, "SystemShown"}, Name: s.Name, Namespace: v.o.Namespace, Description: s.Description,
+		Head: headOf("SystemShown"), Name: s.Name, Namespace: v.o.Namespace, Description: s.Description,
 		Signals: append([]string{system.Stop, system.Recover}, s.Regulation.Signals...),
 		Bounds:  s.Regulation.Words(), Tenant: s.Chargeback.Tenant, Prices: s.Chargeback.Prices, Sharing: string(s.Chargeback.Sharing),
 		Gaps: v.o.Gaps,
@@ -139,5 +140,5 @@ type SystemCheckedDocument struct {
 
 // SystemsChecked returns the answer of system validate.
 func SystemsChecked(files []SystemCheckedDocument, offline bool) Output {
-	return Output{Document: SystemsCheckedDocument{Head{APIVersion, "SystemsChecked"}, files, offline}}
+	return Output{Document: SystemsCheckedDocument{headOf("SystemsChecked"), files, offline}}
 }

@@ -9,14 +9,16 @@ import (
 
 // SystemRow is a System that was adopted.
 type SystemRow struct {
-	Name, Namespace string
+	Name      string `json:"system"`
+	Namespace string `json:"namespace"`
 	// Apps and Rules are how many its manifest has; Wrong says why that is unknown, and then
 	// they are nil.
-	Apps, Rules *int
-	Wrong       string
+	Apps  *int   `json:"apps,omitempty"`
+	Rules *int   `json:"rules,omitempty"`
+	Wrong string `json:"error,omitempty"`
 	// Members are the objects that carry its label.
-	Members []object.Ref
-	Created time.Time
+	Members []object.Ref `json:"members"`
+	Created time.Time    `json:"created,omitzero"`
 }
 
 // SystemsDocument is the Systems that were adopted (docs/schema/systems.json).
@@ -25,23 +27,16 @@ type SystemsDocument struct {
 	Systems []SystemDocument `json:"systems"`
 }
 
-// SystemDocument is a System that was adopted.
+// SystemDocument is a row with its ROOT.
 type SystemDocument struct {
-	// Name is a ROOT that means it: system/NAMESPACE/NAME.
-	Name      string `json:"name"`
-	System    string `json:"system"`
-	Namespace string `json:"namespace"`
-	// Apps and Rules are how many its manifest has; Error says why it could not be read.
-	Apps    *int     `json:"apps,omitempty"`
-	Rules   *int     `json:"rules,omitempty"`
-	Error   string   `json:"error,omitempty"`
-	Members []string `json:"members"`
-	Created string   `json:"created,omitempty"`
+	// Root is one that means it: system/NAMESPACE/NAME.
+	Root      object.Ref `json:"name"`
+	SystemRow `json:",inline"`
 }
 
 // Systems returns the answer of system list; now is the time from which ages are counted.
 func Systems(rows []SystemRow, now time.Time) Output {
-	doc := SystemsDocument{Head: Head{APIVersion, "Systems"}}
+	doc := SystemsDocument{Head: headOf("Systems")}
 	c := columns[SystemRow]{
 		{Column: Column{Name: "NAMESPACE", Truncate: Middle, MinWidth: leastName}, cell: text(func(r SystemRow) string { return r.Namespace })},
 		{Column: Column{Name: "NAME", Truncate: Middle, MinWidth: leastName}, cell: text(func(r SystemRow) string { return r.Name })},
@@ -53,11 +48,9 @@ func Systems(rows []SystemRow, now time.Time) Output {
 	a := Output{Table: c.table(rows)}
 	for i := range rows {
 		r := &rows[i]
-		name := object.Ref{Kind: "system", Namespace: r.Namespace, Name: r.Name}.String()
-		doc.Systems = append(doc.Systems, SystemDocument{
-			Name: name, System: r.Name, Namespace: r.Namespace, Apps: r.Apps, Rules: r.Rules, Error: r.Wrong, Members: refIDs(r.Members), Created: moment(r.Created),
-		})
-		a.Names = append(a.Names, name)
+		root := object.Ref{Kind: "system", Namespace: r.Namespace, Name: r.Name}
+		doc.Systems = append(doc.Systems, SystemDocument{root, *r})
+		a.Names = append(a.Names, root.String())
 	}
 	a.Document = doc
 	return a

@@ -3,6 +3,8 @@
 // markup; text from the cluster is handed on as it is, for a format to escape.
 package view
 
+import "github.com/kubectl-sysop/kubectl-sysop/internal/uistate"
+
 // Output is what a command has to show, in the shapes that it has. A format
 // takes the shape that it is made for.
 type Output struct {
@@ -21,7 +23,7 @@ type Output struct {
 	// Findings are for tools that collect what checkers find.
 	Findings *Findings
 	// UIState is for drawings, and for the page.
-	UIState *UIState
+	UIState *uistate.State
 }
 
 // Shape is one of the forms that an answer may have.

@@ -4,13 +4,13 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/uistate"
 )
 
 // Diff returns the difference between two UIStates; nil if only the time differs. Names of stacks
 // are unique in each. If there are fewer nodes, the list ends in nulls.
-func Diff(old, now *view.UIState) *view.UIDelta {
-	change := &view.UIDelta{
+func Diff(old, now *uistate.State) *uistate.Delta {
+	change := &uistate.Delta{
 		Head:   headChange(old, now),
 		Nodes:  nodeChanges(old.Nodes, now.Nodes),
 		Stacks: stackChanges(old.Stacks, now.Stacks),
@@ -25,7 +25,7 @@ func Diff(old, now *view.UIState) *view.UIDelta {
 	return change
 }
 
-func headChange(old, now *view.UIState) *view.UIState {
+func headChange(old, now *uistate.State) *uistate.State {
 	was, current := *old, *now
 	was.Nodes, current.Nodes = nil, nil
 	was.Stacks, current.Stacks = nil, nil
@@ -36,8 +36,8 @@ func headChange(old, now *view.UIState) *view.UIState {
 	return &current
 }
 
-func nodeChanges(old, now []*view.UINode) map[int]*view.UINode {
-	changed := map[int]*view.UINode{}
+func nodeChanges(old, now []*uistate.Node) map[int]*uistate.Node {
+	changed := map[int]*uistate.Node{}
 	for i := range max(len(old), len(now)) {
 		if was, current := nodeAt(old, i), nodeAt(now, i); was != current && !reflect.DeepEqual(was, current) {
 			changed[i] = current
@@ -46,16 +46,16 @@ func nodeChanges(old, now []*view.UINode) map[int]*view.UINode {
 	return changed
 }
 
-func nodeAt(nodes []*view.UINode, i int) *view.UINode {
+func nodeAt(nodes []*uistate.Node, i int) *uistate.Node {
 	if i < len(nodes) {
 		return nodes[i]
 	}
 	return nil
 }
 
-func stackChanges(old, now []view.UIStack) map[string]*view.UIStack {
-	changed := map[string]*view.UIStack{}
-	was := map[string]*view.UIStack{}
+func stackChanges(old, now []uistate.Stack) map[string]*uistate.Stack {
+	changed := map[string]*uistate.Stack{}
+	was := map[string]*uistate.Stack{}
 	for i := range old {
 		was[old[i].Name] = &old[i]
 	}
@@ -72,7 +72,7 @@ func stackChanges(old, now []view.UIStack) map[string]*view.UIStack {
 	return changed
 }
 
-func namesOf(stacks []view.UIStack) []string {
+func namesOf(stacks []uistate.Stack) []string {
 	var names []string
 	for i := range stacks {
 		names = append(names, stacks[i].Name)

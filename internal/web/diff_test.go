@@ -9,11 +9,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/uistate"
 )
 
 // apply does with a change what the page does with it.
-func apply(old *view.UIState, change *view.UIDelta) *view.UIState {
+func apply(old *uistate.State, change *uistate.Delta) *uistate.State {
 	out := *old
 	if change.Head != nil {
 		out = *change.Head
@@ -26,7 +26,7 @@ func apply(old *view.UIState, change *view.UIDelta) *view.UIState {
 		}
 		out.Nodes[i] = n
 	}
-	stacks := map[string]view.UIStack{}
+	stacks := map[string]uistate.Stack{}
 	order := change.Order
 	for _, s := range old.Stacks {
 		stacks[s.Name] = s
@@ -51,7 +51,7 @@ func apply(old *view.UIState, change *view.UIDelta) *view.UIState {
 }
 
 // written is a UIState as a page has it, without nulls behind the last node.
-func written(t *testing.T, p *view.UIState) string {
+func written(t *testing.T, p *uistate.State) string {
 	t.Helper()
 	q := *p
 	for len(q.Nodes) > 0 && q.Nodes[len(q.Nodes)-1] == nil {
@@ -92,35 +92,35 @@ func some(r *rand.Rand, most int) *int64 {
 	return &n
 }
 
-func randomNode(r *rand.Rand) *view.UINode {
+func randomNode(r *rand.Rand) *uistate.Node {
 	if r.IntN(5) == 0 {
 		return nil
 	}
-	n := &view.UINode{Kind: r.IntN(3), Name: fmt.Sprint("n", r.IntN(5)), Health: r.IntN(7), Boundary: r.IntN(4) == 0, Created: int64(r.IntN(3))}
+	n := &uistate.Node{Kind: r.IntN(3), Name: fmt.Sprint("n", r.IntN(5)), Health: r.IntN(7), Boundary: r.IntN(4) == 0, Created: int64(r.IntN(3))}
 	for range r.IntN(3) {
-		n.Edges = append(n.Edges, view.UIEdge{To: r.IntN(9), Relation: r.IntN(3), Why: "why"})
+		n.Edges = append(n.Edges, uistate.Edge{To: r.IntN(9), Relation: r.IntN(3), Why: "why"})
 		n.Labels = append(n.Labels, r.IntN(3))
-		n.Events = append(n.Events, view.UIEvent{Reason: "BackOff", Count: r.IntN(4)})
+		n.Events = append(n.Events, uistate.Event{Reason: "BackOff", Count: r.IntN(4)})
 	}
 	if r.IntN(2) == 0 {
-		n.Usage = &view.UIUsage{CPU: some(r, 5), Memory: some(r, 5)}
+		n.Usage = &uistate.Usage{CPU: some(r, 5), Memory: some(r, 5)}
 	}
 	return n
 }
 
-func randomStack(r *rand.Rand, name int) view.UIStack {
-	s := view.UIStack{Name: fmt.Sprint("s", name), Health: r.IntN(3), Cost: some(r, 100)}
+func randomStack(r *rand.Rand, name int) uistate.Stack {
+	s := uistate.Stack{Name: fmt.Sprint("s", name), Health: r.IntN(3), Cost: some(r, 100)}
 	for range r.IntN(4) {
-		s.Tree = append(s.Tree, view.UIPosition{Node: r.IntN(4), Cost: some(r, 9)})
+		s.Tree = append(s.Tree, uistate.Position{Node: r.IntN(4), Cost: some(r, 9)})
 	}
 	if r.IntN(3) == 0 {
-		s.Rest = []view.UIUnattributed{{Name: "idle", Cost: 3}}
+		s.Rest = []uistate.Unattributed{{Name: "idle", Cost: 3}}
 	}
 	return s
 }
 
-func randomPicture(r *rand.Rand) *view.UIState {
-	p := &view.UIState{Title: "shop", At: fmt.Sprint(r.IntN(1000)), Objects: r.IntN(3)}
+func randomPicture(r *rand.Rand) *uistate.State {
+	p := &uistate.State{Title: "shop", At: fmt.Sprint(r.IntN(1000)), Objects: r.IntN(3)}
 	if r.IntN(3) == 0 {
 		p.Parts = map[string]string{"cost": "no prices"}
 	}
@@ -169,13 +169,13 @@ func TestDifferences(t *testing.T) {
 
 // TestDifferenceIsSmall has a page of 2,000 nodes, of which one fails.
 func TestDifferenceIsSmall(t *testing.T) {
-	old := &view.UIState{Title: "shop", Labels: []string{"app=shop"}}
-	stack := view.UIStack{Name: "shop", Roots: []int{0}}
+	old := &uistate.State{Title: "shop", Labels: []string{"app=shop"}}
+	stack := uistate.Stack{Name: "shop", Roots: []int{0}}
 	for i := range 2000 {
-		old.Nodes = append(old.Nodes, &view.UINode{Name: fmt.Sprint("shop-", i), Health: 1, Edges: []view.UIEdge{{To: i / 2, Relation: 1, Via: "owner"}}})
-		stack.Tree = append(stack.Tree, view.UIPosition{Node: i, Depth: i % 4})
+		old.Nodes = append(old.Nodes, &uistate.Node{Name: fmt.Sprint("shop-", i), Health: 1, Edges: []uistate.Edge{{To: i / 2, Relation: 1, Via: "owner"}}})
+		stack.Tree = append(stack.Tree, uistate.Position{Node: i, Depth: i % 4})
 	}
-	old.Stacks = []view.UIStack{stack}
+	old.Stacks = []uistate.Stack{stack}
 	now := over(t, old)
 	now.At = "2026-11-23T06:44:33Z"
 	now.Nodes[1234].Health, now.Nodes[1234].Reason, now.Nodes[1234].Message = 6, "CrashLoopBackOff", "back-off 5m0s restarting failed container"
@@ -193,8 +193,8 @@ func TestDifferenceIsSmall(t *testing.T) {
 }
 
 func TestDifferenceSays(t *testing.T) {
-	old := &view.UIState{Nodes: []*view.UINode{{Name: "a"}, {Name: "b"}}, Stacks: []view.UIStack{{Name: "x"}, {Name: "y"}}}
-	change := Diff(old, &view.UIState{Title: "t", Nodes: []*view.UINode{{Name: "a"}, nil, {Name: "c"}}, Stacks: []view.UIStack{{Name: "y"}}})
+	old := &uistate.State{Nodes: []*uistate.Node{{Name: "a"}, {Name: "b"}}, Stacks: []uistate.Stack{{Name: "x"}, {Name: "y"}}}
+	change := Diff(old, &uistate.State{Title: "t", Nodes: []*uistate.Node{{Name: "a"}, nil, {Name: "c"}}, Stacks: []uistate.Stack{{Name: "y"}}})
 	if got := slices.Sorted(maps.Keys(change.Nodes)); !slices.Equal(got, []int{1, 2}) || change.Nodes[1] != nil {
 		t.Errorf("nodes %v", got)
 	}
@@ -208,7 +208,7 @@ func TestDifferenceSays(t *testing.T) {
 
 func BenchmarkDiff(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
-	a := &view.UIState{}
+	a := &uistate.State{}
 	for range 10_000 {
 		a.Nodes = append(a.Nodes, randomNode(r))
 	}
@@ -216,7 +216,7 @@ func BenchmarkDiff(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	var c view.UIState
+	var c uistate.State
 	if err := json.Unmarshal(text, &c); err != nil {
 		b.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/uistate"
 )
 
 // The pace of events.
@@ -17,7 +17,7 @@ const (
 
 // news is the current state of a feed.
 type news struct {
-	state  *view.UIState
+	state  *uistate.State
 	number int // of the UIState
 	stale  string
 }
@@ -110,7 +110,7 @@ func (f *feed) farewell(ctx context.Context, tell func(event) error, number int)
 }
 
 // at returns when a UIState was read.
-func at(p *view.UIState) string {
+func at(p *uistate.State) string {
 	if p == nil {
 		return ""
 	}
@@ -118,7 +118,7 @@ func at(p *view.UIState) string {
 }
 
 // difference returns the change from a UIState to the current one; false if there is none.
-func difference(old *view.UIState, now news) (event, bool) {
+func difference(old *uistate.State, now news) (event, bool) {
 	if old == nil {
 		return event{"picture", now.number, now.state}, true
 	}

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/uistate"
 )
 
 // diary is what a follower was told, and after how long.
@@ -26,8 +26,8 @@ func (d *diary) tell(e event) error {
 	return d.fail
 }
 
-func numbered(i int) *view.UIState {
-	return &view.UIState{At: fmt.Sprint(i), Nodes: []*view.UINode{{Name: "a", Created: int64(i)}}}
+func numbered(i int) *uistate.State {
+	return &uistate.State{At: fmt.Sprint(i), Nodes: []*uistate.Node{{Name: "a", Created: int64(i)}}}
 }
 
 // follower follows a feed in a bubble of its own time.
@@ -83,7 +83,7 @@ func TestBeats(t *testing.T) {
 		f.set(func(n *news) { n.state, n.number = numbered(1), 1 })
 		synctest.Wait()
 		// What is the same but for the time is no change, and takes no time from one that is.
-		f.set(func(n *news) { n.state, n.number = &view.UIState{At: "2", Nodes: numbered(1).Nodes}, 2 })
+		f.set(func(n *news) { n.state, n.number = &uistate.State{At: "2", Nodes: numbered(1).Nodes}, 2 })
 		time.Sleep(2 * time.Second)
 		f.set(func(n *news) { n.stale = "" })
 		time.Sleep(5 * time.Second)

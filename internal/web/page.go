@@ -10,7 +10,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/uistate"
 )
 
 // PageOptions configure ServePage.
@@ -90,7 +90,7 @@ func listen(ctx context.Context, port int) (net.Listener, error) {
 
 // viewer shows the observations of a page.
 type viewer interface {
-	Publish(*view.UIState)
+	Publish(*uistate.State)
 	Stale(reason string)
 }
 

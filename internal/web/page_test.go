@@ -20,7 +20,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/demotest"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/uistate"
 )
 
 // uiServer is as much of an API server as the page asks: pods that can be watched, and no metrics.
@@ -117,11 +117,11 @@ func (s *uiServer) watch(w http.ResponseWriter, r *http.Request) {
 
 // seen is who is shown what a survey sees.
 type seen struct {
-	pictures chan *view.UIState
+	pictures chan *uistate.State
 	stale    chan string
 }
 
-func (s *seen) Publish(p *view.UIState) { s.pictures <- p }
+func (s *seen) Publish(p *uistate.State) { s.pictures <- p }
 
 func (s *seen) Stale(why string) {
 	select {
@@ -170,7 +170,7 @@ func TestFollows(t *testing.T) {
 	if first.Parts["usage"] == "" && first.Stacks != nil && len(first.Stacks) > 0 && first.Stacks[0].Usage != nil && first.Stacks[0].Usage.CPU != nil {
 		t.Error("usage is known without a metrics server")
 	}
-	shown := &seen{pictures: make(chan *view.UIState, 16), stale: make(chan string, 16)}
+	shown := &seen{pictures: make(chan *uistate.State, 16), stale: make(chan string, 16)}
 	ended := make(chan struct{})
 	go func() { defer close(ended); follow(ctx, v, shown) }()
 	s.change(func() { s.phase = "Failed" })
@@ -196,7 +196,7 @@ func TestFollows(t *testing.T) {
 	<-ended
 }
 
-func nodeNamed(p *view.UIState, name string) int {
+func nodeNamed(p *uistate.State, name string) int {
 	for i, n := range p.Nodes {
 		if n != nil && n.Name == name {
 			return i

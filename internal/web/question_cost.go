@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/uistate"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
@@ -32,7 +33,7 @@ func (a *API) cost(ctx context.Context, query url.Values) (json.RawMessage, erro
 		if err != nil {
 			return nil, err
 		}
-		return json.Marshal(view.UICostsOf(name, report, l.Reading))
+		return json.Marshal(uistate.CostsOf(name, report, l.Reading))
 	}
 	l, collector, err := a.lookBack(ctx, window)
 	if err != nil {
@@ -42,7 +43,7 @@ func (a *API) cost(ctx context.Context, query url.Values) (json.RawMessage, erro
 	if err := l.Compute(ctx, collector); err != nil {
 		return nil, err
 	}
-	return json.Marshal(view.UICostsOf(name, l.Report, l.Reading))
+	return json.Marshal(uistate.CostsOf(name, l.Report, l.Reading))
 }
 
 // historyAnswer is what was paid over time: of each span, in hundredths of the currency. They are

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/uistate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -83,9 +83,9 @@ func (a *API) stack(ctx context.Context, query url.Values) (json.RawMessage, err
 	if l.Graph.State(id) != graph.Present {
 		return nil, Bad("%s is %s: it has no stack", l.Graph.Ref(id), l.Graph.State(id))
 	}
-	input := view.UIInput{Graph: l.Graph, Assessment: l.Assessment, NoInferred: a.Page.Input.NoInferred}
+	input := uistate.Input{Graph: l.Graph, Assessment: l.Assessment, NoInferred: a.Page.Input.NoInferred}
 	stack := l.Graph.Stack([]graph.ID{id}, l.StackOptions())
-	one := view.UIFound{Name: l.Graph.Ref(id), Stack: stack, Health: l.Assessment.Stack(stack), Created: a.Page.Created.CreatedAt(l.Graph.Ref(id))}
+	one := uistate.Found{Name: l.Graph.Ref(id), Stack: stack, Health: l.Assessment.Stack(stack), Created: a.Page.Created.CreatedAt(l.Graph.Ref(id))}
 	for _, m := range stack.Members() {
 		if stack.IsOwnPart(m) {
 			one.Objects++
@@ -95,10 +95,10 @@ func (a *API) stack(ctx context.Context, query url.Values) (json.RawMessage, err
 		input.Report, input.Ledger, input.Placement, input.Reading = m.Report, m.Ledger, m.Attribution, m.Reading
 		one.HealthyPods = m.HealthyPods(l.Assessment)[one.Name]
 	}
-	input.Stacks = []view.UIFound{one}
+	input.Stacks = []uistate.Found{one}
 	a.Page.Mu.Lock()
 	defer a.Page.Mu.Unlock()
-	return json.Marshal(view.UIStackOf(input, a.Page.Numbers))
+	return json.Marshal(uistate.StackOf(input, a.Page.Numbers))
 }
 
 // impact is what the impact command tells of an object, from the last look.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/uistate"
 )
 
 func TestToken(t *testing.T) {
@@ -53,7 +53,7 @@ func TestNoCookie(t *testing.T) {
 			t.Errorf("%s sets a cookie: %q", path, a.header.Values("Set-Cookie"))
 		}
 	})
-	v.Publish(&view.UIState{})
+	v.Publish(&uistate.State{})
 	res, err := v.client.Do(v.request("GET", "/api/stream", ""))
 	if err != nil {
 		t.Fatal(err)

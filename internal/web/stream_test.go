@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/uistate"
 )
 
 // events reads a stream.
@@ -63,17 +63,17 @@ func TestStream(t *testing.T) {
 	v.open()
 	e := v.follow() // Before there is anything.
 	hostile := "</script>\nevent: end\ndata: x\r\n\u2028"
-	first := &view.UIState{Title: "shop", At: "1", Nodes: []*view.UINode{{Name: "a", Message: hostile}}}
+	first := &uistate.State{Title: "shop", At: "1", Nodes: []*uistate.Node{{Name: "a", Message: hostile}}}
 	v.Publish(first)
 	got := e.next()
-	var p view.UIState
+	var p uistate.State
 	if err := json.Unmarshal([]byte(got["data"]), &p); err != nil || got["event"] != "picture" || got["id"] != "1" || p.Nodes[0].Message != hostile {
 		t.Fatalf("%v %v", got, err)
 	}
-	second := &view.UIState{Title: "shop", At: "2", Nodes: []*view.UINode{{Name: "a", Health: 6}}}
+	second := &uistate.State{Title: "shop", At: "2", Nodes: []*uistate.Node{{Name: "a", Health: 6}}}
 	v.Publish(second)
 	got = e.next()
-	var c view.UIDelta
+	var c uistate.Delta
 	if err := json.Unmarshal([]byte(got["data"]), &c); err != nil || got["event"] != "change" || got["id"] != "2" || c.Nodes[0].Health != 6 || c.At != "2" {
 		t.Fatalf("%v %v", got, err)
 	}
@@ -103,7 +103,7 @@ func TestStream(t *testing.T) {
 func TestStreamsAreBounded(t *testing.T) {
 	v := start(t, everything())
 	v.open()
-	v.Publish(&view.UIState{})
+	v.Publish(&uistate.State{})
 	var last *events
 	for range maxStreams {
 		last = v.follow()

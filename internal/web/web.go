@@ -23,7 +23,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/uistate"
 )
 
 // Answer answers a question of the page with a JSON document. query has only the names in
@@ -132,7 +132,7 @@ func (s *Server) Address() string {
 
 // Publish replaces the current UIState. Pages get the difference to the previous one, at most once
 // a second. The UIState must not be changed afterwards.
-func (s *Server) Publish(p *view.UIState) {
+func (s *Server) Publish(p *uistate.State) {
 	s.feed.set(func(n *news) { n.state, n.number = p, n.number+1 })
 }
 

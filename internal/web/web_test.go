@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/uistate"
 )
 
 // live is a server that serves, and a client of it.
@@ -196,7 +196,7 @@ func TestQuestionsHaveOneName(t *testing.T) {
 func TestServeLeavesNothing(t *testing.T) {
 	v := start(t, everything())
 	v.open()
-	v.Publish(&view.UIState{})
+	v.Publish(&uistate.State{})
 	for range 3 {
 		v.follow().next()
 	}

@@ -59,7 +59,7 @@ func (a *allocator) pod(pod *metrics.Pod, stacks []object.Ref) {
 // and the cost does not include it. A price of 0 means that it is free.
 func (a *allocator) unpriced(pod *metrics.Pod, rates *Rates) {
 	for res, amount := range pod.Requested {
-		if _, ok := rates.price(res); !ok && extended(res) && amount.IsPositive() {
+		if _, ok := rates.price(res); !ok && res.IsExtended() && amount.IsPositive() {
 			a.note(metrics.Note{Subject: string(res), Reason: "NoPrice", LowersFigures: true, Message: "the price book has no price for it: pods are not charged for it"})
 		}
 	}

@@ -78,16 +78,6 @@ func pieceHours(res metrics.Resource) string {
 	return piece + "-Hours"
 }
 
-// extended says that a resource of a pod is counted in pieces, and so priced by its
-// own name.
-func extended(res metrics.Resource) bool {
-	switch res {
-	case metrics.CPU, metrics.Memory, metrics.Ephemeral, metrics.Storage, metrics.Received, metrics.Sent:
-		return false
-	}
-	return true
-}
-
 // price returns the price of a resource of pods and nodes; false where the book has none.
 // Huge pages are priced as memory, unless the book has a price of their own.
 func (r *Rates) price(res metrics.Resource) (Price, bool) {
@@ -97,7 +87,7 @@ func (r *Rates) price(res metrics.Resource) (Price, bool) {
 	case metrics.Memory:
 		return r.Memory, r.Memory.stated()
 	}
-	if !extended(res) {
+	if !res.IsExtended() {
 		return Price{}, false
 	}
 	price, ok := r.Extended[res]

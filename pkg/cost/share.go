@@ -59,7 +59,7 @@ func (a *allocator) soloWeights(weights []decimal.Decimal, stacks []object.Ref, 
 			continue
 		}
 		amount, known := own.amounts[res]
-		if !known && a.options.Sharing == ShareUsage && !extended(res) {
+		if !known && a.options.Sharing == ShareUsage && !res.IsExtended() {
 			a.note(metrics.Note{
 				Subject: stack.String(), Reason: "Gap",
 				Message: "its usage of " + string(res) + " is unknown: its shared cost is split evenly",
@@ -109,7 +109,7 @@ func (a *allocator) addAlone(sum metrics.Amounts, pod *metrics.Pod) {
 	})
 	addKnown(sum, pod.Requested, func(res metrics.Resource) bool {
 		_, measured := pod.Used[res]
-		return !measured && extended(res)
+		return !measured && res.IsExtended()
 	})
 }
 

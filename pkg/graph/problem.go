@@ -33,16 +33,16 @@ func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil
 // Service that selects no pod. What was not read is never a problem.
 type Problem struct {
 	// Object is the object with the problem.
-	Object object.Ref
+	Object   object.Ref `json:"object"`
+	Severity Severity   `json:"severity"`
 	// Reason is one of Reasons.
-	Reason   string
-	Severity Severity
+	Reason string `json:"reason"`
 	// Message says what is wrong, its effect if known, and what to do.
-	Message string
+	Message string `json:"message"`
 	// Related is the other object, if there is one.
-	Related object.Ref
+	Related object.Ref `json:"related,omitzero"`
 	// Field is the field of the object, if there is one.
-	Field string
+	Field string `json:"field,omitempty"`
 }
 
 // Reasons of a Problem.

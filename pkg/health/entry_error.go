@@ -6,13 +6,13 @@ import "fmt"
 // evaluated the object instead.
 type RuleError struct {
 	// Origin is the source of the rule: catalog keda, file x.yaml.
-	Origin string
+	Origin string `json:"origin"`
 	// Kind is that of the rule: Kind.group.
-	Kind string
+	Kind string `json:"-"`
 	// Field is the expression: degraded, message; empty if the rule does not compile.
-	Field string
+	Field string `json:"field,omitempty"`
 	// Message is CEL's message.
-	Message string
+	Message string `json:"message"`
 }
 
 func (e *RuleError) Error() string {

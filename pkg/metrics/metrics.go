@@ -50,6 +50,15 @@ const (
 	Sent      Resource = "network-transmit"  // bytes, not times hours
 )
 
+// IsExtended says that a resource is none of those that every cluster has.
+func (r Resource) IsExtended() bool {
+	switch r {
+	case CPU, Memory, Ephemeral, Storage, Received, Sent:
+		return false
+	}
+	return true
+}
+
 // Amounts are quantities by resource. A resource that is absent is unknown.
 //
 // In a Reading they are integrals over its time: cores, bytes or pieces times
@@ -57,6 +66,14 @@ const (
 // rates as well: 0.25 core-hours are 0.25 cores. Network traffic alone is in plain
 // bytes.
 type Amounts map[Resource]decimal.Decimal
+
+// Text writes an amount in full; empty where it is unknown.
+func (a Amounts) Text(r Resource) string {
+	if v, ok := a[r]; ok {
+		return v.String()
+	}
+	return ""
+}
 
 // UsageReport is what was used and reserved. Its lists are sorted by Ref, then UID.
 type UsageReport struct {

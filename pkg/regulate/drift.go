@@ -161,7 +161,10 @@ func valueOf(has bool, v any) string {
 }
 
 // Choice is a way to handle a drift.
-type Choice struct{ What, Command string }
+type Choice struct {
+	What    string `json:"description"`
+	Command string `json:"command"`
+}
 
 // Choices are the ways to handle a drift: leave it, restore the value before the hold, or write
 // the held value again.

@@ -58,19 +58,22 @@ type Step struct {
 
 // Wait is a step that needs a condition to last longer.
 type Wait struct {
-	App, Signal string
-	Verb        Verb
-	Rule        string
-	Why         string
-	Until       time.Time
+	App    string    `json:"app"`
+	Signal string    `json:"signal"`
+	Verb   Verb      `json:"verb"`
+	Rule   string    `json:"rule,omitempty"`
+	Why    string    `json:"reason"`
+	Until  time.Time `json:"until"`
 }
 
 // Refusal is a signal that is not sent.
 type Refusal struct {
-	App, Signal, Rule string
-	Reason            string // one of Because...
-	Message           string
-	Until             time.Time // zero where time does not help
+	App     string    `json:"app"`
+	Signal  string    `json:"signal"`
+	Rule    string    `json:"rule,omitempty"`
+	Reason  string    `json:"reason"` // one of Because...
+	Message string    `json:"message"`
+	Until   time.Time `json:"until,omitzero"` // zero where time does not help
 }
 
 // Why a signal is not sent.

@@ -13,14 +13,14 @@ import (
 	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/yaml"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/manpage"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 )
 
-func man(t *testing.T, kubeconfig string, args ...string) view.ManualDocument {
+func man(t *testing.T, kubeconfig string, args ...string) manpage.Document {
 	t.Helper()
 	r := sysop(t, kubeconfig, append([]string{"man", "-o", "json"}, args...)...).succeeds(t)
-	var d view.ManualDocument
+	var d manpage.Document
 	if err := json.Unmarshal([]byte(r.stdout), &d); err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func TestManualOfTheExample(t *testing.T) {
 	c := shared.Cluster(t)
 	example(t, c)
 	since := time.Now()
-	var d view.ManualDocument
+	var d manpage.Document
 	cluster.Eventually(t, limit, func() error {
 		d = man(t, c.Kubeconfig, "moodle", "-n", "moodle")
 		for _, p := range d.Composition {
@@ -75,7 +75,7 @@ func TestManualWithFewRights(t *testing.T) {
 	c := shared.Cluster(t)
 	example(t, c)
 	kubeconfig := user(t, c, "reader-of-moodles", "moodle", "moodlecontroller.kubeplus/moodles", "apps/deployments")
-	var d view.ManualDocument
+	var d manpage.Document
 	cluster.Eventually(t, limit, func() error { // the authorizer takes a moment
 		d = man(t, kubeconfig, "moodle", "-n", "moodle")
 		if d.Instances.Count != 2 {

@@ -11,7 +11,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/page"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/uistate"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 )
 
@@ -60,7 +60,7 @@ func TestPageOverTime(t *testing.T) {
 		t.Errorf("the spans add up to %s hundredths, and metrics says %s", sum, want)
 	}
 
-	var costs view.UICosts
+	var costs uistate.Costs
 	if err := json.Unmarshal([]byte(v.get("/api/cost?by=stack&window="+url.QueryEscape(window))), &costs); err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestPageOverTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var picture view.UIState
+	var picture uistate.State
 	if err := json.Unmarshal(doc, &picture); err != nil {
 		t.Fatal(err)
 	}

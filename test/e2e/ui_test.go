@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/uistate"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 )
 
@@ -123,9 +123,9 @@ func (v *visitor) follow(want func(name, data string) bool) error {
 }
 
 // picture is what the page shows first.
-func (v *visitor) picture() *view.UIState {
+func (v *visitor) picture() *uistate.State {
 	v.t.Helper()
-	var p view.UIState
+	var p uistate.State
 	err := v.follow(func(name, data string) bool {
 		if name != "picture" {
 			return false
@@ -195,7 +195,7 @@ func TestPage(t *testing.T) {
 	v := visited(t, p.Kubeconfig(), "-n", demo)
 	picture := v.picture()
 	for _, want := range []string{"Moodle.moodlecontroller.kubeplus/moodle/moodle-1", "Deployment.apps/moodle/wordpress"} {
-		if !slices.ContainsFunc(picture.Stacks, func(s view.UIStack) bool { return s.Name == want }) {
+		if !slices.ContainsFunc(picture.Stacks, func(s uistate.Stack) bool { return s.Name == want }) {
 			t.Errorf("no stack %s", want)
 		}
 	}

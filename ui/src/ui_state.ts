@@ -1,4 +1,4 @@
-// The UIState: docs/schema/ui-state.json; internal/view/uistate.go explains each field. An absent
+// The UIState: docs/schema/ui-state.json; internal/uistate/state.go explains each field. An absent
 // field is unknown or empty.
 
 export interface UIState {

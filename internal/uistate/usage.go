@@ -1,8 +1,6 @@
-package view
+package uistate
 
 import (
-	"time"
-
 	"github.com/shopspring/decimal"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
@@ -10,22 +8,22 @@ import (
 )
 
 // podUsage is what a pod uses and asks for; nil where nothing of that is known.
-func (b *stateBuilder) podUsage(pod *metrics.Pod) *UIUsage {
+func (b *stateBuilder) podUsage(pod *metrics.Pod) *Usage {
 	u := b.usage(pod.Used, pod.Requested, pod.Limited)
 	u.Unmeasured = pod.Unmeasured
 	return some(u)
 }
 
 // rowUsage is the sum of a stack.
-func (b *stateBuilder) rowUsage(r *cost.Row) *UIUsage {
+func (b *stateBuilder) rowUsage(r *cost.Row) *Usage {
 	u := b.usage(r.Used, r.Requested, r.Limited)
 	u.Storage, u.Claimed = b.amount(r.Used, metrics.Storage, 0), b.amount(r.Claimed, metrics.Storage, 0)
 	return some(u)
 }
 
-func (b *stateBuilder) usage(used, requested, limited metrics.Amounts) UIUsage {
+func (b *stateBuilder) usage(used, requested, limited metrics.Amounts) Usage {
 	const milli = 3
-	return UIUsage{
+	return Usage{
 		CPU: b.amount(used, metrics.CPU, milli), Memory: b.amount(used, metrics.Memory, 0),
 		CPURequest: b.amount(requested, metrics.CPU, milli), MemoryRequest: b.amount(requested, metrics.Memory, 0),
 		CPULimit: b.amount(limited, metrics.CPU, milli), MemoryLimit: b.amount(limited, metrics.Memory, 0),
@@ -43,7 +41,7 @@ func (b *stateBuilder) claims() {
 		if !ok || !b.held[id] || c.Gone {
 			continue
 		}
-		u := UIUsage{Claimed: b.mean(c.Claimed, 0)}
+		u := Usage{Claimed: b.mean(c.Claimed, 0)}
 		if c.UsedKnown {
 			u.Storage = b.mean(c.Used, 0)
 		}
@@ -69,14 +67,9 @@ func (b *stateBuilder) mean(n decimal.Decimal, places int32) *int64 {
 }
 
 // some is nil for nothing.
-func some(u UIUsage) *UIUsage {
-	if u == (UIUsage{}) {
+func some(u Usage) *Usage {
+	if u == (Usage{}) {
 		return nil
 	}
 	return &u
-}
-
-// WindowOf is the window of a reading.
-func WindowOf(r *metrics.UsageReport) WindowDocument {
-	return WindowDocument{r.From.UTC().Format(time.RFC3339), r.To.UTC().Format(time.RFC3339), number(r.Hours)}
 }

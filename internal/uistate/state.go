@@ -1,18 +1,24 @@
-package view
+// Package uistate makes what the page draws: the objects that were read, the stacks that they are
+// in, with the health, usage and cost of each, and the evidence of each edge. Objects, kinds and
+// namespaces are numbers, which they keep as long as the page lives (Numbering); money is rounded
+// so that it adds up at every place of a tree. It reads nothing, and knows no HTTP and no markup.
+package uistate
 
-import "github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+import (
+	"time"
 
-// UIState is what the page shows: the objects that were read, the stacks that they are in, with
-// each one's health, usage and cost, and why each edge is there
-// (docs/schema/ui-state.json). It is made for machines that draw: objects, kinds and namespaces
-// are numbers, and whatever is absent is unknown or nothing. Parts says of what is not in it
-// why not.
+	"github.com/kubectl-sysop/kubectl-sysop/internal/document"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// State is what the page shows (docs/schema/ui-state.json). Whatever is absent is unknown or
+// nothing; Parts says why.
 //
 // A node keeps its number as long as the page lives. What is gone leaves a null behind.
-type UIState struct {
-	Head    `json:",inline"`
-	Version string `json:"version"` // of the program
-	Title   string `json:"title"`
+type State struct {
+	document.Head `json:",inline"`
+	Version       string `json:"version"` // of the program
+	Title         string `json:"title"`
 	// At is when it was read, RFC 3339.
 	At string `json:"at"`
 	// Mode is live, snapshot (which does not change), or file (which has no server to ask).
@@ -26,34 +32,34 @@ type UIState struct {
 	Currency string `json:"currency,omitempty"`
 	Prices   string `json:"prices,omitempty"`
 	// Window is what costs are of; left out for a month at the rates of now.
-	Window WindowDocument `json:"window,omitzero"`
+	Window document.Window `json:"window,omitzero"`
 
-	Kinds      []UIKind  `json:"kinds"`
-	Namespaces []string  `json:"namespaces"` // the first is empty: of the whole cluster
-	Labels     []string  `json:"labels"`     // key=value
-	Rules      []string  `json:"rules"`      // names of the rules that edges have
-	Nodes      []*UINode `json:"nodes"`
-	Stacks     []UIStack `json:"stacks"`
+	Kinds      []Kind   `json:"kinds"`
+	Namespaces []string `json:"namespaces"` // the first is empty: of the whole cluster
+	Labels     []string `json:"labels"`     // key=value
+	Rules      []string `json:"rules"`      // names of the rules that edges have
+	Nodes      []*Node  `json:"nodes"`
+	Stacks     []Stack  `json:"stacks"`
 	// Costs are the totals by something else than stacks.
-	Costs []UICosts `json:"costs,omitempty"`
+	Costs []Costs `json:"costs,omitempty"`
 	// Objects is how many were read: more than Nodes where the page cannot hold all. What is in
 	// trouble is always held.
 	Objects int `json:"objects"`
 	// Parts gives the reason for each part that is absent: health, cost, usage, history, checks,
 	// regulation, manifest, events, compose. A part that is present has no entry.
 	Parts map[string]string `json:"parts,omitempty"`
-	Notes []NoteDocument    `json:"notes,omitempty"`
+	Notes []document.Note   `json:"notes,omitempty"`
 	Gaps  []object.Gap      `json:"gaps,omitempty"`
 }
 
-// UIKind is a kind of objects.
-type UIKind struct {
+// Kind is a kind of objects.
+type Kind struct {
 	Kind  string `json:"kind"`
 	Group string `json:"group,omitempty"`
 }
 
-// UINode is an object. Numbers point into the lists of the UIState.
-type UINode struct {
+// Node is an object. Numbers point into the lists of the State.
+type Node struct {
 	Kind      int    `json:"k"`
 	Namespace int    `json:"s,omitempty"`
 	Name      string `json:"n"`
@@ -70,14 +76,14 @@ type UINode struct {
 	Created int64 `json:"c,omitempty"`
 	Labels  []int `json:"l,omitempty"`
 	// Edges leave the node.
-	Edges []UIEdge `json:"e,omitempty"`
-	Usage *UIUsage `json:"u,omitempty"`
+	Edges []Edge `json:"e,omitempty"`
+	Usage *Usage `json:"u,omitempty"`
 	// Events are the last warnings about it.
-	Events []UIEvent `json:"v,omitempty"`
+	Events []Event `json:"v,omitempty"`
 }
 
-// UIEdge is an edge to another node.
-type UIEdge struct {
+// Edge is an edge to another node.
+type Edge struct {
 	To int `json:"t"`
 	// Relation is 1 to 3: owns, needs, serves.
 	Relation int `json:"r"`
@@ -93,9 +99,9 @@ type UIEdge struct {
 	Follow int `json:"f,omitempty"`
 }
 
-// UIUsage is what a pod, a claim or a load balancer uses and asks for: CPU in millicores, the
+// Usage is what a pod, a claim or a load balancer uses and asks for: CPU in millicores, the
 // rest in bytes. An absent figure is unknown, or was not requested.
-type UIUsage struct {
+type Usage struct {
 	CPU           *int64 `json:"c,omitempty"`
 	Memory        *int64 `json:"m,omitempty"`
 	Storage       *int64 `json:"s,omitempty"`
@@ -108,20 +114,25 @@ type UIUsage struct {
 	Unmeasured string `json:"w,omitempty"`
 }
 
-// UIEvent is a warning.
-type UIEvent struct {
+// Event is a warning.
+type Event struct {
 	Reason  string `json:"r"`
 	Message string `json:"m"`
 	Count   int    `json:"c,omitempty"`
 	Last    int64  `json:"l,omitempty"`
 }
 
-// UIStack is a stack: a tree of its members, each at one place, and what it costs.
+// NewEvent is a warning that was seen last at a time.
+func NewEvent(reason, message string, count int, last time.Time) Event {
+	return Event{reason, message, count, unix(last)}
+}
+
+// Stack is a stack: a tree of its members, each at one place, and what it costs.
 //
 // Money is in hundredths of the currency, of a month (or of the window), rounded so that it adds up: the
 // Cost of a place is its Own and that of the places right below it; the Cost of the stack is that
 // of its places at depth 0 and of its Rest.
-type UIStack struct {
+type Stack struct {
 	// Name is a ROOT that means it.
 	Name      string `json:"name"`
 	Namespace string `json:"namespace,omitempty"`
@@ -129,26 +140,26 @@ type UIStack struct {
 	// Roots are nodes.
 	Roots []int `json:"roots"`
 	// Tree is the places in preorder.
-	Tree []UIPosition `json:"tree"`
+	Tree []Position `json:"tree"`
 	// Objects is how many are in it, without boundaries.
-	Objects int       `json:"objects"`
-	Health  int       `json:"health,omitempty"`
-	Since   int64     `json:"since,omitempty"`
-	Causes  []UICause `json:"causes,omitempty"`
+	Objects int     `json:"objects"`
+	Health  int     `json:"health,omitempty"`
+	Since   int64   `json:"since,omitempty"`
+	Causes  []Cause `json:"causes,omitempty"`
 	// Pods counts: all, measured, Healthy; absent where pods were not counted.
 	Pods []int `json:"pods,omitempty"`
 	// Usage is the sum of what is known.
-	Usage *UIUsage         `json:"usage,omitempty"`
-	Cost  *int64           `json:"cost,omitempty"`
-	Rest  []UIUnattributed `json:"rest,omitempty"`
+	Usage *Usage         `json:"usage,omitempty"`
+	Cost  *int64         `json:"cost,omitempty"`
+	Rest  []Unattributed `json:"rest,omitempty"`
 	// Created is seconds of Unix time.
 	Created int64 `json:"created,omitempty"`
 	// Cluster says that it is one of the cluster itself, as its DNS is.
 	Cluster bool `json:"cluster,omitempty"`
 }
 
-// UIPosition is a node at its place in a stack.
-type UIPosition struct {
+// Position is a node at its place in a stack.
+type Position struct {
 	Node  int `json:"n"`
 	Depth int `json:"d,omitempty"`
 	// How says why it hangs there: root, owned, needed, serving, behind, made.
@@ -172,29 +183,29 @@ type UIPosition struct {
 	Charges map[string]int64 `json:"g,omitempty"`
 }
 
-// UICause is a cause of the health of a stack.
-type UICause struct {
+// Cause is a cause of the health of a stack.
+type Cause struct {
 	Node int `json:"n"`
 	// Of is who leads to it; -1 for a root.
 	Of int `json:"o"`
 }
 
-// UIUnattributed is what a stack pays that is at none of its places: idle, overhead, something gone.
-type UIUnattributed struct {
+// Unattributed is what a stack pays that is at none of its places: idle, overhead, something gone.
+type Unattributed struct {
 	Name string `json:"name"`
 	Cost int64  `json:"cost"`
 }
 
-// UICosts are the totals by namespace or by the values of a label.
-type UICosts struct {
+// Costs are the totals by namespace or by the values of a label.
+type Costs struct {
 	// GroupBy is namespace, or label KEY.
-	GroupBy string      `json:"groupBy"`
-	Rows    []UICostRow `json:"rows"`
-	Total   int64       `json:"total"`
+	GroupBy string    `json:"groupBy"`
+	Rows    []CostRow `json:"rows"`
+	Total   int64     `json:"total"`
 }
 
-// UICostRow is what one of them costs.
-type UICostRow struct {
+// CostRow is what one of them costs.
+type CostRow struct {
 	Name string `json:"name"`
 	Pods int    `json:"pods,omitempty"`
 	Cost int64  `json:"cost"`
@@ -202,16 +213,16 @@ type UICostRow struct {
 	Parts map[string]int64 `json:"parts,omitempty"`
 }
 
-// UIDelta is the difference of a UIState to the one before: whatever is absent is as it was.
-type UIDelta struct {
-	// At is that of the new UIState.
+// Delta is the difference of a State to the one before: whatever is absent is as it was.
+type Delta struct {
+	// At is that of the new State.
 	At string `json:"at"`
-	// Head are the fields of the UIState but for Nodes and Stacks, where one of them changed.
-	Head *UIState `json:"head,omitempty"`
+	// Head are the fields of the State but for Nodes and Stacks, where one of them changed.
+	Head *State `json:"head,omitempty"`
 	// Nodes are those that changed, by number; null for one that is gone.
-	Nodes map[int]*UINode `json:"nodes,omitempty"`
+	Nodes map[int]*Node `json:"nodes,omitempty"`
 	// Stacks are those that changed, by name; null for one that is gone. Order is that of all, where
 	// it changed.
-	Stacks map[string]*UIStack `json:"stacks,omitempty"`
-	Order  []string            `json:"order,omitempty"`
+	Stacks map[string]*Stack `json:"stacks,omitempty"`
+	Order  []string          `json:"order,omitempty"`
 }

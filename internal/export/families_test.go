@@ -1,4 +1,4 @@
-package view_test
+package export_test
 
 import (
 	"bytes"
@@ -13,12 +13,13 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/shopspring/decimal"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/export"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
 func TestMetricsFamilies(t *testing.T) {
-	got := write(t, "openmetrics", view.Output{Families: view.MetricsFamilies(schoolReport(), schoolReading())})
+	got := write(t, "openmetrics", view.Output{Families: export.Families(schoolReport(), schoolReading())})
 	a := `stack="Moodle.moodle.example.com/school-a/moodle",kind="Pod",namespace="school-a"`
 	want := []string{
 		`sysop_reading_timestamp_seconds 1794739267.25`,
@@ -52,7 +53,7 @@ func TestMetricsFamilies(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(samples, "\n"), strings.Join(want, "\n"))
 	}
 	for range 20 {
-		if again := write(t, "openmetrics", view.Output{Families: view.MetricsFamilies(schoolReport(), schoolReading())}); again != got {
+		if again := write(t, "openmetrics", view.Output{Families: export.Families(schoolReport(), schoolReading())}); again != got {
 			t.Fatal("written twice, it differs")
 		}
 	}
@@ -60,7 +61,7 @@ func TestMetricsFamilies(t *testing.T) {
 
 func TestEveryFamilyKeepsTheRulesOfNames(t *testing.T) {
 	var plain bytes.Buffer
-	families := view.MetricsFamilies(schoolReport(), schoolReading())
+	families := export.Families(schoolReport(), schoolReading())
 	if err := render.PlainText(&plain, families); err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +84,7 @@ func TestFamiliesAddUp(t *testing.T) {
 	for range 200 {
 		rep := randomReport(r, dec("1"))
 		var plain bytes.Buffer
-		if err := render.PlainText(&plain, view.MetricsFamilies(rep, nil)); err != nil {
+		if err := render.PlainText(&plain, export.Families(rep, nil)); err != nil {
 			t.Fatal(err)
 		}
 		parser := expfmt.NewTextParser(model.UTF8Validation)
@@ -109,7 +110,7 @@ func TestFamiliesOfAWindowAreAverages(t *testing.T) {
 	rep.Hours = dec("3")
 	leaf := rep.Rows[0].Children[0].Children[1]
 	leaf.Used["network-receive"] = dec("108000000")
-	got := write(t, "openmetrics", view.Output{Families: view.MetricsFamilies(rep, nil)})
+	got := write(t, "openmetrics", view.Output{Families: export.Families(rep, nil)})
 	for _, want := range []string{
 		`name="web-10"} 0.033333333667`,
 		"\nsysop_network_receive_bytes_per_second{level=\"pod\",stack=\"Moodle.moodle.example.com/school-a/moodle\",kind=\"Pod\",namespace=\"school-a\",name=\"web-10\"} 10000\n",
@@ -128,14 +129,14 @@ func TestFamiliesAreTheCSV(t *testing.T) {
 	for i := range 200 {
 		rep := randomReport(r, []decimal.Decimal{dec("1"), dec("7"), dec("336.2502777777")}[i%3])
 		var sum, csv decimal.Decimal
-		for _, f := range view.MetricsFamilies(rep, nil) {
+		for _, f := range export.Families(rep, nil) {
 			for _, s := range f.Samples {
 				if f.Name == "sysop_cost_per_hour" {
 					sum = sum.Add(dec(s.Value))
 				}
 			}
 		}
-		table := view.MetricsCSV(rep, nil)
+		table := export.CSV(rep, nil)
 		at := slices.IndexFunc(table.Columns, func(c view.CSVColumn) bool { return c.Name == "cost_hour" })
 		for _, row := range table.Rows {
 			if row[at] != "" {

@@ -1,9 +1,10 @@
-package view
+package uistate
 
 import (
 	"slices"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/document"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
@@ -12,17 +13,17 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// MaxUINodes is how many objects a UIState holds at most. What is in trouble comes first, then
+// MaxNodes is how many objects a State holds at most. What is in trouble comes first, then
 // the members of stacks.
-const MaxUINodes = 20_000
+const MaxNodes = 20_000
 
-// UIInput is what a UIState is made from. What is nil is unknown: Parts should say why.
-type UIInput struct {
-	// Head is what of the UIState is known without looking: Title, Mode, Source, At, Parts, ...
-	Head       UIState
+// Input is what a State is made from. What is nil is unknown: Parts should say why.
+type Input struct {
+	// Head is what of the State is known without looking: Title, Mode, Source, At, Parts, ...
+	Head       State
 	Graph      *graph.Graph
 	Assessment *health.Assessment
-	Stacks     []UIFound
+	Stacks     []Found
 
 	// Report is that of the stacks, with its Ledger, Placement and Reading. Costs are those by
 	// something else, in order.
@@ -30,8 +31,9 @@ type UIInput struct {
 	Ledger    *cost.Ledger
 	Placement *metrics.Attribution
 	Reading   *metrics.UsageReport
-	Costs     []UIGrouping
+	Costs     []Grouping
 
+	// Events are the last warnings about objects.
 	Events map[object.Ref][]Event
 	// CreatedAt is when an object was created; may be nil.
 	CreatedAt func(object.Ref) time.Time
@@ -39,12 +41,12 @@ type UIInput struct {
 	Here func(graph.ID) bool
 	// NoInferred leaves out the edges that are guesses.
 	NoInferred bool
-	// MaxNodes is how many objects it holds; 0 is MaxUINodes.
+	// MaxNodes is how many objects it holds; 0 is MaxNodes.
 	MaxNodes int
 }
 
-// UIFound is a stack of a UIState.
-type UIFound struct {
+// Found is a stack of a State.
+type Found struct {
 	Name    object.Ref
 	By      string
 	Stack   *graph.Stack
@@ -59,24 +61,24 @@ type UIFound struct {
 	Cluster bool
 }
 
-// UIGrouping is a report by something else than stacks.
-type UIGrouping struct {
+// Grouping is a report by something else than stacks.
+type Grouping struct {
 	// By is namespace, or label KEY.
 	By     string
 	Report *cost.Report
 }
 
-// NewUIState makes a UIState. Objects have the numbers of n, which is that of the session.
-func NewUIState(in UIInput, n *Numbering) *UIState {
-	b := &stateBuilder{UIInput: in, n: n, p: in.Head, held: map[graph.ID]bool{}}
-	b.p.Head = Head{APIVersion, "UIState"}
+// New makes a State. Objects have the numbers of n, which is that of the session.
+func New(in Input, n *Numbering) *State {
+	b := &stateBuilder{Input: in, n: n, p: in.Head, held: map[graph.ID]bool{}}
+	b.p.Head = document.Head{APIVersion: document.APIVersion, Kind: "UIState"}
 	if b.MaxNodes == 0 {
-		b.MaxNodes = MaxUINodes
+		b.MaxNodes = MaxNodes
 	}
 	b.costs()
 	b.choose()
 	b.nodes()
-	b.p.Stacks = []UIStack{}
+	b.p.Stacks = []Stack{}
 	for i := range b.Stacks {
 		b.p.Stacks = append(b.p.Stacks, b.stack(&b.Stacks[i]))
 	}
@@ -85,10 +87,10 @@ func NewUIState(in UIInput, n *Numbering) *UIState {
 	return &b.p
 }
 
-// UIStackOf makes one stack with the numbers of a UIState that was made with n before. Of
+// StackOf makes one stack with the numbers of a State that was made with n before. Of
 // what has no number there, it has nothing.
-func UIStackOf(in UIInput, n *Numbering) *UIStack {
-	b := &stateBuilder{UIInput: in, n: n, held: map[graph.ID]bool{}}
+func StackOf(in Input, n *Numbering) *Stack {
+	b := &stateBuilder{Input: in, n: n, held: map[graph.ID]bool{}}
 	for id := range graph.ID(in.Graph.Len()) {
 		if _, known := n.nodes.at[in.Graph.Ref(id)]; known {
 			b.held[id] = true
@@ -99,11 +101,11 @@ func UIStackOf(in UIInput, n *Numbering) *UIStack {
 	return &s
 }
 
-// stateBuilder makes one UIState.
+// stateBuilder makes one State.
 type stateBuilder struct {
-	UIInput
+	Input
 	n    *Numbering
-	p    UIState
+	p    State
 	held map[graph.ID]bool
 	// money is what is shown of the rows of the report, paid the charges of each stack by what
 	// costs.
@@ -113,7 +115,7 @@ type stateBuilder struct {
 	pods  map[object.Ref]*metrics.Pod
 }
 
-// choose chooses the objects that the UIState holds.
+// choose chooses the objects that the State holds.
 func (b *stateBuilder) choose() {
 	g := b.Graph
 	const sick, member, other = 0, 1, 2
@@ -169,7 +171,7 @@ func (b *stateBuilder) nodes() {
 			b.number(id)
 		}
 	}
-	b.p.Nodes = make([]*UINode, len(b.n.nodes.all))
+	b.p.Nodes = make([]*Node, len(b.n.nodes.all))
 	for _, id := range ids {
 		b.p.Nodes[b.number(id)] = b.node(id)
 	}
@@ -178,10 +180,10 @@ func (b *stateBuilder) nodes() {
 
 func (b *stateBuilder) number(id graph.ID) int { return b.n.nodes.indexOf(b.Graph.Ref(id)) }
 
-func (b *stateBuilder) node(id graph.ID) *UINode {
+func (b *stateBuilder) node(id graph.ID) *Node {
 	ref := b.Graph.Ref(id)
-	n := &UINode{
-		Kind: b.n.kinds.indexOf(UIKind{ref.Kind, ref.Group}), Namespace: b.n.namespaces.indexOf(ref.Namespace), Name: ref.Name,
+	n := &Node{
+		Kind: b.n.kinds.indexOf(Kind{ref.Kind, ref.Group}), Namespace: b.n.namespaces.indexOf(ref.Namespace), Name: ref.Name,
 		Boundary: graph.IsBoundary(ref), Edges: b.edges(id),
 	}
 	if state := b.Graph.State(id); state != graph.Present {
@@ -199,20 +201,18 @@ func (b *stateBuilder) node(id graph.ID) *UINode {
 	if pod := b.pods[ref]; pod != nil {
 		n.Usage = b.podUsage(pod)
 	}
-	for _, e := range b.Events[ref] {
-		n.Events = append(n.Events, UIEvent{e.Reason, e.Message, e.Count, unix(e.Last)})
-	}
+	n.Events = slices.Clone(b.Events[ref])
 	return n
 }
 
 // edges are those that leave a node to others that are held.
-func (b *stateBuilder) edges(id graph.ID) []UIEdge {
-	var out []UIEdge
+func (b *stateBuilder) edges(id graph.ID) []Edge {
+	var out []Edge
 	for e := range b.Graph.Out(id) {
 		if !b.held[e.To] || b.NoInferred && e.Inferred {
 			continue
 		}
-		edge := UIEdge{
+		edge := Edge{
 			To: b.number(e.To), Relation: int(e.Relation), Via: e.Via.String(), Why: whyOf(e), Rule: b.n.rules.indexOf(e.Rule),
 			Inferred: e.Inferred, Optional: e.Optional, Follow: follow(e),
 		}

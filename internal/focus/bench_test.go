@@ -1,4 +1,4 @@
-package view_test
+package focus_test
 
 import (
 	"fmt"
@@ -7,7 +7,8 @@ import (
 	"github.com/shopspring/decimal"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/export"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/focus"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -47,11 +48,11 @@ func BenchmarkFormats(b *testing.B) {
 		r, p := manyCharges(pods)
 		l := cost.Allocate(r, p, cost.DefaultBook(), cost.Options{})
 		rep := cost.NewReport(r, p, l, cost.Grouping{})
-		for _, version := range view.FocusVersions() {
+		for _, version := range focus.Versions() {
 			b.Run(fmt.Sprintf("focus-%s/%d", version, pods), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, err := view.FocusCSV(l, r, p, focusOptions(version)); err != nil {
+					if _, err := focus.CSV(l, r, p, focusOptions(version)); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -60,13 +61,13 @@ func BenchmarkFormats(b *testing.B) {
 		b.Run(fmt.Sprintf("csv/%d", pods), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				view.MetricsCSV(rep, r)
+				export.CSV(rep, r)
 			}
 		})
 		b.Run(fmt.Sprintf("openmetrics/%d", pods), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				view.MetricsFamilies(rep, r)
+				export.Families(rep, r)
 			}
 		})
 	}

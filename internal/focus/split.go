@@ -1,4 +1,4 @@
-package view
+package focus
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/export"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -17,7 +19,7 @@ const tagPrefix = "sysop.dev/"
 
 // tags are the labels of the item. In 1.2, which has no other place for it, they say
 // besides to which stack the charge goes.
-func (f *focusFile) tags(c *cost.Charge) string {
+func (f *file) tags(c *cost.Charge) string {
 	tags := f.labels(c.Item)
 	if f.o.Version == "1.2" && c.Stack != (object.Ref{}) {
 		tags[tagPrefix+"stack"] = c.Stack.String()
@@ -29,7 +31,7 @@ func (f *focusFile) tags(c *cost.Charge) string {
 }
 
 // labels returns a map of its own.
-func (f *focusFile) labels(r object.Ref) map[string]string {
+func (f *file) labels(r object.Ref) map[string]string {
 	out := map[string]string{}
 	if r == (object.Ref{}) {
 		return out
@@ -73,11 +75,11 @@ func jsonText(v any) string {
 // their ratios add up to 1. What goes to no stack is the part that is not allocated. A charge
 // that is not split is related to no split cost allocation: the specification has these
 // columns null then.
-func (f *focusFile) split(l *cost.Ledger, rows [][]string) {
+func (f *file) split(l *cost.Ledger, columns []view.CSVColumn, rows [][]string) {
 	origins := map[string][]int{}
 	var order []string
 	for i, row := range rows {
-		key := f.origin(row)
+		key := originOf(columns, row)
 		if origins[key] == nil {
 			order = append(order, key)
 		}
@@ -93,20 +95,25 @@ func (f *focusFile) split(l *cost.Ledger, rows [][]string) {
 			quantities[i] = l.Charges[at].Quantity
 		}
 		for i, ratio := range ratios(quantities) {
-			f.allocated(focusRow{f, rows[parts[i]]}, &l.Charges[parts[i]], ratio)
+			allocated := f.allocated(&l.Charges[parts[i]], ratio)
+			for at, c := range columns {
+				if value, ok := allocated[c.Name]; ok {
+					rows[parts[i]][at] = value
+				}
+			}
 		}
 	}
 }
 
-// origin tells the origin charge of a row.
-func (f *focusFile) origin(row []string) string {
+// originOf tells the origin charge of a row.
+func originOf(columns []view.CSVColumn, row []string) string {
 	var b strings.Builder
-	for i, name := range f.names {
-		switch name {
+	for i, c := range columns {
+		switch c.Name {
 		case "BilledCost", "ConsumedQuantity", "ContractedCost", "EffectiveCost", "ListCost", "PricingCurrencyEffectiveCost", "PricingQuantity":
 			continue
 		}
-		if strings.HasPrefix(name, "x_") {
+		if strings.HasPrefix(c.Name, "x_") {
 			break // They are the last, and no part of FOCUS.
 		}
 		b.WriteString(row[i])
@@ -115,21 +122,22 @@ func (f *focusFile) origin(row []string) string {
 	return b.String()
 }
 
-func (f *focusFile) allocated(r focusRow, c *cost.Charge, ratio decimal.Decimal) {
-	r.set("AllocatedMethodId", f.method(c))
-	r.set("AllocatedMethodDetails", `{"Elements":[{"AllocatedRatio":`+ratio.String()+`,"UsageUnit":`+jsonText(c.Unit)+`,"UsageQuantity":`+c.Quantity.String()+`}]}`)
-	if c.Stack == (object.Ref{}) {
-		return
+// allocated is what the columns of splits have of a charge that is a part.
+func (f *file) allocated(c *cost.Charge, ratio decimal.Decimal) map[string]string {
+	out := map[string]string{
+		"AllocatedMethodId":      f.method(c),
+		"AllocatedMethodDetails": `{"Elements":[{"AllocatedRatio":` + ratio.String() + `,"UsageUnit":` + jsonText(c.Unit) + `,"UsageQuantity":` + c.Quantity.String() + `}]}`,
 	}
-	r.set("AllocatedResourceId", c.Stack.String())
-	r.set("AllocatedResourceName", c.Stack.Name)
-	tags, has := f.labels(c.Stack), f.labels(c.Item)
-	maps.DeleteFunc(tags, func(key, _ string) bool { _, ok := has[key]; return ok })
-	r.set("AllocatedTags", jsonObject(tags))
+	if c.Stack != (object.Ref{}) {
+		tags, has := f.labels(c.Stack), f.labels(c.Item)
+		maps.DeleteFunc(tags, func(key, _ string) bool { _, ok := has[key]; return ok })
+		out["AllocatedResourceId"], out["AllocatedResourceName"], out["AllocatedTags"] = c.Stack.String(), c.Stack.Name, jsonObject(tags)
+	}
+	return out
 }
 
 // method names the way of splitting (docs/focus.md).
-func (f *focusFile) method(c *cost.Charge) string {
+func (f *file) method(c *cost.Charge) string {
 	switch c.Kind {
 	case cost.Idle:
 		return "sysop-idle"
@@ -144,4 +152,22 @@ func (f *focusFile) method(c *cost.Charge) string {
 		sharing = cost.ShareEven
 	}
 	return "sysop-stack-" + string(sharing)
+}
+
+// ratios returns the parts that quantities are of their sum, to 12 decimal places, so
+// that they add up to 1. Quantities that are all zero are equal parts.
+func ratios(quantities []decimal.Decimal) []decimal.Decimal {
+	one := decimal.NewFromInt(1)
+	total := decimal.Zero
+	for _, q := range quantities {
+		total = total.Add(q)
+	}
+	if total.IsZero() {
+		quantities = make([]decimal.Decimal, len(quantities))
+		for i := range quantities {
+			quantities[i] = one
+		}
+		total = decimal.NewFromInt(int64(len(quantities)))
+	}
+	return export.Spread(quantities, one, total)
 }

@@ -1,4 +1,4 @@
-package view_test
+package focus_test
 
 import (
 	"encoding/json"

@@ -1,4 +1,5 @@
-package view
+// Package manpage lays the manual of a kind out as a page of sections.
+package manpage
 
 import (
 	"fmt"
@@ -6,55 +7,45 @@ import (
 	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/manual"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// ManualDocument is the manual of a kind (docs/schema/man.json).
-type ManualDocument struct {
-	Head          `json:",inline"`
+// leastName is how much of a name is left where it is cut.
+const leastName = 24
+
+// Document is the manual of a kind (docs/schema/man.json).
+type Document struct {
+	view.Head     `json:",inline"`
 	manual.Manual `json:",inline"`
 	Gaps          []object.Gap `json:"gaps"`
 }
 
-// Manual returns the answer of the man command.
-func Manual(m manual.Manual, gaps []object.Gap) Output {
-	doc := ManualDocument{Head: Head{APIVersion, "Manual"}, Manual: m, Gaps: gaps}
-	page := &Page{}
-	for _, s := range []Section{
+// New returns the answer of the man command.
+func New(m manual.Manual, gaps []object.Gap) view.Output {
+	doc := Document{Head: view.Head{APIVersion: view.APIVersion, Kind: "Manual"}, Manual: m, Gaps: gaps}
+	page := &view.Page{}
+	for _, s := range []view.Section{
 		nameSection(m), operatorSection(m), compositionSection(m), relationshipsSection(m), fieldsSection(m), columnsSection(m), usageSection(m), signalsSection(m), exampleSection(m), notesSection(m),
 	} {
 		if len(s.Blocks) > 0 {
 			page.Sections = append(page.Sections, s)
 		}
 	}
-	return Output{Page: page, Document: doc}
+	return view.Output{Page: page, Document: doc}
 }
 
-// pairsOf leaves out terms of which there is nothing to say.
-func pairsOf(all ...Pair) []Block {
-	var pairs []Pair
-	for _, p := range all {
-		if p.Text != "" {
-			pairs = append(pairs, p)
-		}
-	}
-	if pairs == nil {
-		return nil
-	}
-	return []Block{{Pairs: pairs}}
-}
-
-func nameSection(m manual.Manual) Section {
+func nameSection(m manual.Manual) view.Section {
 	r := m.Resource
-	s := Section{Title: "NAME"}
+	s := view.Section{Title: "NAME"}
 	for i, paragraph := range strings.Split(strings.TrimSpace(r.Description), "\n\n") {
 		switch {
 		case i > 0:
-			s.Blocks = append(s.Blocks, Block{Text: paragraph})
+			s.Blocks = append(s.Blocks, view.Block{Text: paragraph})
 		case paragraph != "":
-			s.Blocks = append(s.Blocks, Block{Text: r.Kind + " - " + paragraph})
+			s.Blocks = append(s.Blocks, view.Block{Text: r.Kind + " - " + paragraph})
 		default:
-			s.Blocks = append(s.Blocks, Block{Text: r.Kind})
+			s.Blocks = append(s.Blocks, view.Block{Text: r.Kind})
 		}
 	}
 	scope, group := "cluster", r.Group
@@ -70,9 +61,9 @@ func nameSection(m manual.Manual) Section {
 			names = append(names, name)
 		}
 	}
-	s.Blocks = append(s.Blocks, pairsOf(
-		Pair{"Names", strings.Join(names, ", ")}, Pair{"Group", group}, Pair{"Versions", versions(r)}, Pair{"Scope", scope},
-		Pair{"Categories", strings.Join(r.Categories, ", ")}, Pair{"Definition", r.Definition}, Pair{"Instances", instances(m)},
+	s.Blocks = append(s.Blocks, view.PairsOf(
+		"Names", strings.Join(names, ", "), "Group", group, "Versions", versions(r), "Scope", scope,
+		"Categories", strings.Join(r.Categories, ", "), "Definition", r.Definition, "Instances", instances(m),
 	)...)
 	return s
 }
@@ -146,65 +137,85 @@ func scopeText(m manual.Manual) string {
 	return " in namespace " + m.Instances.Namespace
 }
 
-func operatorSection(m manual.Manual) Section {
-	s := Section{Title: "OPERATOR"}
+func operatorSection(m manual.Manual) view.Section {
+	s := view.Section{Title: "OPERATOR"}
 	if o := m.Operator; o.Name != "" {
-		s.Blocks = append(s.Blocks, Block{Text: o.Title + ". " + o.Description})
-		s.Blocks = append(s.Blocks, pairsOf(Pair{"Catalog", o.Name}, Pair{"Source", strings.Join(o.Source, " ")})...)
+		s.Blocks = append(s.Blocks, view.Block{Text: o.Title + ". " + o.Description})
+		s.Blocks = append(s.Blocks, view.PairsOf("Catalog", o.Name, "Source", strings.Join(o.Source, " "))...)
 	}
 	for _, r := range m.Running {
-		s.Blocks = append(s.Blocks, pairsOf(
-			Pair{"Running", r.Workload}, Pair{"Image", strings.Join(r.Images, ", ")}, Pair{"Version", r.Version}, Pair{"Evidence", strings.Join(r.Evidence, "; ")},
+		s.Blocks = append(s.Blocks, view.PairsOf(
+			"Running", r.Workload, "Image", strings.Join(r.Images, ", "), "Version", r.Version, "Evidence", strings.Join(r.Evidence, "; "),
 		)...)
 	}
 	return s
 }
 
-func compositionSection(m manual.Manual) Section {
-	s := Section{Title: "COMPOSITION"}
+func compositionSection(m manual.Manual) view.Section {
+	s := view.Section{Title: "COMPOSITION"}
 	if len(m.Composition) == 0 {
 		return s
 	}
 	looked := m.Instances.Count > 0
-	t := &Table{Columns: []Column{{Name: "KIND", Truncate: Middle, MinWidth: leastName}, {Name: "DECLARED BY", DropOrder: 1, Truncate: End, MinWidth: 12}}}
+	t := &view.Table{Columns: []view.Column{{Name: "KIND", Truncate: view.Middle, MinWidth: leastName}, {Name: "DECLARED BY", DropOrder: 1, Truncate: view.End, MinWidth: 12}}}
 	if looked {
-		t.Columns = append(t.Columns, Column{Name: "OWNED", Right: true})
+		t.Columns = append(t.Columns, view.Column{Name: "OWNED", Right: true})
 	}
 	through := slices.ContainsFunc(m.Composition, func(p manual.Part) bool { return p.Via != "" })
 	if through {
-		t.Columns = append(t.Columns, Column{Name: "VIA", DropOrder: 2, Truncate: Middle, MinWidth: leastName})
+		t.Columns = append(t.Columns, view.Column{Name: "VIA", DropOrder: 2, Truncate: view.Middle, MinWidth: leastName})
 	}
 	for _, p := range m.Composition {
-		origins, tone := "", Plain
+		origins, tone := "", view.Plain
 		for _, d := range p.Declared {
 			word, _, _ := strings.Cut(d, " ")
 			origins = strings.TrimPrefix(origins+", "+word, ", ")
 		}
 		if origins == "" {
-			origins, tone = "-", Faint
+			origins, tone = "-", view.Faint
 		}
-		row := []Cell{{p.Kind, Plain}, {origins, tone}}
+		row := []view.Cell{{Text: p.Kind}, {Text: origins, Tone: tone}}
 		if looked {
-			count := Cell{fmt.Sprint(p.Observed), Plain}
+			count := view.Cell{Text: fmt.Sprint(p.Observed)}
 			if p.Observed == 0 {
-				count.Tone = Faint
+				count.Tone = view.Faint
 			}
 			row = append(row, count)
 		}
 		if through {
-			row = append(row, Cell{p.Via, Faint})
+			row = append(row, view.Cell{Text: p.Via, Tone: view.Faint})
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	s.Blocks = append(s.Blocks, Block{Table: t})
+	s.Blocks = append(s.Blocks, view.Block{Table: t})
 	if looked {
 		caption := fmt.Sprintf("OWNED counts the parts of the %d instances%s.", m.Instances.Count, scopeText(m))
 		if m.Instances.Count == 1 {
 			caption = "OWNED counts the parts of the one instance" + scopeText(m) + "."
 		}
-		s.Blocks = append(s.Blocks, Block{Text: caption})
+		s.Blocks = append(s.Blocks, view.Block{Text: caption})
 	} else if m.Instances != (manual.Instances{}) && m.Instances.Complete {
-		s.Blocks = append(s.Blocks, Block{Text: "OWNED is empty: no instance exists."})
+		s.Blocks = append(s.Blocks, view.Block{Text: "OWNED is empty: no instance exists."})
+	}
+	return s
+}
+
+// signalsSection tells in a manual how an object is paused and stopped.
+func signalsSection(m manual.Manual) view.Section {
+	s := view.Section{Title: "SIGNALS"}
+	for _, signal := range m.Signals {
+		text := signal.Effect
+		if signal.Caveat != "" {
+			text += "; " + signal.Caveat
+		}
+		needs := ""
+		if signal.AllowStop {
+			needs = " (needs allowStop)"
+		}
+		s.Blocks = append(s.Blocks, view.Block{Pairs: []view.Pair{{Term: signal.Preset, Text: signal.Writes + needs}, {Text: signal.Mode + ": " + text}}})
+	}
+	if len(s.Blocks) > 0 {
+		s.Blocks = append(s.Blocks, view.Block{Text: "kubectl sysop regulate signals has the sources."})
 	}
 	return s
 }

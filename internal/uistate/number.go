@@ -1,13 +1,13 @@
-package view
+package uistate
 
 import "github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 
 // Numbering gives the objects of one session their numbers, and the kinds, namespaces, labels
-// and rules that are written with them: who has a number keeps it, from UIState to UIState. It
-// is for one UIState at a time.
+// and rules that are written with them: who has a number keeps it, from State to State. It
+// is for one State at a time.
 type Numbering struct {
 	nodes      numbers[object.Ref]
-	kinds      numbers[UIKind]
+	kinds      numbers[Kind]
 	namespaces numbers[string]
 	labels     numbers[string]
 	rules      numbers[string]
@@ -38,5 +38,5 @@ func (n *numbers[T]) indexOf(item T) int {
 	return len(n.all) - 1
 }
 
-// list is all that have a number, for a UIState to keep.
+// list is all that have a number, for a State to keep.
 func (n *numbers[T]) list() []T { return append(make([]T, 0, len(n.all)), n.all...) }

@@ -1,4 +1,4 @@
-package view_test
+package export_test
 
 import (
 	"bytes"
@@ -6,14 +6,23 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/shopspring/decimal"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/export"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+func dec(s string) decimal.Decimal { return decimal.RequireFromString(s) }
+
+var (
+	moodleA = object.Ref{Group: "moodle.example.com", Kind: "Moodle", Namespace: "school-a", Name: "moodle"}
+	mysql   = object.Ref{Kind: "Pod", Namespace: "db", Name: "mysql-0"}
 )
 
 // schoolReport is a report made by hand: a stack of its own part and a shared one, and
@@ -64,7 +73,7 @@ func schoolReport() *cost.Report {
 }
 
 func schoolReading() *metrics.UsageReport {
-	return &metrics.UsageReport{To: at("2026-11-15T10:41:07.25Z"), Hours: dec("1"), Pods: []metrics.Pod{
+	return &metrics.UsageReport{To: time.Date(2026, 11, 15, 10, 41, 7, 250_000_000, time.UTC), Hours: dec("1"), Pods: []metrics.Pod{
 		{Ref: object.Ref{Kind: "Pod", Namespace: "school-a", Name: "web-10"}, Node: "worker-a"},
 		{Ref: mysql, Node: "worker-a"},
 		{Ref: mysql, Node: "worker-b"},
@@ -100,7 +109,7 @@ func cellsOf(t *testing.T, s *view.CSVTable, name string) map[string]string {
 }
 
 func TestMetricsSheetHoldsWhatIsKnown(t *testing.T) {
-	s := view.MetricsCSV(schoolReport(), schoolReading())
+	s := export.CSV(schoolReport(), schoolReading())
 	for i, row := range s.Rows {
 		if len(row) != len(s.Columns) {
 			t.Fatalf("row %d has %d cells under %d columns", i, len(row), len(s.Columns))
@@ -189,7 +198,7 @@ func TestSheetsAddUp(t *testing.T) {
 	for i := range 500 {
 		hours := []decimal.Decimal{dec("1"), dec("7"), dec("168"), dec("0.0833333333333"), dec("336.2502777777")}[i%5]
 		rep := randomReport(r, hours)
-		s := view.MetricsCSV(rep, nil)
+		s := export.CSV(rep, nil)
 		sums := map[string]decimal.Decimal{}
 		for _, row := range s.Rows {
 			for at, c := range s.Columns {

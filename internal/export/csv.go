@@ -1,4 +1,6 @@
-package view
+// Package export makes what other programs read of a report of usage and cost: a CSV table, and
+// metric families as Prometheus has them. Every value is whole and exact, and adds up.
+package export
 
 import (
 	"maps"
@@ -7,38 +9,13 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// CSVTable is a table for spreadsheets and programs: every value whole and exact. An
-// empty cell says that nothing is known.
-type CSVTable struct {
-	Columns []CSVColumn
-	Rows    [][]string
-}
-
-// CSVColumn is the head of a column.
-type CSVColumn struct {
-	Name string
-	Kind CellKind
-}
-
-// CellKind says what the cells of a column hold.
-type CellKind uint8
-
-// The kinds of cells.
-const (
-	// TextCell is text as it is.
-	TextCell CellKind = iota
-	// NumberCell is a plain decimal number: no exponent, no sign but the minus.
-	NumberCell
-	// JSONCell is a JSON value on one line.
-	JSONCell
-)
-
-// MetricsCSV makes a CSV table of a report: a row for each leaf of it, so that the
+// CSV makes a table of a report: a row for each leaf of it, so that the
 // numbers of a column add up to the total, and for the containers of pods, which
 // have no cost of their own and are parts of the row above them.
 //
@@ -46,12 +23,12 @@ const (
 // piece-hours), which for an instant are cores, bytes and pieces; traffic is in
 // bytes. cost is that of these hours, cost_hour and cost_month what it makes an
 // hour and in 730 hours. The reading tells on which nodes pods run; it may be nil.
-func MetricsCSV(rep *cost.Report, r *metrics.UsageReport) *CSVTable {
+func CSV(rep *cost.Report, r *metrics.UsageReport) *view.CSVTable {
 	leaves := leavesOf(rep)
 	b := &csvBuilder{rep: rep, node: nodesOfPods(r), extended: extendedOf(leaves)}
-	b.hourly = spread(costsOf(leaves), decimal.NewFromInt(1), rep.Hours)
-	b.monthly = spread(costsOf(leaves), decimal.NewFromInt(cost.HoursPerMonth), rep.Hours)
-	s := &CSVTable{Columns: b.columns()}
+	b.hourly = Spread(costsOf(leaves), decimal.NewFromInt(1), rep.Hours)
+	b.monthly = Spread(costsOf(leaves), decimal.NewFromInt(cost.HoursPerMonth), rep.Hours)
+	s := &view.CSVTable{Columns: b.columns()}
 	for i, leaf := range leaves {
 		s.Rows = append(s.Rows, b.row(leaf, leaf.row, i))
 		for _, c := range leaf.row.Children {
@@ -112,22 +89,13 @@ func nodesOfPods(r *metrics.UsageReport) map[object.Ref]string {
 	return out
 }
 
-// isCommon tells the resources that have columns and families of their own.
-func isCommon(r metrics.Resource) bool {
-	switch r {
-	case metrics.CPU, metrics.Memory, metrics.Ephemeral, metrics.Storage, metrics.Received, metrics.Sent:
-		return true
-	}
-	return false
-}
-
 // extendedOf returns the other resources that leaves have, in order.
 func extendedOf(leaves []csvLeaf) []metrics.Resource {
 	found := map[metrics.Resource]bool{}
 	for _, leaf := range leaves {
 		for _, amounts := range []metrics.Amounts{leaf.row.Used, leaf.row.Requested, leaf.row.Limited} {
 			for r := range amounts {
-				if !isCommon(r) {
+				if r.IsExtended() {
 					found[r] = true
 				}
 			}
@@ -143,19 +111,19 @@ type csvBuilder struct {
 	hourly, monthly []decimal.Decimal
 }
 
-func (b *csvBuilder) columns() []CSVColumn {
-	var out []CSVColumn
-	add := func(kind CellKind, names ...string) {
+func (b *csvBuilder) columns() []view.CSVColumn {
+	var out []view.CSVColumn
+	add := func(kind view.CellKind, names ...string) {
 		for _, name := range names {
-			out = append(out, CSVColumn{name, kind})
+			out = append(out, view.CSVColumn{Name: name, Kind: kind})
 		}
 	}
-	add(TextCell, "level", "group", "stack", "api_group", "kind", "namespace", "name", "node")
-	add(NumberCell, "pods", "pods_measured")
-	add(TextCell, "unmeasured", "host_network")
-	add(NumberCell, "hours", "share", "share_of")
-	add(TextCell, "currency")
-	add(NumberCell, "cost", "cost_hour", "cost_month", "efficiency",
+	add(view.TextCell, "level", "group", "stack", "api_group", "kind", "namespace", "name", "node")
+	add(view.NumberCell, "pods", "pods_measured")
+	add(view.TextCell, "unmeasured", "host_network")
+	add(view.NumberCell, "hours", "share", "share_of")
+	add(view.TextCell, "currency")
+	add(view.NumberCell, "cost", "cost_hour", "cost_month", "efficiency",
 		"cpu_used_core_hours", "cpu_requested_core_hours", "cpu_limit_core_hours",
 		"memory_used_byte_hours", "memory_requested_byte_hours", "memory_limit_byte_hours",
 		"storage_claimed_byte_hours", "storage_used_byte_hours",
@@ -164,7 +132,7 @@ func (b *csvBuilder) columns() []CSVColumn {
 		"network_received_since_start_bytes", "network_sent_since_start_bytes",
 		"host_network_received_bytes", "host_network_sent_bytes")
 	for _, r := range b.extended {
-		add(NumberCell, string(r)+"_used_hours", string(r)+"_requested_hours", string(r)+"_limit_hours")
+		add(view.NumberCell, string(r)+"_used_hours", string(r)+"_requested_hours", string(r)+"_limit_hours")
 	}
 	return out
 }
@@ -216,7 +184,7 @@ func (b *csvBuilder) amounts(row *cost.Row) []string {
 	var cells []string
 	add := func(r metrics.Resource, all ...metrics.Amounts) {
 		for _, amounts := range all {
-			cells = append(cells, amount(amounts, r))
+			cells = append(cells, amounts.Text(r))
 		}
 	}
 	add(metrics.CPU, row.Used, row.Requested, row.Limited)
@@ -231,13 +199,6 @@ func (b *csvBuilder) amounts(row *cost.Row) []string {
 		add(r, row.Used, row.Requested, row.Limited)
 	}
 	return cells
-}
-
-func amount(a metrics.Amounts, r metrics.Resource) string {
-	if v, ok := a[r]; ok {
-		return v.String()
-	}
-	return ""
 }
 
 // hostNetwork is true or nothing: a row of many pods is mixed.
@@ -267,11 +228,11 @@ func efficiency(row *cost.Row) string {
 // csvDecimals is to how many decimal places money an hour is divided.
 const csvDecimals = 12
 
-// spread returns each value times factor by hours, so that they add up to their sum
+// Spread returns each value times factor by hours, so that they add up to their sum
 // times factor by hours, rounded to csvDecimals. What rounding leaves over goes to
 // the largest remainders, of equals to the first. Nothing is rounded where all of it
 // is exact anyway; no hours make nothing.
-func spread(values []decimal.Decimal, factor, hours decimal.Decimal) []decimal.Decimal {
+func Spread(values []decimal.Decimal, factor, hours decimal.Decimal) []decimal.Decimal {
 	out := make([]decimal.Decimal, len(values))
 	if !hours.IsPositive() {
 		return out

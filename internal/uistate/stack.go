@@ -1,14 +1,14 @@
-package view
+package uistate
 
 import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 )
 
-// stack makes a stack of the UIState.
-func (b *stateBuilder) stack(f *UIFound) UIStack {
-	s := UIStack{
-		Name: f.Name.String(), Namespace: f.Name.Namespace, GroupedBy: f.By, Roots: []int{}, Tree: []UIPosition{}, Objects: f.Objects,
+// stack makes a stack of the State.
+func (b *stateBuilder) stack(f *Found) Stack {
+	s := Stack{
+		Name: f.Name.String(), Namespace: f.Name.Namespace, GroupedBy: f.By, Roots: []int{}, Tree: []Position{}, Objects: f.Objects,
 		Created: unix(f.Created), Cluster: f.Cluster,
 	}
 	for _, id := range f.Stack.Roots() {
@@ -29,8 +29,8 @@ func (b *stateBuilder) stack(f *UIFound) UIStack {
 	return s
 }
 
-func (b *stateBuilder) causes(all []health.Cause) []UICause {
-	var out []UICause
+func (b *stateBuilder) causes(all []health.Cause) []Cause {
+	var out []Cause
 	for _, c := range all {
 		if !b.held[c.ID] {
 			continue
@@ -39,7 +39,7 @@ func (b *stateBuilder) causes(all []health.Cause) []UICause {
 		if !c.Root && b.held[c.Of] {
 			parent = b.number(c.Of)
 		}
-		out = append(out, UICause{b.number(c.ID), parent})
+		out = append(out, Cause{b.number(c.ID), parent})
 	}
 	return out
 }
@@ -47,7 +47,7 @@ func (b *stateBuilder) causes(all []health.Cause) []UICause {
 // stackTree is the tree of a stack: its places in preorder, with the number of the place above (-1 for
 // none) of each.
 type stackTree struct {
-	places []UIPosition
+	places []Position
 	above  []int
 	// at is the place of a node.
 	at map[graph.ID]int
@@ -55,15 +55,15 @@ type stackTree struct {
 
 // grow lays the forest of a stack out. What is not held has no place, and what is below it moves
 // up; nor has a boundary, unless it is in trouble that counts.
-func (b *stateBuilder) grow(f *UIFound) *stackTree {
-	t := &stackTree{places: []UIPosition{}, at: map[graph.ID]int{}}
+func (b *stateBuilder) grow(f *Found) *stackTree {
+	t := &stackTree{places: []Position{}, at: map[graph.ID]int{}}
 	for _, root := range f.Stack.Forest() {
 		b.put(f, t, root, -1, 0)
 	}
 	return t
 }
 
-func (b *stateBuilder) put(f *UIFound, t *stackTree, branch *graph.Branch, above, depth int) {
+func (b *stateBuilder) put(f *Found, t *stackTree, branch *graph.Branch, above, depth int) {
 	part, judged := health.Part{}, false
 	if f.Health != nil {
 		part, judged = f.Health.Part(branch.ID)
@@ -73,7 +73,7 @@ func (b *stateBuilder) put(f *UIFound, t *stackTree, branch *graph.Branch, above
 		if f.Shared != nil {
 			shared = f.Shared
 		}
-		place := UIPosition{
+		place := Position{
 			Node: b.number(branch.ID), Depth: depth, How: hows[branch.How], Again: branch.Repeated, Shared: shared(branch.ID),
 			Peer: judged && !part.Required,
 		}
@@ -92,7 +92,7 @@ func (b *stateBuilder) put(f *UIFound, t *stackTree, branch *graph.Branch, above
 	}
 }
 
-// hows are the places of a node, in the words of a UIState. Who looks upwards has no stack there.
+// hows are the places of a node, in the words of a State. Who looks upwards has no stack there.
 var hows = map[graph.Position]string{
 	graph.Root: "root", graph.Owned: "owned", graph.Needed: "needed", graph.ServesParent: "serving", graph.ServedBelow: "behind",
 	graph.OwnedBy: "owned", graph.NeededBy: "needed", graph.MadeBy: "made",

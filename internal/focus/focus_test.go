@@ -1,4 +1,4 @@
-package view_test
+package focus_test
 
 import (
 	"bytes"
@@ -17,6 +17,7 @@ import (
 	"github.com/shopspring/decimal"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/focus"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
@@ -114,8 +115,8 @@ func discounted(r *metrics.UsageReport, p *metrics.Attribution, o cost.Options) 
 	return l
 }
 
-func focusOptions(version string) view.FocusOptions {
-	return view.FocusOptions{
+func focusOptions(version string) focus.Options {
+	return focus.Options{
 		Version: version, AccountID: "8c2c0d5e-7b5e-4a1c-9f2e-000000000000", AccountName: "production", Provider: "Example University",
 		Tags: func(r object.Ref) map[string]string {
 			switch r {
@@ -130,9 +131,9 @@ func focusOptions(version string) view.FocusOptions {
 }
 
 // focusText writes a FOCUS file.
-func focusText(t testing.TB, l *cost.Ledger, r *metrics.UsageReport, p *metrics.Attribution, o view.FocusOptions) string {
+func focusText(t testing.TB, l *cost.Ledger, r *metrics.UsageReport, p *metrics.Attribution, o focus.Options) string {
 	t.Helper()
-	sheet, err := view.FocusCSV(l, r, p, o)
+	sheet, err := focus.CSV(l, r, p, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,7 +261,7 @@ func TestFocusEvaluatorFindsWhatIsWrong(t *testing.T) {
 }
 
 func TestFocusFileSaysWhatTheLedgerSays(t *testing.T) {
-	for _, version := range view.FocusVersions() {
+	for _, version := range focus.Versions() {
 		for name, o := range sharings() {
 			t.Run(version+" "+name, func(t *testing.T) {
 				r, p := schools()
@@ -469,7 +470,7 @@ func TestFocusPeriods(t *testing.T) {
 		if r.To = at(c.to); c.from != "" {
 			r.From = at(c.from)
 		}
-		sheet, err := view.FocusCSV(cost.Allocate(r, p, cost.DefaultBook(), cost.Options{}), r, p, focusOptions("1.2"))
+		sheet, err := focus.CSV(cost.Allocate(r, p, cost.DefaultBook(), cost.Options{}), r, p, focusOptions("1.2"))
 		if c.err != "" {
 			if err == nil || !strings.Contains(err.Error(), c.err) {
 				t.Errorf("%s/%s: error %v, want one with %q", c.from, c.to, err, c.err)
@@ -495,16 +496,16 @@ func TestFocusPeriods(t *testing.T) {
 func TestFocusRefuses(t *testing.T) {
 	r, p := schools()
 	l := cost.Allocate(r, p, cost.DefaultBook(), cost.Options{})
-	if _, err := view.FocusCSV(l, r, p, focusOptions("1.4")); err == nil || !strings.Contains(err.Error(), "1.2, 1.3") {
+	if _, err := focus.CSV(l, r, p, focusOptions("1.4")); err == nil || !strings.Contains(err.Error(), "1.2, 1.3") {
 		t.Errorf("version 1.4: %v", err)
 	}
 	o := focusOptions("1.2")
 	o.AccountID = ""
-	if _, err := view.FocusCSV(l, r, p, o); err == nil || !strings.Contains(err.Error(), "kube-system") {
+	if _, err := focus.CSV(l, r, p, o); err == nil || !strings.Contains(err.Error(), "kube-system") {
 		t.Errorf("no account: %v", err)
 	}
 	l.Charges[0].Cost = l.Charges[0].Cost.Add(dec("0.000000000001"))
-	if _, err := view.FocusCSV(l, r, p, focusOptions("1.2")); err == nil || !strings.Contains(err.Error(), "is not its quantity") {
+	if _, err := focus.CSV(l, r, p, focusOptions("1.2")); err == nil || !strings.Contains(err.Error(), "is not its quantity") {
 		t.Errorf("a cost that is no product: %v", err)
 	}
 }
@@ -604,7 +605,7 @@ func TestFocusOfAnything(t *testing.T) {
 }
 
 func TestGoldenFocus(t *testing.T) {
-	for _, version := range view.FocusVersions() {
+	for _, version := range focus.Versions() {
 		r, p := schools()
 		o := focusOptions(version)
 		o.Sharing = cost.Options{ShareOverhead: dec("0.1")}
@@ -620,7 +621,7 @@ func TestGoldenFocus(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got != string(want) {
-			t.Errorf("%s: got\n%s\n(go test ./internal/view -update writes it)", path, got)
+			t.Errorf("%s: got\n%s\n(go test ./internal/focus -update writes it)", path, got)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package view
+package uistate
 
 import (
 	"cmp"
@@ -56,13 +56,13 @@ func (b *stateBuilder) column() cost.Column {
 	return cost.ColumnCost
 }
 
-// cents are hundredths of the money that is shown, as a UIState has them.
+// cents are hundredths of the money that is shown, as a State has them.
 func cents(d decimal.Decimal) int64 { return d.Shift(2).IntPart() }
 
 // attribute says what each place of a stack costs, and what is at none of them. The exact costs
 // go up along the tree; what is shown is shared out downwards, by largest remainder, so that it
 // adds up at every place.
-func (b *stateBuilder) attribute(name object.Ref, row *cost.Row, t *stackTree) (*int64, []UIUnattributed) {
+func (b *stateBuilder) attribute(name object.Ref, row *cost.Row, t *stackTree) (*int64, []Unattributed) {
 	shown, known := b.money[row]
 	if !known || !row.Priced() {
 		return nil, nil
@@ -105,9 +105,9 @@ func (b *stateBuilder) attribute(name object.Ref, row *cost.Row, t *stackTree) (
 		p.Own = &money.own[i]
 		p.Share, p.Charges, p.Path = shareText(charged[i]), b.parts(charged[i], money.own[i]), b.way(name, charged[i][0].Item)
 	}
-	var out []UIUnattributed
+	var out []Unattributed
 	for i, kind := range names {
-		out = append(out, UIUnattributed{kind, money.rest[i]})
+		out = append(out, Unattributed{kind, money.rest[i]})
 	}
 	return &total, out
 }
@@ -207,25 +207,25 @@ func (b *stateBuilder) groupings() {
 	}
 }
 
-// UICostsOf sums a report of a reading up as a UIState does.
-func UICostsOf(groupBy string, r *cost.Report, usage *metrics.UsageReport) UICosts {
-	b := &stateBuilder{UIInput: UIInput{Report: r, Reading: usage}}
-	return b.grouping(UIGrouping{groupBy, r})
+// CostsOf sums a report of a reading up as a State does.
+func CostsOf(groupBy string, r *cost.Report, usage *metrics.UsageReport) Costs {
+	b := &stateBuilder{Input: Input{Report: r, Reading: usage}}
+	return b.grouping(Grouping{groupBy, r})
 }
 
-func (b *stateBuilder) grouping(g UIGrouping) UICosts {
-	out := UICosts{GroupBy: g.By, Rows: []UICostRow{}}
+func (b *stateBuilder) grouping(g Grouping) Costs {
+	out := Costs{GroupBy: g.By, Rows: []CostRow{}}
 	money := cost.Round(g.Report, b.column(), 2)
 	for _, row := range g.Report.Rows {
 		if !row.Priced() {
 			continue
 		}
-		r := UICostRow{Name: cmp.Or(row.Name, row.Ref.String()), Pods: row.Pods, Cost: cents(money[row])}
+		r := CostRow{Name: cmp.Or(row.Name, row.Ref.String()), Pods: row.Pods, Cost: cents(money[row])}
 		r.Parts = b.split(row.Costs, r.Cost)
 		out.Rows = append(out.Rows, r)
 	}
 	out.Total = cents(money[&g.Report.Total])
-	slices.SortStableFunc(out.Rows, func(x, y UICostRow) int {
+	slices.SortStableFunc(out.Rows, func(x, y CostRow) int {
 		return cmp.Or(cmp.Compare(y.Cost, x.Cost), cmp.Compare(x.Name, y.Name))
 	})
 	return out
