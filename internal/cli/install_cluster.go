@@ -84,5 +84,5 @@ func (c *installCluster) runner(installation install.Installation) (*install.Run
 	if err != nil {
 		return nil, err
 	}
-	return &install.Runner{Engine: c.engine, Objects: objects, Discovery: objects, Store: store, Lock: install.NewLock(c.config, installation), By: journal.Holder()}, nil
+	return &install.Runner{Engine: c.engine, Objects: objects, Discovery: objects, Store: store, Lock: install.NewLock(c.config, installation), Record: install.NewRecord(c.config, installation), By: journal.Holder()}, nil
 }

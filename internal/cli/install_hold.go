@@ -77,6 +77,7 @@ func (o *installOptions) regulating(ctx context.Context, sys *system.System) (*a
 	acting := newActing(o.env, "table")
 	acting.Clock, acting.output = o.Clock, "table"
 	connectAs(acting.common, o.common)
+	acting.progress = o.progress
 	acting.yes, acting.dryRun, acting.lease = true, "none", installLease
 	l, err := acting.lookAt(ctx, sys)
 	if err != nil {

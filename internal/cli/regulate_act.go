@@ -24,8 +24,6 @@ type applyOptions struct {
 	dryRun    string
 	allowExec bool
 	force     bool
-	// silent suppresses progress; the result is shown at the end.
-	silent bool
 	// acceptUnsigned acts by a journal that is not signed.
 	acceptUnsigned bool
 }
@@ -46,6 +44,7 @@ func (o *applyOptions) doing(cmd *cobra.Command) {
 	f.BoolVar(&o.allowExec, "allow-exec", false, "run the commands under exec of the manifest, on this machine")
 	o.trusting(cmd)
 	o.locking(cmd)
+	o.progress.flag(cmd)
 	must(cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions(dryRuns, cobra.ShellCompDirectiveNoFileComp)))
 }
 
@@ -55,7 +54,7 @@ func (o *regulateOptions) locking(cmd *cobra.Command) {
 
 // check validates the flags before anything is read.
 func (o *applyOptions) check() error {
-	if err := o.validate(); err != nil {
+	if err := errors.Join(o.validate(), o.progress.check()); err != nil {
 		return err
 	}
 	switch {
@@ -221,24 +220,18 @@ func (o *applyOptions) carryOut(ctx context.Context, b *systemSession, p *regula
 	if err != nil {
 		return nil, err
 	}
-	teller, flush, err := b.eventRecorder()
-	if err != nil {
-		return nil, err
+	events := o.progress.print
+	if o.dryRun != "server" {
+		var flush func()
+		events, flush = regulate.RecordEvents(b.config, events)
+		defer flush()
 	}
-	defer flush()
 	runner := &regulate.Runner{
-		Client: client, Store: b.store, Events: teller, Kinds: b.session.Kinds, System: b.system, World: b.world, Now: o.env.Now,
+		Client: client, Store: b.store, Events: events, Kinds: b.session.Kinds, System: b.system, World: b.world, Now: o.env.Now,
 		Signals: b.signalsOf(b.session.Kinds), Pods: b.podsOf,
-		AllowExec: o.allowExec, Force: o.force, DryRun: o.dryRun == "server", Progress: o.progress, Output: o.heard,
+		AllowExec: o.allowExec, Force: o.force, DryRun: o.dryRun == "server", Output: o.heard,
 	}
 	return runner.Do(ctx, p, b.journal)
-}
-
-// progress says what was done, while it is done.
-func (o *applyOptions) progress(r regulate.Record) {
-	if o.env.Talk && !o.silent {
-		fmt.Fprintf(o.env.ErrOut, "%s %s: %s\n", safe(r.Signal), safe(strings.TrimSuffix(r.App+" "+r.Target, " ")), safe(r.Result))
-	}
 }
 
 // heard shows what a command of an app wrote, each line with the app before it.

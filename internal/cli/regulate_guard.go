@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
@@ -14,7 +13,7 @@ import (
 
 // locked acts while no other run does.
 func (b *systemSession) locked(ctx context.Context, act func(context.Context) error) error {
-	lock, err := regulate.NewLock(b.config, b.system.Name, b.namespace, b.o.lockOptions())
+	lock, err := regulate.NewLock(b.config, b.system.Name, b.namespace, b.o.lockOptions(b.system.Name))
 	if err != nil {
 		return err
 	}
@@ -25,16 +24,10 @@ func (b *systemSession) locked(ctx context.Context, act func(context.Context) er
 func unlocked(ctx context.Context, act func(context.Context) error) error { return act(ctx) }
 
 // lockOptions are those of every lock of this process.
-func (o *regulateOptions) lockOptions() journal.LeaseOptions {
+func (o *regulateOptions) lockOptions(name string) journal.LeaseOptions {
 	return journal.LeaseOptions{
 		Holder: journal.Holder(), Duration: o.lease,
-		Waiting: func(holder string, since time.Time) {
-			at := ""
-			if !since.IsZero() {
-				at = " since " + since.Local().Format(time.TimeOnly)
-			}
-			fmt.Fprintf(o.env.ErrOut, "waiting: another run holds the lock: %s%s\n", safe(holder), at)
-		},
+		Waiting: func(holder string, since time.Time) { o.progress.print(journal.WaitingForLock(name, holder, since)) },
 	}
 }
 
@@ -45,24 +38,6 @@ func (o *regulateOptions) requester() string { return journal.Holder() }
 func (b *systemSession) allowed(ctx context.Context, p *regulate.Plan) error {
 	rights := regulate.Permissions(p, b.journal, b.system, b.world, b.session.Kinds, b.namespace)
 	return b.o.demand(ctx, b.config, b.system.Name, rights)
-}
-
-// flushing is how long the Events of a run may take at its end.
-const flushing = 5 * time.Second
-
-// eventRecorder writes Events about targets; flush waits until they are written.
-func (b *systemSession) eventRecorder() (regulate.EventRecorder, func(), error) {
-	t, err := regulate.NewEventRecorder(b.config, journal.Holder(), func(reason string) {
-		fmt.Fprintf(b.o.env.ErrOut, "warning: %s\n", safe(reason))
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	return t, func() {
-		ctx, stop := context.WithTimeout(context.Background(), flushing)
-		defer stop()
-		t.Flush(ctx)
-	}, nil
 }
 
 // podsOf are the names of the pods that an object owns, at any depth.

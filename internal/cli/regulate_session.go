@@ -21,11 +21,12 @@ type regulateOptions struct {
 	// systemName is --system, and app --app.
 	systemName, app string
 	// lease is how long a run that has died keeps others out.
-	lease time.Duration
+	lease    time.Duration
+	progress progressPrinter
 }
 
 func newRegulating(env Env, formats ...string) *regulateOptions {
-	return &regulateOptions{common: newCommon(env, formats...)}
+	return &regulateOptions{common: newCommon(env, formats...), progress: newProgressPrinter(env)}
 }
 
 // systemSession is a System and how its apps are.

@@ -57,6 +57,7 @@ what that needs.`,
 	f.StringVar(&o.address, "metrics-address", "", "serve /metrics (OpenMetrics), /healthz and /readyz at this ADDRESS (127.0.0.1:8080)")
 	o.trusting(cmd)
 	o.locking(cmd)
+	o.progress.flag(cmd)
 	return cmd
 }
 
@@ -102,7 +103,7 @@ func (o *regulateWatchOptions) watcher(ctx context.Context, name string) (*regul
 		return nil, err
 	}
 	w := newRegulateWatcher(o.applyOptions, b)
-	w.show, o.silent = true, true
+	w.show, o.progress.signals = true, false
 	w.announce()
 	if o.yes {
 		return w, nil
@@ -159,7 +160,7 @@ func (w *regulateWatcher) announce() {
 
 // standby are the options of the election: who waits says that it stands by, and for whom.
 func (w *regulateWatcher) standby() journal.LeaseOptions {
-	options := w.o.lockOptions()
+	options := w.o.lockOptions(w.b.system.Name)
 	options.Waiting = func(holder string, since time.Time) {
 		at := ""
 		if !since.IsZero() {
