@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
 )
 
 // regulationAnswer is how the apps of each System are: the documents of regulate status, with where
-// the System is.
+// the System is, and the latest runs on it (runs, or runsUnavailable).
 type regulationAnswer struct {
 	Systems []map[string]any `json:"systems"`
 	// Unavailable is why nothing of them is known.
@@ -50,7 +53,7 @@ func (a *uiAPI) regulation(ctx context.Context, _ url.Values) (json.RawMessage, 
 
 // add adds the document of regulate status of one System; adopted is the name of an adopted one.
 func (r *regulationAnswer) add(ctx context.Context, o *regulateOptions, namespace, name, adopted string) error {
-	_, status, err := o.status(ctx, adopted)
+	b, status, err := o.status(ctx, adopted)
 	if err != nil {
 		return err
 	}
@@ -66,6 +69,20 @@ func (r *regulationAnswer) add(ctx context.Context, o *regulateOptions, namespac
 		doc["name"] = name
 	}
 	doc["namespace"] = namespace
+	doc["runs"], doc["runsUnavailable"] = runsOf(ctx, b)
 	r.Systems = append(r.Systems, doc)
 	return nil
+}
+
+// runsOf returns the latest runs on a System, or why some of them are unknown. A snapshot has none.
+func runsOf(ctx context.Context, b *systemSession) (runs []regulator.Run, unavailable string) {
+	var installation *install.Journal
+	if b.config != nil {
+		j, err := regulator.InstallJournal(ctx, b.config, b.system.Name, b.namespace)
+		if err != nil {
+			unavailable = "the runs of its installation could not be read: " + err.Error()
+		}
+		installation = j
+	}
+	return regulator.Runs(installation, b.journal), unavailable
 }

@@ -23,7 +23,7 @@ const (
 	EventNoted     EventKind = "Noted"
 )
 
-// Event is one message of the stream of a run (docs/schema/event.json). Whoever runs emits it, and
+// Event is one message of the stream of a run (docs/schema/event.json). Runners emit it, and
 // terminals, documents and Kubernetes Events ([Recorder]) are its receivers.
 type Event struct {
 	At   time.Time `json:"at"`
@@ -39,8 +39,8 @@ type Event struct {
 	// Object is what is changed, where it is one object.
 	Object  *EventObject `json:"object,omitempty"`
 	Message string       `json:"message,omitempty"`
-	// Why is the reason of a signal.
-	Why string `json:"why,omitempty"`
+	// Reason is the cause of a signal.
+	Reason string `json:"reason,omitempty"`
 }
 
 // EventObject refers to an object. Its UID is empty if it does not exist.

@@ -186,25 +186,25 @@ func (t *Recorder) failed(err error) {
 
 // event creates an Event. Its name is derived from its content, so that equal Events are written
 // once.
-func (t *Recorder) event(about EventObject, of Event) *eventsv1.Event {
+func (t *Recorder) event(about EventObject, from Event) *eventsv1.Event {
 	namespace := about.Namespace
 	if namespace == "" {
 		namespace = metav1.NamespaceDefault
 	}
-	reason, action, note := string(of.Kind), of.Action, of.Message
-	if of.Signal != "" {
-		reason = of.Signal
+	reason, action, note := string(from.Kind), from.Action, from.Message
+	if from.Signal != "" {
+		reason = from.Signal
 	}
-	if of.Step != "" {
-		note = strings.TrimSuffix(of.Step+": "+note, ": ")
+	if from.Step != "" {
+		note = strings.TrimSuffix(from.Step+": "+note, ": ")
 	}
-	if of.Why != "" {
-		note += ": " + of.Why
+	if from.Reason != "" {
+		note += ": " + from.Reason
 	}
 	e := &eventsv1.Event{
 		TypeMeta:            metav1.TypeMeta{APIVersion: "events.k8s.io/v1", Kind: "Event"},
 		ObjectMeta:          metav1.ObjectMeta{Namespace: namespace},
-		EventTime:           metav1.NewMicroTime(of.At),
+		EventTime:           metav1.NewMicroTime(from.At),
 		ReportingController: t.options.Controller,
 		ReportingInstance:   t.options.Instance,
 		Type:                corev1.EventTypeNormal,
@@ -213,7 +213,7 @@ func (t *Recorder) event(about EventObject, of Event) *eventsv1.Event {
 		Note:                Truncate(note, maxNote),
 		Regarding:           corev1.ObjectReference{APIVersion: about.APIVersion, Kind: about.Kind, Namespace: about.Namespace, Name: about.Name, UID: types.UID(about.UID)},
 	}
-	if of.Kind == EventFailed || of.Kind == EventNotUndone {
+	if from.Kind == EventFailed || from.Kind == EventNotUndone {
 		e.Type = corev1.EventTypeWarning
 	}
 	if e.Action == "" {

@@ -367,15 +367,15 @@ func (x *run) record(w *work, o *Operation) Record {
 // report adds a record to the outcome and emits its event; it is nil where no operation ran.
 func (x *run) report(r Record, it *item) {
 	kind := journal.EventDone
-	switch back := it != nil && (it.back || it.op.State == Undone); {
+	switch undoing := it != nil && (it.back || it.op.State == Undone); {
 	case r.Error:
 		x.out.Failed = append(x.out.Failed, r)
-		if kind = journal.EventFailed; back {
+		if kind = journal.EventFailed; undoing {
 			kind = journal.EventNotUndone
 		}
 	default:
 		x.out.Done = append(x.out.Done, r)
-		if back {
+		if undoing {
 			kind = journal.EventUndone
 		}
 	}
@@ -387,7 +387,7 @@ func (x *run) emit(kind journal.EventKind, r Record, it *item) {
 	if x.Events == nil {
 		return
 	}
-	e := journal.Event{At: r.At, Kind: kind, Signal: r.Signal, Action: r.Action, App: r.App, Message: r.Result, Why: r.Why}
+	e := journal.Event{At: r.At, Kind: kind, Signal: r.Signal, Action: r.Action, App: r.App, Message: r.Result, Reason: r.Why}
 	if it != nil && it.op.Target.Name != "" {
 		e.Object = it.op.Target.eventObject()
 		if it.op.State == TargetGone {
