@@ -1,5 +1,7 @@
 package cli
 
+import "github.com/kubectl-sysop/kubectl-sysop/internal/systems"
+
 import (
 	"context"
 	"errors"
@@ -174,7 +176,7 @@ func (o *bundleOptions) asked(ctx context.Context, p *installPlan) error {
 		return err
 	}
 	// What has no namespace is installed in that of who installs it: the images are the same.
-	return placeSystem(p.sys, "default", false)
+	return systems.Place(p.sys, "default", false)
 }
 
 // collect puts together what the bundle is made of.

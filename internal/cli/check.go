@@ -1,5 +1,7 @@
 package cli
 
+import "github.com/kubectl-sysop/kubectl-sysop/internal/systems"
+
 import (
 	"context"
 	"errors"
@@ -30,7 +32,7 @@ type checkOptions struct {
 	colocation bool
 
 	atomic atomicOptions
-	of     systemQuery
+	of     systems.Query
 }
 
 func newCheck(env Env) *cobra.Command {
@@ -107,7 +109,7 @@ func (o *checkOptions) flags(cmd *cobra.Command) {
 	f.BoolVar(&o.NoInferred, "no-inferred", false, "leave out inferred relations")
 	f.BoolVar(&o.colocation, "colocation", false, "show how the pods of stacks are placed on nodes and in zones, and whether a stack fits on one node")
 	o.atomic.flags(cmd)
-	o.of.flag(cmd, o.common, "with its waivers")
+	o.systemQueryFlag(cmd, &o.of.Name, "with its waivers")
 	must(cmd.RegisterFlagCompletionFunc("category", cobra.FixedCompletions(categoryNames(), cobra.ShellCompDirectiveNoFileComp)))
 	must(cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions([]string{"error", "warning"}, cobra.ShellCompDirectiveNoFileComp)))
 }
@@ -218,7 +220,7 @@ func oneOf(flag, value string, valid []string) (string, error) {
 
 func (o *checkOptions) run(ctx context.Context) error {
 	var err error
-	if o.args, err = o.of.read(ctx, o.common, o.args); err != nil {
+	if o.args, err = o.of.Read(ctx, &o.Input, o.args); err != nil {
 		return err
 	}
 	q, err := o.question(ctx)

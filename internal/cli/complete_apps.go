@@ -1,5 +1,7 @@
 package cli
 
+import "github.com/kubectl-sysop/kubectl-sysop/internal/systems"
+
 import (
 	"context"
 	"slices"
@@ -54,15 +56,15 @@ func (o *regulateOptions) loadSystem(ctx context.Context, name string) (*system.
 	case o.file == "-":
 		return nil, nil //nolint:nilnil // standard input is the terminal that is typed on
 	case o.file != "":
-		return o.readSystem(ctx, o.file)
+		return systems.Read(ctx, &o.Input, o.file)
 	case name != "":
-		return o.namedSystem(ctx, name)
+		return systems.Named(ctx, &o.Input, name)
 	}
-	k, err := o.openSystems(ctx)
+	k, err := systems.OpenAdopted(ctx, &o.Input)
 	if err != nil {
 		return nil, err
 	}
-	all, err := k.list(ctx, k.namespace)
+	all, err := k.List(ctx, k.Namespace)
 	if err != nil || len(all) != 1 {
 		return nil, err
 	}

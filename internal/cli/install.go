@@ -1,5 +1,7 @@
 package cli
 
+import "github.com/kubectl-sysop/kubectl-sysop/internal/systems"
+
 import (
 	"context"
 	"errors"
@@ -232,18 +234,7 @@ func safeLines(text string) string {
 // adopt makes an installed System known.
 func (p *installPlan) adopt(ctx context.Context) error {
 	p.o.forgetKinds()
-	c, err := p.o.systems(ctx) // with the kinds that are served now
-	if err != nil {
-		return err
-	}
-	a, before, err := c.adoption(ctx, p.sys, p.text)
-	if err != nil {
-		return fmt.Errorf("all of %s is installed, but the System could not be adopted: %w", p.sys.Name, err)
-	}
-	if a.changes() == 0 {
-		return nil
-	}
-	if err := c.adopt(ctx, a, before); err != nil {
+	if err := systems.AdoptInstalled(ctx, &p.o.Input, p.sys, p.text); err != nil {
 		return fmt.Errorf("all of %s is installed, but the System could not be adopted: %w", p.sys.Name, err)
 	}
 	return nil
@@ -257,9 +248,9 @@ func (p *installPlan) role(open *recovering) error {
 			missing = append(missing, s.Namespace)
 		}
 	}
-	rights := install.Permissions(p.planned, p.state, p.cluster.kinds)
+	rights := install.Permissions(p.planned, p.state, p.cluster.Kinds)
 	if open != nil {
-		rights = append(rights, install.RecoveryRights(p.of, open.plan, p.cluster.kinds)...)
+		rights = append(rights, install.RecoveryRights(p.of, open.plan, p.cluster.Kinds)...)
 	}
 	for _, r := range install.Role("sysop-install-"+p.of.Name, rights, missing...) {
 		text, err := yaml.Marshal(r.Object)

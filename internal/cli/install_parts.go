@@ -1,5 +1,7 @@
 package cli
 
+import "github.com/kubectl-sysop/kubectl-sysop/internal/systems"
+
 import (
 	"cmp"
 	"context"
@@ -263,7 +265,7 @@ func (c *chartLoader) apps(ctx context.Context) error {
 		if len(a.Resources) == 0 {
 			continue
 		}
-		if bringsSecrets(*a) {
+		if systems.BringsSecrets(*a) {
 			return hint.With(fmt.Errorf("app %s includes a Secret: more users may read the manifest", a.Name),
 				"name it under spec.inputs, and create it first: its values are never read")
 		}

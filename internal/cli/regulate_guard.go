@@ -1,5 +1,7 @@
 package cli
 
+import "github.com/kubectl-sysop/kubectl-sysop/internal/systems"
+
 import (
 	"context"
 	"fmt"
@@ -14,7 +16,7 @@ import (
 
 // locked acts while no other run does.
 func (b *systemSession) locked(ctx context.Context, act func(context.Context) error) error {
-	lock, err := regulate.NewLock(b.config, b.system.Name, b.namespace, b.o.lockOptions())
+	lock, err := regulate.NewLock(b.config, b.System.Name, b.Namespace, b.o.lockOptions())
 	if err != nil {
 		return err
 	}
@@ -43,8 +45,8 @@ func (o *regulateOptions) requester() string { return journal.Holder() }
 
 // allowed checks the permissions for a plan, and for undoing it, before anything is written.
 func (b *systemSession) allowed(ctx context.Context, p *regulate.Plan) error {
-	rights := regulate.Permissions(p, b.journal, b.system, b.world, b.session.Kinds, b.namespace)
-	return b.o.demand(ctx, b.config, b.system.Name, rights)
+	rights := regulate.Permissions(p, b.journal, b.System, b.State, b.Session.Kinds, b.Namespace)
+	return systems.RequirePermissions(ctx, &b.o.Input, b.config, b.System.Name, rights)
 }
 
 // flushing is how long the Events of a run may take at its end.
@@ -67,7 +69,7 @@ func (b *systemSession) eventRecorder() (regulate.EventRecorder, func(), error) 
 
 // podsOf are the names of the pods that an object owns, at any depth.
 func (b *systemSession) podsOf(ref object.Ref) []string {
-	id, ok := b.graph.Find(ref)
+	id, ok := b.Graph.Find(ref)
 	if !ok {
 		return nil
 	}
@@ -79,10 +81,10 @@ func (b *systemSession) podsOf(ref object.Ref) []string {
 			return
 		}
 		seen[id] = true
-		if r := b.graph.Ref(id); r.GroupKind() == app.PodKind {
+		if r := b.Graph.Ref(id); r.GroupKind() == app.PodKind {
 			names = append(names, r.Name)
 		}
-		for _, child := range b.graph.Owned(id) {
+		for _, child := range b.Graph.Owned(id) {
 			walk(child)
 		}
 	}

@@ -1,5 +1,7 @@
 package cli
 
+import "github.com/kubectl-sysop/kubectl-sysop/internal/systems"
+
 import (
 	"bytes"
 	"strings"
@@ -17,7 +19,7 @@ func TestWatchAnnounces(t *testing.T) {
 	var said bytes.Buffer
 	env := Env{IOStreams: genericiooptions.IOStreams{ErrOut: &said}, Now: time.Now}
 	s := &system.System{Name: "shop", Apps: []system.App{{Name: "db"}, {Name: "web"}}, Regulation: system.Regulation{Rules: []system.Rule{{Name: "trouble"}}}}
-	b := &systemSession{systemView: &systemView{system: s, namespace: "prod"}}
+	b := &systemSession{View: &systems.View{System: s, Namespace: "prod"}}
 	w := newRegulateWatcher(newActing(env), b)
 	w.announce()
 	s.Regulation.Rules = nil

@@ -1,5 +1,7 @@
 package cli
 
+import "github.com/kubectl-sysop/kubectl-sysop/internal/systems"
+
 import (
 	"context"
 	"encoding/json"
@@ -21,9 +23,9 @@ func (a *uiAPI) regulation(ctx context.Context, _ url.Values) (json.RawMessage, 
 	out := regulationAnswer{Systems: []map[string]any{}}
 	switch a.o.From {
 	case "":
-	case demoSystem:
-		o := &regulateOptions{common: a.quiet(""), file: demoSystem}
-		if err := out.add(ctx, o, "", demoSystem, ""); err != nil {
+	case systems.Demo:
+		o := &regulateOptions{common: a.quiet(""), file: systems.Demo}
+		if err := out.add(ctx, o, "", systems.Demo, ""); err != nil {
 			return nil, err
 		}
 		return json.Marshal(out)
@@ -31,7 +33,7 @@ func (a *uiAPI) regulation(ctx context.Context, _ url.Values) (json.RawMessage, 
 		out.Unavailable = "a snapshot has no manifest of a System: kubectl sysop regulate status -f FILE --from SNAPSHOT reads one of yours"
 		return json.Marshal(out)
 	}
-	systems, err := a.quiet("").systemsOfCluster(ctx)
+	systems, err := systems.List(ctx, &a.quiet("").Input)
 	if err != nil {
 		out.Unavailable = "Systems could not be listed: " + err.Error()
 		return json.Marshal(out)
