@@ -1,13 +1,12 @@
 package cli
 
-import "github.com/kubectl-sysop/kubectl-sysop/internal/systems"
-
 import (
 	"context"
 	"fmt"
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"

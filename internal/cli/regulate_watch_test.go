@@ -1,7 +1,5 @@
 package cli
 
-import "github.com/kubectl-sysop/kubectl-sysop/internal/systems"
-
 import (
 	"bytes"
 	"strings"
@@ -10,6 +8,7 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )

@@ -1,7 +1,5 @@
 package cli
 
-import "github.com/kubectl-sysop/kubectl-sysop/internal/systems"
-
 import (
 	"context"
 	"errors"
@@ -10,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 )
 
 type adoptOptions struct {

@@ -1,7 +1,5 @@
 package cli
 
-import "github.com/kubectl-sysop/kubectl-sysop/internal/systems"
-
 import (
 	"context"
 	"errors"
@@ -9,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 

@@ -1,13 +1,13 @@
 package cli
 
-import "github.com/kubectl-sysop/kubectl-sysop/internal/systems"
-
 import (
 	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 )
 
 func newSystemExport(env Env) *cobra.Command {

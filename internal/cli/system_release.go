@@ -1,11 +1,11 @@
 package cli
 
-import "github.com/kubectl-sysop/kubectl-sysop/internal/systems"
-
 import (
 	"context"
 
 	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 )
 
 type releaseOptions struct {

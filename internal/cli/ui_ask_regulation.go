@@ -1,12 +1,12 @@
 package cli
 
-import "github.com/kubectl-sysop/kubectl-sysop/internal/systems"
-
 import (
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/url"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 )
 
 // regulationAnswer is how the apps of each System are: the documents of regulate status, with where
