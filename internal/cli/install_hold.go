@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
@@ -79,11 +80,11 @@ func (o *installOptions) regulating(ctx context.Context, sys *system.System) (*a
 	connectAs(acting.common, o.common)
 	acting.progress = o.progress
 	acting.yes, acting.dryRun, acting.lease = true, "none", installLease
-	l, err := acting.lookAt(ctx, sys)
+	l, err := systems.Open(ctx, &acting.Input, sys)
 	if err != nil {
 		return nil, nil, err
 	}
-	b := &systemSession{systemView: l, o: acting.regulateOptions}
+	b := &systemSession{View: l, o: acting.regulateOptions}
 	return acting, b, b.connect()
 }
 
@@ -110,7 +111,7 @@ func (o *installOptions) noteHeld(ctx context.Context, sys *system.System, plann
 	}
 	for _, app := range distinctTexts(apps) {
 		for _, signal := range upgradeSignals(sys, app) {
-			hold, err := regulate.HoldForRun(b.world, sys, b.journal, app, signal, "", "", "", o.env.Now())
+			hold, err := regulate.HoldForRun(b.State, sys, b.journal, app, signal, "", "", "", o.env.Now())
 			if err != nil {
 				planned.Notes = append(planned.Notes, fmt.Sprintf("which apps are held while %s is changed is unknown: %v", app, err))
 				continue

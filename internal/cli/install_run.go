@@ -60,14 +60,14 @@ func (o *installOptions) resolve(ctx context.Context, c *installCluster, conn in
 }
 
 func (o *installOptions) valueNow(ctx context.Context, c *installCluster, conn install.Connection) (any, error) {
-	kind, ok := c.kinds.Kind(conn.From.GroupKind())
+	kind, ok := c.Kinds.Kind(conn.From.GroupKind())
 	if !ok { // Its definition is of this run.
 		o.forgetKinds()
-		kinds, err := c.from.Kinds(ctx, &app.EarlyGaps{})
+		kinds, err := c.From.Kinds(ctx, &app.EarlyGaps{})
 		if err != nil {
 			return nil, err
 		}
-		c.kinds = kinds
+		c.Kinds = kinds
 		if kind, ok = kinds.Kind(conn.From.GroupKind()); !ok {
 			return nil, fmt.Errorf("the cluster does not serve %s", conn.From.GroupKind())
 		}

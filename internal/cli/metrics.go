@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 )
@@ -42,7 +43,7 @@ type metricsOptions struct {
 	listen   string
 	focus    focusOptions
 
-	of systemQuery
+	of systems.Query
 	// shareChosen says that --share was written.
 	shareChosen bool
 }
@@ -129,7 +130,7 @@ func (o *metricsOptions) flags(cmd *cobra.Command) {
 	f.DurationVar(&o.interval, "interval", time.Minute, "how often to measure, with --watch and at most with --listen")
 	f.StringVar(&o.listen, "listen", "", "serve the metrics to Prometheus at this address (127.0.0.1:9808), until interrupted")
 	o.focus.flags(cmd)
-	o.of.flag(cmd, o.common, "with its prices, sharing, weights and tenant")
+	o.systemQueryFlag(cmd, &o.of.Name, "with its prices, sharing, weights and tenant")
 
 	must(cmd.RegisterFlagCompletionFunc("by", o.completeBy))
 	for flag, values := range map[string][]string{
@@ -143,7 +144,7 @@ func (o *metricsOptions) flags(cmd *cobra.Command) {
 
 func (o *metricsOptions) run(ctx context.Context) error {
 	var err error
-	if o.args, err = o.of.read(ctx, o.common, o.args); err != nil {
+	if o.args, err = o.of.Read(ctx, &o.Input, o.args); err != nil {
 		return err
 	}
 	q, err := o.question(ctx)

@@ -118,12 +118,12 @@ func (o *regulatePlanOptions) run(ctx context.Context, name string) error {
 	if err := b.drift(ctx); err != nil {
 		return err
 	}
-	p := regulate.NewPlan(b.world, b.system, b.journal, b.session.AsOf())
-	b.session.ReportGaps(b.graph)
-	if err := o.write(view.Plan(p, b.world, b.options())); err != nil {
+	p := regulate.NewPlan(b.State, b.System, b.journal, b.Session.AsOf())
+	b.Session.ReportGaps(b.Graph)
+	if err := o.write(view.Plan(p, b.State, b.options())); err != nil {
 		return err
 	}
-	b.session.PrintTimings(b.graph)
+	b.Session.PrintTimings(b.Graph)
 	if o.exitCode && len(p.Steps) > 0 {
 		return errNotFine
 	}
@@ -166,14 +166,14 @@ func (o *regulateStatusOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	b.session.ReportGaps(b.graph)
+	b.Session.ReportGaps(b.Graph)
 	if err := o.write(status); err != nil {
 		return err
 	}
 	if len(b.journal.Holds) == 0 && o.output == "table" {
-		fmt.Fprintf(o.env.ErrOut, "no app of %s is held\n", b.system.Name)
+		fmt.Fprintf(o.env.ErrOut, "no app of %s is held\n", b.System.Name)
 	}
-	b.session.PrintTimings(b.graph)
+	b.Session.PrintTimings(b.Graph)
 	if o.exitCode && len(b.journal.Holds) > 0 {
 		return errNotFine
 	}
@@ -192,9 +192,9 @@ func (o *regulateOptions) status(ctx context.Context, name string) (*systemSessi
 	if err := b.drift(ctx); err != nil {
 		return nil, view.Output{}, err
 	}
-	now := b.session.AsOf()
-	plan := regulate.NewPlan(b.world, b.system, b.journal, now)
-	return b, view.RegulationStatus(b.journal, plan, b.world, now, b.options()), nil
+	now := b.Session.AsOf()
+	plan := regulate.NewPlan(b.State, b.System, b.journal, now)
+	return b, view.RegulationStatus(b.journal, plan, b.State, now, b.options()), nil
 }
 
 // errNoJournal is that something is asked of a snapshot that only a cluster has.

@@ -78,7 +78,7 @@ type planner func(b *systemSession, now time.Time) (*regulate.Plan, error)
 
 // byRules plans what the rules of the System ask for.
 func byRules(b *systemSession, now time.Time) (*regulate.Plan, error) {
-	return regulate.NewPlan(b.world, b.system, b.journal, now), nil
+	return regulate.NewPlan(b.State, b.System, b.journal, now), nil
 }
 
 // planned reads the apps and makes the plan.
@@ -86,7 +86,7 @@ func (b *systemSession) planned(ctx context.Context, plan planner) (*regulate.Pl
 	if err := b.observe(ctx); err != nil {
 		return nil, err
 	}
-	return plan(b, b.session.AsOf())
+	return plan(b, b.Session.AsOf())
 }
 
 // errChanged is that what was confirmed is not what would be done by now.
@@ -111,7 +111,7 @@ func (o *applyOptions) confirmAndApply(ctx context.Context, b *systemSession, pl
 		if err != nil {
 			return nil, err
 		}
-		b.session.ReportGaps(b.graph)
+		b.Session.ReportGaps(b.Graph)
 		d.planned = p
 		sure, err := o.confirm(ctx, p, b)
 		if err != nil || !sure {
@@ -130,7 +130,7 @@ func (o *applyOptions) confirmAndApply(ctx context.Context, b *systemSession, pl
 		}
 		switch {
 		case d.planned == nil:
-			b.session.ReportGaps(b.graph)
+			b.Session.ReportGaps(b.Graph)
 		case signature(p) != signature(d.planned):
 			return hint.With(errChanged, "plan again: kubectl sysop regulate plan")
 		}
@@ -144,7 +144,7 @@ func (o *applyOptions) confirmAndApply(ctx context.Context, b *systemSession, pl
 // explainPermissions lists all missing permissions if the lock was refused: the lock is only the
 // first of them.
 func (b *systemSession) explainPermissions(ctx context.Context, plan planner, err error) error {
-	if !apierrors.IsForbidden(err) || b.world != nil && b.journal == nil {
+	if !apierrors.IsForbidden(err) || b.State != nil && b.journal == nil {
 		return err
 	}
 	p, unplanned := b.planned(ctx, plan)
@@ -194,7 +194,7 @@ func (o *applyOptions) showPlan(p *regulate.Plan, b *systemSession) error {
 	if shown.output == "table" {
 		shown.output = "tree"
 	}
-	return shown.write(view.Plan(p, b.world, b.options()))
+	return shown.write(view.Plan(p, b.State, b.options()))
 }
 
 func writtenTo(p *regulate.Plan) string {
@@ -227,8 +227,8 @@ func (o *applyOptions) carryOut(ctx context.Context, b *systemSession, p *regula
 		defer flush()
 	}
 	runner := &regulate.Runner{
-		Client: client, Store: b.store, Events: events, Kinds: b.session.Kinds, System: b.system, World: b.world, Now: o.env.Now,
-		Signals: b.signalsOf(b.session.Kinds), Pods: b.podsOf,
+		Client: client, Store: b.store, Events: events, Kinds: b.Session.Kinds, System: b.System, World: b.State, Now: o.env.Now,
+		Signals: b.SignalsOf(b.Session.Kinds), Pods: b.podsOf,
 		AllowExec: o.allowExec, Force: o.force, DryRun: o.dryRun == "server", Output: o.heard,
 	}
 	return runner.Do(ctx, p, b.journal)

@@ -128,7 +128,7 @@ func newRegulateStop(env Env) *cobra.Command {
 		ValidArgsFunction: o.completeAppArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), args, func(b *systemSession, app string, now time.Time) (*regulate.Plan, error) {
-				return regulate.StopByHand(b.world, b.system, b.journal, app, o.signal, o.requester(), now), b.requireApp(app)
+				return regulate.StopByHand(b.State, b.System, b.journal, app, o.signal, o.requester(), now), b.requireApp(app)
 			})
 		},
 	}
@@ -159,7 +159,7 @@ that an earlier recover left.`,
 		ValidArgsFunction: o.completeAppArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), args, func(b *systemSession, app string, now time.Time) (*regulate.Plan, error) {
-				return regulate.RecoverByHand(b.world, b.system, b.journal, app, o.requester(), o.force, now), nil
+				return regulate.RecoverByHand(b.State, b.System, b.journal, app, o.requester(), o.force, now), nil
 			})
 		},
 	}

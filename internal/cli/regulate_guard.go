@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -13,7 +14,7 @@ import (
 
 // locked acts while no other run does.
 func (b *systemSession) locked(ctx context.Context, act func(context.Context) error) error {
-	lock, err := regulate.NewLock(b.config, b.system.Name, b.namespace, b.o.lockOptions(b.system.Name))
+	lock, err := regulate.NewLock(b.config, b.System.Name, b.Namespace, b.o.lockOptions(b.System.Name))
 	if err != nil {
 		return err
 	}
@@ -36,13 +37,13 @@ func (o *regulateOptions) requester() string { return journal.Holder() }
 
 // allowed checks the permissions for a plan, and for undoing it, before anything is written.
 func (b *systemSession) allowed(ctx context.Context, p *regulate.Plan) error {
-	rights := regulate.Permissions(p, b.journal, b.system, b.world, b.session.Kinds, b.namespace)
-	return b.o.demand(ctx, b.config, b.system.Name, rights)
+	rights := regulate.Permissions(p, b.journal, b.System, b.State, b.Session.Kinds, b.Namespace)
+	return systems.RequirePermissions(ctx, &b.o.Input, b.config, b.System.Name, rights)
 }
 
 // podsOf are the names of the pods that an object owns, at any depth.
 func (b *systemSession) podsOf(ref object.Ref) []string {
-	id, ok := b.graph.Find(ref)
+	id, ok := b.Graph.Find(ref)
 	if !ok {
 		return nil
 	}
@@ -54,10 +55,10 @@ func (b *systemSession) podsOf(ref object.Ref) []string {
 			return
 		}
 		seen[id] = true
-		if r := b.graph.Ref(id); r.GroupKind() == app.PodKind {
+		if r := b.Graph.Ref(id); r.GroupKind() == app.PodKind {
 			names = append(names, r.Name)
 		}
-		for _, child := range b.graph.Owned(id) {
+		for _, child := range b.Graph.Owned(id) {
 			walk(child)
 		}
 	}

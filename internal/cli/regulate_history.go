@@ -67,5 +67,5 @@ func (o *regulateHistoryOptions) run(ctx context.Context, name string) error {
 			return err
 		}
 	}
-	return o.write(view.RegulationHistory(records, view.RegulationOptions{System: b.system.Name, Namespace: b.namespace}))
+	return o.write(view.RegulationHistory(records, view.RegulationOptions{System: b.System.Name, Namespace: b.Namespace}))
 }

@@ -72,19 +72,19 @@ func (o *regulateManifestsOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := b.look(ctx); err != nil {
+	if err := b.Observe(ctx); err != nil {
 		return err
 	}
-	if b.namespace == "" {
+	if b.Namespace == "" {
 		return hint.With(errors.New("the namespace of the System is unknown"), "name it with -n")
 	}
-	b.session.ReportGaps(b.graph)
+	b.Session.ReportGaps(b.Graph)
 	reads, err := b.reads()
 	if err != nil {
 		return err
 	}
 	list := regulate.Manifests(regulate.WatchDeployment{
-		System: b.system, World: b.world, Kinds: b.session.Kinds, Namespace: b.namespace,
+		System: b.System, World: b.State, Kinds: b.Session.Kinds, Namespace: b.Namespace,
 		Reads: reads, Image: o.image, Version: buildVersion(), Replicas: o.replicas,
 	})
 	text, err := manifestText(list, o.output)
@@ -115,9 +115,9 @@ var watchedEverywhere = []object.Ref{
 // nothing tells is an error.
 func (b *systemSession) reads() ([]regulate.WatchedResource, error) {
 	var roots []graph.ID
-	for i := range b.world.Apps {
-		for _, r := range b.world.Apps[i].Roots {
-			if id, ok := b.graph.Find(r); ok {
+	for i := range b.State.Apps {
+		for _, r := range b.State.Apps[i].Roots {
+			if id, ok := b.Graph.Find(r); ok {
 				roots = append(roots, id)
 			}
 		}
@@ -125,7 +125,7 @@ func (b *systemSession) reads() ([]regulate.WatchedResource, error) {
 	out := []regulate.WatchedResource{{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}}
 	nameless := ""
 	add := func(r object.Ref) {
-		kind, ok := b.session.Kinds.Kind(r.GroupKind())
+		kind, ok := b.Session.Kinds.Kind(r.GroupKind())
 		if ok && kind.Plural == "" {
 			nameless = kind.String()
 		}
@@ -133,9 +133,9 @@ func (b *systemSession) reads() ([]regulate.WatchedResource, error) {
 			out = append(out, regulate.WatchedResource{Group: kind.Group, Resource: kind.Plural, Namespace: r.Namespace})
 		}
 	}
-	namespaces := []string{b.namespace}
-	for _, n := range b.graph.Stack(roots, b.o.StackOptions()).Members() {
-		r := b.graph.Ref(n)
+	namespaces := []string{b.Namespace}
+	for _, n := range b.Graph.Stack(roots, b.o.StackOptions()).Members() {
+		r := b.Graph.Ref(n)
 		add(r)
 		if r.Namespace != "" {
 			namespaces = append(namespaces, r.Namespace)

@@ -60,17 +60,17 @@ func (o *regulateNeighboursOptions) run(ctx context.Context, args []string) erro
 	if err != nil {
 		return err
 	}
-	if err := checkApps(b.system, apps); err != nil {
+	if err := checkApps(b.System, apps); err != nil {
 		return err
 	}
-	if err := b.look(ctx); err != nil {
+	if err := b.Observe(ctx); err != nil {
 		return err
 	}
-	b.session.ReportGaps(b.graph)
-	if err := o.write(view.Neighbours(b.world, view.NeighbourOptions{RegulationOptions: b.options(), Apps: apps, Cascade: o.cascade, Rules: neighbourRules(b.system)})); err != nil {
+	b.Session.ReportGaps(b.Graph)
+	if err := o.write(view.Neighbours(b.State, view.NeighbourOptions{RegulationOptions: b.options(), Apps: apps, Cascade: o.cascade, Rules: neighbourRules(b.System)})); err != nil {
 		return err
 	}
-	b.session.PrintTimings(b.graph)
+	b.Session.PrintTimings(b.Graph)
 	return nil
 }
 

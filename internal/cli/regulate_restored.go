@@ -63,7 +63,7 @@ func (o *applyOptions) lookAtRestored(ctx context.Context, b *systemSession, out
 	}
 	if !report.Healthy {
 		for _, name := range apps {
-			if app, ok := b.world.App(name); ok && !freed.isWell(b, app) {
+			if app, ok := b.State.App(name); ok && !freed.isWell(b, app) {
 				report.Help = append(report.Help, appHelp(b, app))
 			}
 		}
@@ -96,7 +96,7 @@ func (o *applyOptions) waitForApps(ctx context.Context, b *systemSession, apps [
 		bad = bad[:0]
 		moving := false
 		for _, name := range apps {
-			app, ok := b.world.App(name)
+			app, ok := b.State.App(name)
 			if !ok {
 				bad = append(bad, name+" is no longer in the manifest: its health is unknown")
 				continue
@@ -157,7 +157,7 @@ func appText(app *regulate.AppState) string {
 // appHelp is the command that tells more of an app.
 func appHelp(b *systemSession, app *regulate.AppState) string {
 	if len(app.Roots) == 0 {
-		return "kubectl sysop regulate status " + b.system.Name
+		return "kubectl sysop regulate status " + b.System.Name
 	}
 	root := app.Roots[0]
 	text := fmt.Sprintf("kubectl sysop health %s/%s", strings.ToLower(root.Kind), root.Name)
@@ -169,7 +169,7 @@ func appHelp(b *systemSession, app *regulate.AppState) string {
 
 // stuckPods are the commands that delete what StatefulSets of an app wait for.
 func (o *applyOptions) stuckPods(ctx context.Context, b *systemSession, app string) []string {
-	state, ok := b.world.App(app)
+	state, ok := b.State.App(app)
 	if !ok || b.config == nil {
 		return nil
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"testing"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
@@ -29,7 +30,7 @@ func TestLetGoAndSuspended(t *testing.T) {
 		{"Degraded and held", health.Degraded, "", true, held, false},
 	} {
 		out := &regulate.Outcome{Restored: []regulate.Restored{{App: "web", Object: web, Suspended: c.suspended}}}
-		b := &systemSession{systemView: &systemView{}, journal: c.journal}
+		b := &systemSession{View: &systems.View{}, journal: c.journal}
 		app := &regulate.AppState{Name: "web", Health: c.status, Rollout: c.rollout}
 		if got := newLetGo(out).isWell(b, app); got != c.well {
 			t.Errorf("%s: well %v", c.name, got)

@@ -133,7 +133,7 @@ func (o *regulateRunOptions) run(ctx context.Context, name string, command []str
 // hold plans to hold the neighbours. The command does not run if one cannot be held, unless a flag
 // allows it.
 func (r *regulateRun) hold(b *systemSession, now time.Time) (*regulate.Plan, error) {
-	p, err := regulate.HoldForRun(b.world, b.system, b.journal, r.o.app, r.o.signal, r.id, r.what, r.o.requester(), now)
+	p, err := regulate.HoldForRun(b.State, b.System, b.journal, r.o.app, r.o.signal, r.id, r.what, r.o.requester(), now)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +187,7 @@ func (r *regulateRun) free(ctx, asked context.Context) error {
 		r.left = "interrupted before " + r.o.app + " was Healthy"
 		return nil
 	case errors.Is(context.Cause(patience), errTooLong):
-		state, _ := r.b.world.App(r.o.app)
+		state, _ := r.b.State.App(r.o.app)
 		r.left = fmt.Sprintf("%s is %s after %s: %s", r.o.app, state.Health, r.o.timeout, state.Message)
 		r.help = r.o.stuckPods(ctx, r.b, r.o.app)
 		return nil
@@ -197,7 +197,7 @@ func (r *regulateRun) free(ctx, asked context.Context) error {
 	o := *r.o.applyOptions
 	o.yes = true
 	r.freed, err = o.confirmAndApply(ctx, r.b, func(b *systemSession, now time.Time) (*regulate.Plan, error) {
-		return regulate.EndRun(b.world, b.system, b.journal, r.id, now), nil
+		return regulate.EndRun(b.State, b.System, b.journal, r.id, now), nil
 	})
 	if err != nil || r.allFree() {
 		return err
@@ -259,7 +259,7 @@ func (r *regulateRun) freeRest(ctx context.Context) error {
 
 // well says whether the app is Healthy, with nothing being rolled out.
 func (r *regulateRun) well() bool {
-	state, ok := r.b.world.App(r.o.app)
+	state, ok := r.b.State.App(r.o.app)
 	return ok && isWell(state)
 }
 

@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
@@ -31,7 +32,7 @@ func newRegulating(env Env, formats ...string) *regulateOptions {
 
 // systemSession is a System and how its apps are.
 type systemSession struct {
-	*systemView
+	*systems.View
 	o *regulateOptions
 	// store is nil for a snapshot, which has no journal.
 	store   *regulate.ConfigMapStore
@@ -54,9 +55,9 @@ func (o *regulateOptions) find(ctx context.Context, name string) (*system.System
 	case name == "" && o.file == "":
 		return nil, hint.With(errNoSystem, "kubectl sysop system list -A lists those that were adopted; kubectl sysop system init writes a manifest")
 	case name != "":
-		return o.namedSystem(ctx, name)
+		return systems.Named(ctx, &o.Input, name)
 	}
-	return o.readSystem(ctx, o.file)
+	return systems.Read(ctx, &o.Input, o.file)
 }
 
 // begin finds the System, and opens the source. Nothing has been read of its apps yet.
@@ -65,11 +66,11 @@ func (o *regulateOptions) begin(ctx context.Context, name string) (*systemSessio
 	if err != nil {
 		return nil, err
 	}
-	l, err := o.lookAt(ctx, s)
+	l, err := systems.Open(ctx, &o.Input, s)
 	if err != nil {
 		return nil, err
 	}
-	b := &systemSession{systemView: l, o: o}
+	b := &systemSession{View: l, o: o}
 	return b, b.connect()
 }
 
@@ -79,11 +80,11 @@ func (o *regulateOptions) beginJournal(ctx context.Context, name string) (*syste
 	if err != nil {
 		return nil, err
 	}
-	if err := o.enter(s); err != nil {
+	if err := systems.Enter(&o.Input, s); err != nil {
 		return nil, err
 	}
-	b := &systemSession{systemView: &systemView{c: o.common, system: s}, o: o}
-	if _, b.namespace, err = o.Source(ctx); err != nil {
+	b := &systemSession{View: &systems.View{In: &o.Input, System: s}, o: o}
+	if _, b.Namespace, err = o.Source(ctx); err != nil {
 		return nil, err
 	}
 	if err := b.connect(); err != nil {
@@ -104,13 +105,13 @@ func (b *systemSession) connect() error {
 	config = rest.CopyConfig(config)
 	config.QPS = -1
 	b.config = config
-	b.store, err = regulate.NewStore(config, b.system.Name, b.namespace)
+	b.store, err = regulate.NewStore(config, b.System.Name, b.Namespace)
 	return err
 }
 
 // observe reads how the apps are, and the journal.
 func (b *systemSession) observe(ctx context.Context) error {
-	if err := b.look(ctx); err != nil {
+	if err := b.Observe(ctx); err != nil {
 		return err
 	}
 	return b.remember(ctx)
@@ -133,7 +134,7 @@ func (b *systemSession) drift(ctx context.Context) error {
 // remember reads the journal. There is none of a snapshot.
 func (b *systemSession) remember(ctx context.Context) error {
 	if b.store == nil {
-		b.journal = &regulate.Journal{System: b.system.Name, Namespace: b.namespace}
+		b.journal = &regulate.Journal{System: b.System.Name, Namespace: b.Namespace}
 		return nil
 	}
 	j, err := b.store.Load(ctx)
@@ -147,5 +148,5 @@ func (b *systemSession) remember(ctx context.Context) error {
 
 // options are how what is known of the System is shown.
 func (b *systemSession) options() view.RegulationOptions {
-	return view.RegulationOptions{System: b.system.Name, Namespace: b.namespace, Gaps: b.graph.Gaps(), Drifts: b.drifts}
+	return view.RegulationOptions{System: b.System.Name, Namespace: b.Namespace, Gaps: b.Graph.Gaps(), Drifts: b.drifts}
 }

@@ -24,13 +24,13 @@ func (o *applyOptions) trusting(cmd *cobra.Command) {
 // signed.
 func (b *systemSession) trust() {
 	text := ""
-	switch name := system.JournalName(b.system.Name); {
+	switch name := system.JournalName(b.System.Name); {
 	case b.distrusted:
 		return
 	case b.journal.Trust() == journal.Unverified:
-		text = fmt.Sprintf("the journal is not verified: you may not read its key (get of secret %s in %s), so someone else may have written it; nothing can be done with it", journal.KeyName(name), b.namespace)
+		text = fmt.Sprintf("the journal is not verified: you may not read its key (get of secret %s in %s), so someone else may have written it; nothing can be done with it", journal.KeyName(name), b.Namespace)
 	case b.journal.NeedsConsent():
-		text = fmt.Sprintf("the journal is not signed (configmap %s in %s): an older version wrote it, or a user who may not write Secrets; what it holds is recovered only if you confirm it, and then the journal is signed", name, b.namespace)
+		text = fmt.Sprintf("the journal is not signed (configmap %s in %s): an older version wrote it, or a user who may not write Secrets; what it holds is recovered only if you confirm it, and then the journal is signed", name, b.Namespace)
 	default:
 		return
 	}

@@ -81,7 +81,7 @@ func (o *regulateWatchOptions) run(ctx context.Context, name string) error {
 	if !o.elect {
 		return w.run(ctx, forever)
 	}
-	election, err := regulate.NewElection(w.b.config, w.b.system.Name, w.b.namespace, w.standby())
+	election, err := regulate.NewElection(w.b.config, w.b.System.Name, w.b.Namespace, w.standby())
 	if err != nil {
 		return err
 	}
@@ -108,14 +108,14 @@ func (o *regulateWatchOptions) watcher(ctx context.Context, name string) (*regul
 	if o.yes {
 		return w, nil
 	}
-	if err := o.env.canAsk("the apps of " + b.system.Name + " would be changed whenever its rules require it"); err != nil {
+	if err := o.env.canAsk("the apps of " + b.System.Name + " would be changed whenever its rules require it"); err != nil {
 		return nil, err
 	}
 	p, err := b.planned(ctx, byRules)
 	if err != nil {
 		return nil, err
 	}
-	b.session.ReportGaps(b.graph)
+	b.Session.ReportGaps(b.Graph)
 	if err := o.showPlan(p, b); err != nil {
 		return nil, err
 	}
@@ -149,18 +149,18 @@ type regulateWatcher struct {
 // announce says at once what is watched: the first answer may take a while, and nothing more is
 // said until something is to be done.
 func (w *regulateWatcher) announce() {
-	s := w.b.system
+	s := w.b.System
 	rules := "no rules: it holds no app"
 	if n := len(s.Regulation.Rules); n > 0 {
 		rules = plural(n, "rule")
 	}
 	fmt.Fprintf(w.o.env.ErrOut, "watching the System %s%s: %s (%s), %s; Ctrl-C ends it\n",
-		safe(s.Name), safe(inNamespace(w.b.namespace)), plural(len(s.Apps), "app"), safe(strings.Join(s.AppNames(), ", ")), rules)
+		safe(s.Name), safe(inNamespace(w.b.Namespace)), plural(len(s.Apps), "app"), safe(strings.Join(s.AppNames(), ", ")), rules)
 }
 
 // standby are the options of the election: who waits says that it stands by, and for whom.
 func (w *regulateWatcher) standby() journal.LeaseOptions {
-	options := w.o.lockOptions(w.b.system.Name)
+	options := w.o.lockOptions(w.b.System.Name)
 	options.Waiting = func(holder string, since time.Time) {
 		at := ""
 		if !since.IsZero() {
@@ -172,7 +172,7 @@ func (w *regulateWatcher) standby() journal.LeaseOptions {
 }
 
 func newRegulateWatcher(o *applyOptions, b *systemSession) *regulateWatcher {
-	return &regulateWatcher{o: o, b: b, trouble: &watchNotices{c: o.common}, meter: regulate.NewMeter(b.system.Name)}
+	return &regulateWatcher{o: o, b: b, trouble: &watchNotices{c: o.common}, meter: regulate.NewMeter(b.System.Name)}
 }
 
 // serve answers scrapes and probes at an address until it is closed.
@@ -191,10 +191,10 @@ func (w *regulateWatcher) serve(ctx context.Context, address string) (func(), er
 func (w *regulateWatcher) run(ctx context.Context, end func(*regulate.Plan) bool) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop() // which ends the watches
-	cluster := w.b.session.Source
-	w.live = w.b.session.Live(ctx)
+	cluster := w.b.Session.Source
+	w.live = w.b.Session.Live(ctx)
 	w.trouble.live = w.live
-	defer func() { w.b.session.Source = cluster }()
+	defer func() { w.b.Session.Source = cluster }()
 	for {
 		p, err := w.turn(ctx)
 		if ctx.Err() != nil {
@@ -210,7 +210,7 @@ func (w *regulateWatcher) run(ctx context.Context, end func(*regulate.Plan) bool
 			w.drifted(ctx)
 		}
 		if err == nil {
-			w.trouble.gaps(w.b.graph.Gaps())
+			w.trouble.gaps(w.b.Graph.Gaps())
 			if end(p) {
 				return nil
 			}
@@ -304,7 +304,7 @@ func (w *regulateWatcher) drifted(ctx context.Context) {
 			continue
 		}
 		fmt.Fprintf(w.o.env.ErrOut, "warning: %s\n", safe(text))
-		for _, c := range d.Choices(w.b.system.Name) {
+		for _, c := range d.Choices(w.b.System.Name) {
 			fmt.Fprintf(w.o.env.ErrOut, "  %s: %s\n", safe(c.What), safe(c.Command))
 		}
 	}
@@ -313,7 +313,7 @@ func (w *regulateWatcher) drifted(ctx context.Context) {
 
 // plan says what the rules ask for, or what of it lets go.
 func (w *regulateWatcher) plan() *regulate.Plan {
-	p := regulate.NewPlan(w.b.world, w.b.system, w.b.journal, w.o.env.Now())
+	p := regulate.NewPlan(w.b.State, w.b.System, w.b.journal, w.o.env.Now())
 	if w.freeing {
 		p.Steps = slices.DeleteFunc(p.Steps, func(s regulate.Step) bool { return s.Verb == regulate.Send || s.Verb == regulate.AddCause })
 	}

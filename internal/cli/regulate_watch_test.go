@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
@@ -17,7 +18,7 @@ func TestWatchAnnounces(t *testing.T) {
 	var said bytes.Buffer
 	env := Env{IOStreams: genericiooptions.IOStreams{ErrOut: &said}, Now: time.Now}
 	s := &system.System{Name: "shop", Apps: []system.App{{Name: "db"}, {Name: "web"}}, Regulation: system.Regulation{Rules: []system.Rule{{Name: "trouble"}}}}
-	b := &systemSession{systemView: &systemView{system: s, namespace: "prod"}}
+	b := &systemSession{View: &systems.View{System: s, Namespace: "prod"}}
 	w := newRegulateWatcher(newActing(env), b)
 	w.announce()
 	s.Regulation.Rules = nil

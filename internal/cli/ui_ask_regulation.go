@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 )
 
 // regulationAnswer is how the apps of each System are: the documents of regulate status, with where
@@ -24,9 +25,9 @@ func (a *uiAPI) regulation(ctx context.Context, _ url.Values) (json.RawMessage, 
 	out := regulationAnswer{Systems: []map[string]any{}}
 	switch a.o.From {
 	case "":
-	case demoSystem:
-		o := &regulateOptions{common: a.quiet(""), file: demoSystem}
-		if err := out.add(ctx, o, "", demoSystem, ""); err != nil {
+	case systems.Demo:
+		o := &regulateOptions{common: a.quiet(""), file: systems.Demo}
+		if err := out.add(ctx, o, "", systems.Demo, ""); err != nil {
 			return nil, err
 		}
 		return json.Marshal(out)
@@ -34,7 +35,7 @@ func (a *uiAPI) regulation(ctx context.Context, _ url.Values) (json.RawMessage, 
 		out.Unavailable = "a snapshot has no manifest of a System: kubectl sysop regulate status -f FILE --from SNAPSHOT reads one of yours"
 		return json.Marshal(out)
 	}
-	systems, err := a.quiet("").systemsOfCluster(ctx)
+	systems, err := systems.List(ctx, &a.quiet("").Input)
 	if err != nil {
 		out.Unavailable = "Systems could not be listed: " + err.Error()
 		return json.Marshal(out)
@@ -78,7 +79,7 @@ func (r *regulationAnswer) add(ctx context.Context, o *regulateOptions, namespac
 func runsOf(ctx context.Context, b *systemSession) (runs []regulator.Run, unavailable string) {
 	var installation *install.Journal
 	if b.config != nil {
-		j, err := regulator.InstallJournal(ctx, b.config, b.system.Name, b.namespace)
+		j, err := regulator.InstallJournal(ctx, b.config, b.System.Name, b.Namespace)
 		if err != nil {
 			unavailable = "the runs of its installation could not be read: " + err.Error()
 		}

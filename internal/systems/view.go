@@ -1,4 +1,4 @@
-package cli
+package systems
 
 import (
 	"context"
@@ -19,38 +19,38 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// systemView reads the state of the apps of a System.
-type systemView struct {
-	c         *common
-	system    *system.System
-	namespace string // of the system
-	session   *app.Session
+// View reads the state of the apps of a System.
+type View struct {
+	In        *app.Input
+	System    *system.System
+	Namespace string // of the system
+	Session   *app.Session
 	verdicts  *app.HealthCollector
 	facts     *regulate.Collector
 	signals   regulate.Signals
 	signalled *object.Kinds // that the signals are of
-	graph     *graph.Graph
-	world     *regulate.SystemState
+	Graph     *graph.Graph
+	State     *regulate.SystemState
 }
 
-// lookAt opens the source of a System, and reads nothing of its apps. The command keeps to this
+// Open opens the source of a System, and reads nothing of its apps. The command keeps to this
 // System from then on.
-func (c *common) lookAt(ctx context.Context, s *system.System) (*systemView, error) {
-	l := &systemView{c: c, system: s}
-	if err := c.enter(s); err != nil {
+func Open(ctx context.Context, in *app.Input, s *system.System) (*View, error) {
+	l := &View{In: in, System: s}
+	if err := Enter(in, s); err != nil {
 		return nil, err
 	}
-	l.verdicts = c.CollectHealth(nil)
-	c.Extract = append(c.Extract, func(name *app.Session) inventory.Extractor {
-		facts := regulate.NewCollector(s, l.signalsOf(name.Kinds)) // What is gone is not seen again.
+	l.verdicts = in.CollectHealth(nil)
+	in.Extract = append(in.Extract, func(session *app.Session) inventory.Extractor {
+		facts := regulate.NewCollector(s, l.SignalsOf(session.Kinds)) // What is gone is not seen again.
 		l.facts = facts
 		return collecting(facts)
 	})
 	var err error
-	if l.session, err = c.Open(ctx); err != nil {
+	if l.Session, err = in.Open(ctx); err != nil {
 		return nil, err
 	}
-	l.namespace = l.session.Namespace
+	l.Namespace = l.Session.Namespace
 	return l, nil
 }
 
@@ -62,25 +62,25 @@ func collecting(facts *regulate.Collector) inventory.Extractor {
 	}
 }
 
-// lookOnce reads the stacks of all apps of a System, and their state. It can be called for another
+// Observe reads the stacks of all apps of a System, and their state. It can be called for another
 // System afterwards.
-func (c *common) lookOnce(ctx context.Context, s *system.System) (*systemView, error) {
-	namespace, extract := c.Config.Namespace, c.Extract
-	defer func() { c.Config.Namespace, c.Extract = namespace, extract }()
-	l, err := c.lookAt(ctx, s)
+func Observe(ctx context.Context, in *app.Input, s *system.System) (*View, error) {
+	namespace, extract := in.Config.Namespace, in.Extract
+	defer func() { in.Config.Namespace, in.Extract = namespace, extract }()
+	l, err := Open(ctx, in, s)
 	if err != nil {
 		return nil, err
 	}
-	return l, l.look(ctx)
+	return l, l.Observe(ctx)
 }
 
-// look reads how the apps are. It can be called again.
-func (l *systemView) look(ctx context.Context) error {
-	s, err := l.session.Renewed(ctx) // definitions come and go while it is followed
+// Observe reads how the apps are. It can be called again.
+func (l *View) Observe(ctx context.Context) error {
+	s, err := l.Session.Renewed(ctx) // definitions come and go while it is followed
 	if err != nil {
 		return err
 	}
-	l.session = s
+	l.Session = s
 	roots := l.roots()
 	ask := s.Query(roots)
 	for _, gk := range regulate.ManagerKinds() {
@@ -89,21 +89,21 @@ func (l *systemView) look(ctx context.Context) error {
 			ask.Kinds = append(ask.Kinds, gk)
 		}
 	}
-	g, err := s.Read(ctx, ask, func(g *graph.Graph) []graph.ID { return s.Resolve(g, roots, nil) }, l.c.StackOptions())
+	g, err := s.Read(ctx, ask, func(g *graph.Graph) []graph.ID { return s.Resolve(g, roots, nil) }, l.In.StackOptions())
 	if err != nil {
 		return err
 	}
-	l.graph = g
-	defer l.c.Clock.Stage("observe")()
-	l.world = regulate.Observe(regulate.Observation{
-		System: l.system, Graph: g, Health: l.verdicts.Assess(g), Kinds: s.Kinds, Namespace: l.namespace,
-		Facts: l.facts, Signals: l.signalsOf(s.Kinds), NoInferred: l.c.NoInferred,
+	l.Graph = g
+	defer l.In.Clock.Stage("observe")()
+	l.State = regulate.Observe(regulate.Observation{
+		System: l.System, Graph: g, Health: l.verdicts.Assess(g), Kinds: s.Kinds, Namespace: l.Namespace,
+		Facts: l.facts, Signals: l.SignalsOf(s.Kinds), NoInferred: l.In.NoInferred,
 	})
 	return nil
 }
 
-// signalsOf are the signals of the kinds that are served.
-func (l *systemView) signalsOf(kinds *object.Kinds) regulate.Signals {
+// SignalsOf are the signals of the kinds that are served.
+func (l *View) SignalsOf(kinds *object.Kinds) regulate.Signals {
 	if l.signals == nil || l.signalled != kinds {
 		l.signals, l.signalled = servedSignals(kinds), kinds
 	}
@@ -118,21 +118,21 @@ func servedSignals(kinds *object.Kinds) regulate.Signals {
 	})
 }
 
-// enter makes the namespace of a System that of the command.
-func (c *common) enter(s *system.System) error {
+// Enter makes the namespace of a System that of the command.
+func Enter(in *app.Input, s *system.System) error {
 	switch {
 	case s.Namespace == "":
-	case app.Given(c.Config.Namespace) && *c.Config.Namespace != s.Namespace:
-		return fmt.Errorf("-n %s: the System %s is of the namespace %s, as %s says", *c.Config.Namespace, s.Name, s.Namespace, s.Origin)
+	case app.Given(in.Config.Namespace) && *in.Config.Namespace != s.Namespace:
+		return fmt.Errorf("-n %s: the System %s is of the namespace %s, as %s says", *in.Config.Namespace, s.Name, s.Namespace, s.Origin)
 	default:
 		namespace := s.Namespace
-		c.Config.Namespace = &namespace
+		in.Config.Namespace = &namespace
 	}
 	return nil
 }
 
-// offlineHint names the way out where no cluster answers.
-func offlineHint(err error) error {
+// OfflineHint names the way out where no cluster answers.
+func OfflineHint(err error) error {
 	if _, ok := errors.AsType[*source.ConnectError](err); ok {
 		return hint.With(err, "--offline reads only the manifest, and --from a snapshot")
 	}
@@ -140,10 +140,10 @@ func offlineHint(err error) error {
 }
 
 // roots are those of all apps whose kinds are served, to be read.
-func (l *systemView) roots() []app.Root {
+func (l *View) roots() []app.Root {
 	var out []app.Root
-	for i := range l.system.Apps {
-		for _, r := range l.system.Apps[i].Roots {
+	for i := range l.System.Apps {
+		for _, r := range l.System.Apps[i].Roots {
 			if arg, err := l.root(r); err == nil && !slices.ContainsFunc(out, func(o app.Root) bool { return o.Text == arg.Text }) {
 				out = append(out, arg)
 			}
@@ -154,8 +154,8 @@ func (l *systemView) roots() []app.Root {
 
 // root finds the kind of a root. The error says that there is none, or that it cannot be in
 // a namespace.
-func (l *systemView) root(r system.Root) (app.Root, error) {
-	kind, err := l.session.Kinds.Find(r.Type)
+func (l *View) root(r system.Root) (app.Root, error) {
+	kind, err := l.Session.Kinds.Find(r.Type)
 	switch {
 	case err != nil && (r.Type == graph.ByHelm || r.Type == graph.ByApp):
 		return app.Root{}, fmt.Errorf("%s is a group of objects: name its top objects", r)

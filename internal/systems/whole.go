@@ -1,4 +1,4 @@
-package cli
+package systems
 
 import (
 	"cmp"
@@ -21,7 +21,7 @@ import (
 )
 
 // whole reads complete objects. It reports those that cannot be read, and leaves them out.
-func (x *systemExport) whole(ctx context.Context, refs []object.Ref) (map[object.Ref]*unstructured.Unstructured, error) {
+func (x *export) whole(ctx context.Context, refs []object.Ref) (map[object.Ref]*unstructured.Unstructured, error) {
 	if x.session.Snapshot {
 		return x.wholeOfSnapshot(ctx, refs)
 	}
@@ -53,8 +53,8 @@ func (x *systemExport) whole(ctx context.Context, refs []object.Ref) (map[object
 	return out, errors.Join(errs...)
 }
 
-func (x *systemExport) reader() (install.Reader, error) {
-	config, err := x.o.Config.ToRESTConfig()
+func (x *export) reader() (install.Reader, error) {
+	config, err := x.Config.ToRESTConfig()
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (x *systemExport) reader() (install.Reader, error) {
 }
 
 // wholeOfSnapshot reads objects of a snapshot, which has ConfigMaps without their data.
-func (x *systemExport) wholeOfSnapshot(ctx context.Context, refs []object.Ref) (map[object.Ref]*unstructured.Unstructured, error) {
+func (x *export) wholeOfSnapshot(ctx context.Context, refs []object.Ref) (map[object.Ref]*unstructured.Unstructured, error) {
 	snapshot, ok := x.session.Source.(*source.Snapshot)
 	if !ok {
 		return nil, errors.New("the source is neither a cluster nor a snapshot")
@@ -122,7 +122,7 @@ func hasUnsetVariable(v any) bool {
 
 // secrets makes inputs of the Secrets that users created. It takes the names of the keys, if they
 // may be read, and no values.
-func (x *systemExport) secrets(ctx context.Context, p *parts, out *system.Exported) error {
+func (x *export) secrets(ctx context.Context, p *parts, out *system.Exported) error {
 	var reader install.Reader
 	if !x.session.Snapshot && len(p.secrets) > 0 {
 		var err error
@@ -172,11 +172,11 @@ func takeKeys(in *system.Input, secret *unstructured.Unstructured) bool {
 }
 
 // neededBy says who reads a Secret.
-func (x *systemExport) neededBy(id graph.ID) string {
+func (x *export) neededBy(id graph.ID) string {
 	var readers []string
 	for e := range x.graph.In(id) {
 		from := e.From
-		if above := x.graph.OwnerPath(from, x.o.StackOptions()); len(above) > 0 {
+		if above := x.graph.OwnerPath(from, x.StackOptions()); len(above) > 0 {
 			from = above[0]
 		}
 		readers = append(readers, x.graph.Ref(from).String())
@@ -189,7 +189,7 @@ func (x *systemExport) neededBy(id graph.ID) string {
 
 // runs names the operator of a kind: the one that our mark on its definition names, or the
 // one that the catalogue knows; empty for none.
-func (x *systemExport) runs(ref object.Ref) string {
+func (x *export) runs(ref object.Ref) string {
 	kind, ok := x.session.Kinds.Kind(ref.GroupKind())
 	if !ok {
 		return ""
@@ -202,7 +202,7 @@ func (x *systemExport) runs(ref object.Ref) string {
 }
 
 // readPackages notes which packages brought definitions, by the marks on these.
-func (x *systemExport) readPackages(ctx context.Context) error {
+func (x *export) readPackages(ctx context.Context) error {
 	definitions, err := x.session.Source.Definitions(ctx, &app.EarlyGaps{})
 	if err != nil {
 		return err
@@ -215,7 +215,7 @@ func (x *systemExport) readPackages(ctx context.Context) error {
 }
 
 // operatorOf names the one operator that runs the roots of an app; empty for none, or several.
-func (x *systemExport) operatorOf(roots []object.Ref) string {
+func (x *export) operatorOf(roots []object.Ref) string {
 	name := ""
 	for _, ref := range roots {
 		switch owner := x.runs(ref); {
@@ -229,7 +229,7 @@ func (x *systemExport) operatorOf(roots []object.Ref) string {
 }
 
 // operators names those that the custom resources of the apps need.
-func (x *systemExport) operators(ctx context.Context, p *parts, out *system.Exported) error {
+func (x *export) operators(ctx context.Context, p *parts, out *system.Exported) error {
 	names := map[string]bool{}
 	unknown := map[string]object.Ref{}
 	for i := range p.apps {
@@ -250,44 +250,22 @@ func (x *systemExport) operators(ctx context.Context, p *parts, out *system.Expo
 	for _, kind := range slices.Sorted(maps.Keys(unknown)) {
 		x.notice(unknown[kind], "no entry of the catalog provides %s: its operator must exist before", kind)
 	}
-	cats, err := x.o.catalogued(ctx, x.o.common)
-	if err != nil {
-		return err
-	}
-	versions, err := x.versions(ctx, cats)
-	if err != nil {
-		return err
+	var versions map[string]string
+	if !x.session.Snapshot {
+		var err error
+		if versions, err = x.versions(ctx); err != nil {
+			return err
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		o := system.Operator{Name: name}
 		if v := versions[name]; v != "" {
 			o.Version = ">=" + v
 		}
-		if e, ok := cats.Find(name); ok && len(e.Versions) == 0 {
+		if e, ok := x.catalogue.Find(name); ok && len(e.Versions) == 0 {
 			x.notices = append(x.notices, system.Notice{Message: "the catalog has no installable version of the operator " + name + ": add a version to your own catalog (docs/catalog.md)"})
 		}
 		out.Operators = append(out.Operators, o)
 	}
 	return nil
-}
-
-// versions are those of the operators that were installed with us. Who may not look does
-// without.
-func (x *systemExport) versions(ctx context.Context, cats *catalogues) (map[string]string, error) {
-	out := map[string]string{}
-	if x.session.Snapshot {
-		return out, nil
-	}
-	c, err := x.o.installCluster(ctx)
-	if err != nil {
-		return nil, err
-	}
-	found, err := c.installed(ctx, believed{cats: cats, given: c.namespace}, []string{c.namespace})
-	if err != nil && !apierrors.IsForbidden(err) {
-		return nil, err
-	}
-	for name, current := range found.there {
-		out[name] = current.version
-	}
-	return out, nil
 }

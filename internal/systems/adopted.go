@@ -1,4 +1,4 @@
-package cli
+package systems
 
 import (
 	"context"
@@ -20,31 +20,31 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// keptSystems reads the Systems that a cluster keeps: those that were adopted.
-type keptSystems struct {
-	from      source.Source
-	cluster   *source.Cluster
-	namespace string // of the user; empty where all are meant
+// Adopted reads the Systems that a cluster keeps: those that were adopted.
+type Adopted struct {
+	From      source.Source
+	Server    *source.Cluster
+	Namespace string // of the user; empty where all are meant
 }
 
-// openSystems connects. A snapshot holds no data of ConfigMaps, and so no manifests.
-func (c *common) openSystems(ctx context.Context) (*keptSystems, error) {
-	if c.From != "" {
+// OpenAdopted connects. A snapshot holds no data of ConfigMaps, and so no manifests.
+func OpenAdopted(ctx context.Context, in *app.Input) (*Adopted, error) {
+	if in.From != "" {
 		return nil, hint.With(errors.New("--from: a snapshot is read-only, and holds no manifests of Systems"), "leave out --from; system init writes a manifest from a snapshot")
 	}
-	from, namespace, err := c.Source(ctx)
+	from, namespace, err := in.Source(ctx)
 	if err != nil {
 		return nil, err
 	}
 	cluster, _ := app.ClusterOf(from) // as it is no snapshot
-	return &keptSystems{from: from, cluster: cluster, namespace: namespace}, nil
+	return &Adopted{From: from, Server: cluster, Namespace: namespace}, nil
 }
 
-// parent reads the parent object of a System; false if there is none.
-func (k *keptSystems) parent(ctx context.Context, namespace, name string) (*unstructured.Unstructured, bool, error) {
+// Parent reads the parent object of a System; false if there is none.
+func (k *Adopted) Parent(ctx context.Context, namespace, name string) (*unstructured.Unstructured, bool, error) {
 	ref := system.ParentRef(namespace, name)
 	o := &unstructured.Unstructured{}
-	text, err := k.cluster.Get(ctx, configMapsPath(namespace)+"/"+url.PathEscape(ref.Name), nil)
+	text, err := k.Server.Get(ctx, configMapsPath(namespace)+"/"+url.PathEscape(ref.Name), nil)
 	if err == nil {
 		err = o.UnmarshalJSON(text)
 	}
@@ -57,12 +57,12 @@ func (k *keptSystems) parent(ctx context.Context, namespace, name string) (*unst
 	return o, true, nil
 }
 
-// list reads the sets of the Systems of a namespace; of all where it is empty.
-func (k *keptSystems) list(ctx context.Context, namespace string) ([]*unstructured.Unstructured, error) {
+// List reads the sets of the Systems of a namespace; of all where it is empty.
+func (k *Adopted) List(ctx context.Context, namespace string) ([]*unstructured.Unstructured, error) {
 	var list struct {
 		Items []map[string]any `json:"items"`
 	}
-	text, err := k.cluster.Get(ctx, configMapsPath(namespace), url.Values{"labelSelector": {system.Label + "," + system.IDLabel}})
+	text, err := k.Server.Get(ctx, configMapsPath(namespace), url.Values{"labelSelector": {system.Label + "," + system.IDLabel}})
 	if err == nil {
 		err = json.Unmarshal(text, &list)
 	}
@@ -91,9 +91,9 @@ func configMapsPath(namespace string) string {
 	return "/api/v1/namespaces/" + url.PathEscape(namespace) + "/configmaps"
 }
 
-// names are those of the Systems of a namespace.
-func (k *keptSystems) names(ctx context.Context, namespace string) ([]string, error) {
-	all, err := k.list(ctx, namespace)
+// Names are those of the Systems of a namespace.
+func (k *Adopted) Names(ctx context.Context, namespace string) ([]string, error) {
+	all, err := k.List(ctx, namespace)
 	var names []string
 	for _, o := range all {
 		names = append(names, o.GetLabels()[system.Label])
@@ -101,10 +101,10 @@ func (k *keptSystems) names(ctx context.Context, namespace string) ([]string, er
 	return names, err
 }
 
-// namedSystem reads a System that was adopted: NAME of the user's namespace, NAMESPACE/NAME,
+// Named reads a System that was adopted: NAME of the user's namespace, NAMESPACE/NAME,
 // or either behind system/.
-func (c *common) namedSystem(ctx context.Context, text string) (*system.System, error) {
-	if c.From != "" {
+func Named(ctx context.Context, in *app.Input, text string) (*system.System, error) {
+	if in.From != "" {
 		return nil, hint.With(fmt.Errorf("the System %q: a snapshot holds no manifests", text), "name the file of its manifest instead")
 	}
 	namespace, name, both := strings.Cut(strings.TrimPrefix(text, graph.BySystem+"/"), "/")
@@ -114,17 +114,17 @@ func (c *common) namedSystem(ctx context.Context, text string) (*system.System, 
 	if !object.MayBeName(name) || both && !object.MayBeName(namespace) {
 		return nil, fmt.Errorf("%q is not a name of a System: expected NAME or NAMESPACE/NAME", text)
 	}
-	k, err := c.openSystems(ctx)
+	k, err := OpenAdopted(ctx, in)
 	if err != nil {
 		return nil, err
 	}
 	if namespace == "" {
-		namespace = k.namespace
+		namespace = k.Namespace
 	}
 	if namespace == "" {
 		return nil, hint.With(fmt.Errorf("the System %q: its namespace is unknown", name), "write NAMESPACE/"+name+", or name the namespace with -n")
 	}
-	o, found, err := k.parent(ctx, namespace, name)
+	o, found, err := k.Parent(ctx, namespace, name)
 	switch {
 	case err != nil && hint.For(err) != "":
 		return nil, err
@@ -137,9 +137,9 @@ func (c *common) namedSystem(ctx context.Context, text string) (*system.System, 
 }
 
 // noSuch is the error for a System that was not adopted, with those that were.
-func (k *keptSystems) noSuch(ctx context.Context, namespace, name string) error {
+func (k *Adopted) noSuch(ctx context.Context, namespace, name string) error {
 	err := fmt.Errorf("no System %q was adopted in namespace %s", name, namespace)
-	names, failed := k.names(ctx, namespace)
+	names, failed := k.Names(ctx, namespace)
 	if failed != nil {
 		return hint.With(err, "-n names another namespace")
 	}

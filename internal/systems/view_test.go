@@ -1,8 +1,7 @@
-package cli
+package systems
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -12,8 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
@@ -87,31 +87,31 @@ contexts: [{name: here, context: {cluster: one, user: me, namespace: shop}}]}`, 
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	env := Env{IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard}, Getenv: func(string) string { return "" }, Now: time.Now}
-	c, cache := newCommon(env), t.TempDir()
-	c.Config.KubeConfig, c.Config.CacheDir = &file, &cache
-	l, err := c.lookAt(t.Context(), &system.System{Name: "shop", Namespace: "shop", Apps: []system.App{{Name: "web", Roots: []system.Root{{Type: "widget.x.example.com", Name: "one"}}}}})
+	config, cache := genericclioptions.NewConfigFlags(true), t.TempDir()
+	config.KubeConfig, config.CacheDir = &file, &cache
+	in := &app.Input{Config: config, Now: time.Now, Clock: app.NewStopwatch(time.Now), Report: noReport{}}
+	l, err := Open(t.Context(), in, &system.System{Name: "shop", Namespace: "shop", Apps: []system.App{{Name: "web", Roots: []system.Root{{Type: "widget.x.example.com", Name: "one"}}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	live := l.session.Live(t.Context())
-	if err := l.look(t.Context()); err != nil || len(l.world.Apps[0].Roots) != 0 {
-		t.Fatalf("before: %+v, %v", l.world, err)
+	live := l.Session.Live(t.Context())
+	if err := l.Observe(t.Context()); err != nil || len(l.State.Apps[0].Roots) != 0 {
+		t.Fatalf("before: %+v, %v", l.State, err)
 	}
 	s.defined.Store(true)
 	close(s.changed)
 	deadline := time.After(time.Minute)
-	for len(l.world.Apps[0].Roots) == 0 {
+	for len(l.State.Apps[0].Roots) == 0 {
 		select {
 		case <-deadline:
-			t.Fatalf("it is not seen: %+v", l.world.Apps[0])
+			t.Fatalf("it is not seen: %+v", l.State.Apps[0])
 		case <-live.Changed():
 		}
-		if err := l.look(t.Context()); err != nil {
+		if err := l.Observe(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got := l.world.Apps[0].Roots[0].String(); got != "Widget.x.example.com/shop/one" {
+	if got := l.State.Apps[0].Roots[0].String(); got != "Widget.x.example.com/shop/one" {
 		t.Errorf("it sees %s", got)
 	}
 }

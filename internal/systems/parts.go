@@ -1,4 +1,4 @@
-package cli
+package systems
 
 import (
 	"cmp"
@@ -22,8 +22,8 @@ var secretKind = schema.GroupKind{Kind: "Secret"}
 // partition says which object becomes part of which app: what is below its roots alone, what
 // its release or its set says, and what several need to the lowest of them, which needs the
 // fewest others.
-func (x *systemExport) partition() *parts {
-	g, o := x.graph, x.o.StackOptions()
+func (x *export) partition() *parts {
+	g, o := x.graph, x.StackOptions()
 	p := &parts{x: x, of: map[graph.ID]int{}, kept: map[graph.ID]bool{}, made: map[string]bool{}}
 	groups := p.tops()
 	first := make([]graph.ID, len(groups))
@@ -86,7 +86,7 @@ func (p *parts) tops() [][]graph.ID {
 			if !ok {
 				continue
 			}
-			if above := g.OwnerPath(id, p.x.o.StackOptions()); len(above) > 0 {
+			if above := g.OwnerPath(id, p.x.StackOptions()); len(above) > 0 {
 				id = above[0]
 			}
 			set, acts := g.InSet(id), p.x.acts(g.Ref(id))
@@ -178,7 +178,7 @@ func (p *parts) dependencies() []system.Dependency {
 		}
 		for e := range g.Out(id) {
 			to, assigned := p.of[e.To]
-			if !assigned || to == from || e.Relation != relation.Needs || e.Optional || p.x.o.NoInferred && e.Inferred || g.Ref(e.To).GroupKind() == secretKind || graph.IsBoundary(g.Ref(e.To)) {
+			if !assigned || to == from || e.Relation != relation.Needs || e.Optional || p.x.NoInferred && e.Inferred || g.Ref(e.To).GroupKind() == secretKind || graph.IsBoundary(g.Ref(e.To)) {
 				continue
 			}
 			d := system.Dependency{From: p.apps[from].name, To: p.apps[to].name, Reason: g.Ref(e.From).String() + " needs " + g.Ref(e.To).String()}

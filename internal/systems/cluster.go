@@ -1,4 +1,4 @@
-package cli
+package systems
 
 import (
 	"context"
@@ -23,36 +23,37 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// systemCluster reads and writes what a cluster knows of Systems: their parents, and the
+// Cluster reads and writes what a cluster knows of Systems: their parents, and the
 // labels of their members. Of members nothing but the metadata is read.
-type systemCluster struct {
-	*keptSystems
-	config   *rest.Config
-	objects  dynamic.Interface
+type Cluster struct {
+	*Adopted
+	Config   *rest.Config
+	Objects  dynamic.Interface
 	metadata metadata.Interface
-	kinds    *object.Kinds
+	Kinds    *object.Kinds
 	dry      []string
+	version  string // of this program
 }
 
 var configMaps = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
 
-// systems connects, to write as well.
-func (c *common) systems(ctx context.Context) (*systemCluster, error) {
-	k, err := c.openSystems(ctx)
+// Connect connects, to write as well.
+func Connect(ctx context.Context, in *app.Input) (*Cluster, error) {
+	k, err := OpenAdopted(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	out := &systemCluster{keptSystems: k}
-	if out.kinds, err = k.from.Kinds(ctx, &app.EarlyGaps{}); err != nil {
+	out := &Cluster{Adopted: k, version: in.Version}
+	if out.Kinds, err = k.From.Kinds(ctx, &app.EarlyGaps{}); err != nil {
 		return nil, err
 	}
-	config, err := c.Config.ToRESTConfig()
+	config, err := in.Config.ToRESTConfig()
 	if err != nil {
 		return nil, err
 	}
 	config.QPS = -1 // the server says when it is too much
-	out.config = config
-	if out.objects, err = dynamic.NewForConfig(config); err != nil {
+	out.Config = config
+	if out.Objects, err = dynamic.NewForConfig(config); err != nil {
 		return nil, err
 	}
 	out.metadata, err = metadata.NewForConfig(config)
@@ -60,7 +61,7 @@ func (c *common) systems(ctx context.Context) (*systemCluster, error) {
 }
 
 // at is the endpoint of objects of a kind.
-func (c *systemCluster) at(r object.Resource, namespace string) metadata.ResourceInterface {
+func (c *Cluster) at(r object.Resource, namespace string) metadata.ResourceInterface {
 	resource := c.metadata.Resource(schema.GroupVersionResource{Group: r.Group, Version: r.Version, Resource: r.Plural})
 	if r.Namespaced {
 		return resource.Namespace(namespace)
@@ -68,9 +69,9 @@ func (c *systemCluster) at(r object.Resource, namespace string) metadata.Resourc
 	return resource
 }
 
-// refOf finds the object that a root of a System means.
-func (c *systemCluster) refOf(s *system.System, r system.Root) (object.Ref, error) {
-	kind, err := c.kinds.Find(r.Type)
+// RefOf finds the object that a root of a System means.
+func (c *Cluster) RefOf(s *system.System, r system.Root) (object.Ref, error) {
+	kind, err := c.Kinds.Find(r.Type)
 	if err != nil {
 		return object.Ref{}, err
 	}
@@ -86,9 +87,9 @@ func (c *systemCluster) refOf(s *system.System, r system.Root) (object.Ref, erro
 	return ref, nil
 }
 
-// find reads an object's metadata.
-func (c *systemCluster) find(ctx context.Context, ref object.Ref) (system.Member, error) {
-	kind, ok := c.kinds.Kind(ref.GroupKind())
+// Find reads an object's metadata.
+func (c *Cluster) Find(ctx context.Context, ref object.Ref) (system.Member, error) {
+	kind, ok := c.Kinds.Kind(ref.GroupKind())
 	if !ok {
 		return system.Member{}, fmt.Errorf("%s: the cluster does not serve that kind", ref)
 	}
@@ -106,12 +107,12 @@ func foundOf(ref object.Ref, o *metav1.PartialObjectMetadata) system.Member {
 	}
 }
 
-// carriers lists the objects with the label of a set, in the kinds and namespaces of its parent. A
+// Carriers lists the objects with the label of a set, in the kinds and namespaces of its parent. A
 // kind that is no longer served has none.
-func (c *systemCluster) carriers(ctx context.Context, set system.Set) ([]system.Member, error) {
+func (c *Cluster) Carriers(ctx context.Context, set system.Set) ([]system.Member, error) {
 	var out []system.Member
 	for _, gk := range set.Kinds {
-		kind, ok := c.kinds.Kind(gk)
+		kind, ok := c.Kinds.Kind(gk)
 		if !ok {
 			continue
 		}
@@ -134,13 +135,13 @@ func (c *systemCluster) carriers(ctx context.Context, set system.Set) ([]system.
 }
 
 // apply writes the parent. If it is there it must be as it was read.
-func (c *systemCluster) apply(ctx context.Context, set system.Set, before adoptedParent) (*unstructured.Unstructured, error) {
-	o := set.Parent(buildVersion())
+func (c *Cluster) apply(ctx context.Context, set system.Set, before AdoptedParent) (*unstructured.Unstructured, error) {
+	o := set.Parent(c.version)
 	if before.version != "" {
 		o.SetResourceVersion(before.version)
 		o.SetUID(before.uid)
 	}
-	got, err := c.objects.Resource(configMaps).Namespace(set.Namespace).Apply(ctx, o.GetName(), o, metav1.ApplyOptions{FieldManager: source.FieldManager, Force: true, DryRun: c.dry})
+	got, err := c.Objects.Resource(configMaps).Namespace(set.Namespace).Apply(ctx, o.GetName(), o, metav1.ApplyOptions{FieldManager: source.FieldManager, Force: true, DryRun: c.dry})
 	if apierrors.IsConflict(err) {
 		return nil, hint.With(fmt.Errorf("write %s: it was changed concurrently: %w", set.Ref(), err), "run it again to resume")
 	}
@@ -155,8 +156,8 @@ const triesOfMark = 10
 
 // mark sets the label of a set on an object without one, or removes that label. If the object has
 // changed since it was read, mark reads it again.
-func (c *systemCluster) mark(ctx context.Context, f system.Member, id string, on bool) error {
-	kind, _ := c.kinds.Kind(f.Ref.GroupKind())
+func (c *Cluster) mark(ctx context.Context, f system.Member, id string, on bool) error {
+	kind, _ := c.Kinds.Kind(f.Ref.GroupKind())
 	for try := 1; ; try++ {
 		body, needed, err := markOf(f, id, on)
 		if err != nil || !needed {
@@ -169,7 +170,7 @@ func (c *systemCluster) mark(ctx context.Context, f system.Member, id string, on
 		case !apierrors.IsConflict(err) || try == triesOfMark:
 			return fmt.Errorf("label %s: %w", f.Ref, err)
 		}
-		again, err := c.find(ctx, f.Ref)
+		again, err := c.Find(ctx, f.Ref)
 		if !on && apierrors.IsNotFound(err) {
 			return nil
 		}
@@ -216,4 +217,11 @@ func each[T any](things []T, f func(T) error) []error {
 	}
 	wg.Wait()
 	return slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+}
+
+func inNamespace(ns string) string {
+	if ns == "" {
+		return ""
+	}
+	return " in " + ns
 }

@@ -1,4 +1,4 @@
-package cli
+package systems
 
 import (
 	"maps"
@@ -14,8 +14,8 @@ import (
 )
 
 // foundStacks adds the stacks that no argument names.
-func (d *systemDraft) foundStacks() {
-	found := d.session.Applications(d.graph, d.o.StackOptions()).Stacks
+func (d *draft) foundStacks() {
+	found := d.session.Applications(d.graph, d.StackOptions()).Stacks
 	found = slices.DeleteFunc(found, func(f graph.FoundStack) bool { return d.session.IsClusterSystem(d.graph, f) })
 	above, parentStack := d.parentsOf(found)
 	for i, f := range found {
@@ -30,7 +30,7 @@ func (d *systemDraft) foundStacks() {
 
 // parentsOf returns what each of the stacks comes from, and of which stack each parent is.
 // One of several instances stays on its own: an object is the root of one app.
-func (d *systemDraft) parentsOf(found []graph.FoundStack) (above [][]graph.ID, parentStack map[graph.ID]int) {
+func (d *draft) parentsOf(found []graph.FoundStack) (above [][]graph.ID, parentStack map[graph.ID]int) {
 	var groups []graph.Group
 	for _, f := range found {
 		groups = append(groups, f.Group)
@@ -53,8 +53,8 @@ func (d *systemDraft) parentsOf(found []graph.FoundStack) (above [][]graph.ID, p
 
 // parents returns what groups come from: who keeps the set, or the custom resources above
 // the instance. What keeps an adopted System is no part of it.
-func (d *systemDraft) parents(groups []graph.Group) [][]graph.ID {
-	above := d.graph.Parents(groups, d.makes, d.o.StackOptions())
+func (d *draft) parents(groups []graph.Group) [][]graph.ID {
+	above := d.graph.Parents(groups, d.makes, d.StackOptions())
 	for i, p := range groups {
 		if id, ok := d.graph.Find(p.Parent); p.By == graph.BySet && ok && !system.IsParent(p.Parent, d.graph.Labels(id)) {
 			above[i] = []graph.ID{id}
@@ -65,7 +65,7 @@ func (d *systemDraft) parents(groups []graph.Group) [][]graph.ID {
 
 // makes says whether objects of a kind may be made for one of another kind: of a kind of the
 // catalogue, as that says; of others nothing is known that speaks against it.
-func (d *systemDraft) makes(parent, part schema.GroupKind) bool {
+func (d *draft) makes(parent, part schema.GroupKind) bool {
 	if _, known := d.session.Catalogued(parent); !known {
 		return true
 	}
@@ -75,14 +75,14 @@ func (d *systemDraft) makes(parent, part schema.GroupKind) bool {
 
 // withoutOwned returns parents and the roots beside them: what a parent owns or keeps goes with it,
 // unless nothing can be done to the parent itself, such as the ConfigMap of an ApplySet.
-func (d *systemDraft) withoutOwned(parents, roots []graph.ID) []graph.ID {
+func (d *draft) withoutOwned(parents, roots []graph.ID) []graph.ID {
 	if len(parents) == 0 {
 		return roots
 	}
 	acting := slices.DeleteFunc(slices.Clone(parents), func(id graph.ID) bool { return !d.acts(d.graph.Ref(id)) })
 	own := map[graph.ID]graph.ID{}
 	if len(acting) > 0 {
-		own = d.graph.Divide([][]graph.ID{acting}, nil, d.o.StackOptions())
+		own = d.graph.Divide([][]graph.ID{acting}, nil, d.StackOptions())
 	}
 	return slices.Concat(parents, slices.DeleteFunc(slices.Clone(roots), func(id graph.ID) bool {
 		_, in := own[id]
@@ -92,8 +92,8 @@ func (d *systemDraft) withoutOwned(parents, roots []graph.ID) []graph.ID {
 
 // neededApps adds workloads below the found stacks that are apps of their own: a shared database is
 // the root of no stack, and all of its users are held for it.
-func (d *systemDraft) neededApps() {
-	opts := d.o.StackOptions()
+func (d *draft) neededApps() {
+	opts := d.StackOptions()
 	var groups [][]graph.ID
 	for _, s := range d.stacks {
 		groups = append(groups, d.ids(s.roots))
@@ -124,10 +124,10 @@ func (d *systemDraft) neededApps() {
 
 // namedStacks adds the named stacks. The roots of a group are its workloads and what creates them:
 // the settings of a release are not roots.
-func (d *systemDraft) namedStacks(roots []app.Root) {
+func (d *draft) namedStacks(roots []app.Root) {
 	in := map[object.Ref]bool{}
 	for _, r := range roots {
-		for _, stack := range d.session.StacksOf(d.graph, r, d.session.Nodes(d.graph, r, d.selector)) {
+		for _, stack := range d.session.StacksOf(d.graph, r, d.session.Nodes(d.graph, r, d.Selector)) {
 			app := foundApp{name: stack.Ref.Name, found: stack.Ref.String(), all: d.refs(stack.Roots)}
 			above := d.parents([]graph.Group{{By: r.Group, Namespace: stack.Ref.Namespace, Name: r.Name}})
 			all := d.refs(d.withoutOwned(above[0], stack.Roots))
@@ -149,12 +149,12 @@ func (d *systemDraft) namedStacks(roots []app.Root) {
 
 // acts says whether objects of a kind run, or have something run: workloads and custom
 // resources.
-func (d *systemDraft) acts(ref object.Ref) bool {
+func (d *draft) acts(ref object.Ref) bool {
 	kind, ok := d.session.Kinds.Kind(ref.GroupKind())
 	return ok && kind.Custom || ref.Group == "apps" || ref.Group == "batch" || ref.GroupKind() == app.PodKind
 }
 
-func (d *systemDraft) refs(ids []graph.ID) []object.Ref {
+func (d *draft) refs(ids []graph.ID) []object.Ref {
 	var out []object.Ref
 	for _, id := range ids {
 		out = append(out, d.graph.Ref(id))
@@ -163,7 +163,7 @@ func (d *systemDraft) refs(ids []graph.ID) []object.Ref {
 }
 
 // ids returns the nodes of objects that were found.
-func (d *systemDraft) ids(refs []object.Ref) []graph.ID {
+func (d *draft) ids(refs []object.Ref) []graph.ID {
 	var out []graph.ID
 	for _, ref := range refs {
 		if id, ok := d.graph.Find(ref); ok {
