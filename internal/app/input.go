@@ -38,6 +38,8 @@ type Input struct {
 	Now     func() time.Time
 	Clock   *stopwatch
 	Report  reporter
+	// Completing says that a shell asks: no credential plugin may ask back on the terminal.
+	Completing bool
 
 	// rules are the rules of the session. A session that follows a cluster replaces them while
 	// others read them.

@@ -80,6 +80,29 @@ func (c *Input) NewPage(q *MetricsRequest, rules *healthRules) *Page {
 	return v
 }
 
+// StacksPage returns the page of stacks that is not about their figures. prices is the name of a price
+// book.
+func (c *Input) StacksPage(ctx context.Context, args []string, selector, prices string, rules *HealthRuleOptions) (*Page, error) {
+	q := &MetricsRequest{Args: args, By: cost.ByStack, Options: cost.Options{Sharing: cost.ShareEven}, Brief: true}
+	chosen, err := ParseSelector(selector)
+	if err != nil {
+		return nil, err
+	}
+	if len(args) > 0 {
+		q.Selector = chosen
+	}
+	own, err := rules.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if q.Book, err = ReadPrices(ctx, prices); err != nil {
+		return nil, err
+	}
+	v := c.NewPage(q, own)
+	v.Selector = chosen
+	return v, nil
+}
+
 // Open connects. A live page follows its cluster until ctx ends.
 func (v *Page) Open(ctx context.Context) error {
 	var err error

@@ -171,7 +171,7 @@ func (e Entry) Version(version string) (*Version, bool) {
 // Latest returns the highest version that is not a prerelease, or the highest one where all
 // are; false where the entry has no versions.
 func (e Entry) Latest() (*Version, bool) {
-	sorted := e.newestFirst()
+	sorted := e.NewestFirst()
 	if len(sorted) == 0 {
 		return nil, false
 	}
@@ -183,8 +183,8 @@ func (e Entry) Latest() (*Version, bool) {
 	return sorted[0], true
 }
 
-// newestFirst returns the versions, the highest first.
-func (e Entry) newestFirst() []*Version {
+// NewestFirst returns the versions, the highest first.
+func (e Entry) NewestFirst() []*Version {
 	var all []*Version
 	for i := range e.Versions {
 		all = append(all, &e.Versions[i])

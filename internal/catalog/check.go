@@ -138,7 +138,7 @@ func rangeWords(text string) string {
 
 func versionNames(e Entry) []string {
 	var all []string
-	for i, v := range e.newestFirst() {
+	for i, v := range e.NewestFirst() {
 		if i == 10 {
 			return append(all, "...")
 		}

@@ -3,13 +3,10 @@ package cli
 import (
 	"cmp"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
-	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
@@ -22,12 +19,8 @@ import (
 type common struct {
 	app.Input
 	env Env
-	// silence reports that the API server does not answer.
-	silence *silence
 	// allGaps is what lists every gap, where it is not -o json.
 	allGaps string
-	// completing says that a shell asks: no credential plugin may ask back on the terminal.
-	completing bool
 
 	output    string
 	formats   []string
@@ -38,22 +31,7 @@ type common struct {
 func newCommon(env Env, formats ...string) *common {
 	c := &common{env: env, formats: formats, Input: app.Input{Clock: app.NewStopwatch(env.Now), Version: buildVersion(), Stdin: env.In, Demo: env.Demo, Now: env.Now}}
 	c.Report = c
-	c.silence = newSilence(env.ErrOut)
-	c.Config = genericclioptions.NewConfigFlags(true).WithDiscoveryQPS(-1).WithDiscoveryBurst(-1)
-	c.Config.WrapConfigFn = func(r *rest.Config) *rest.Config {
-		r.UserAgent = "kubectl-sysop/" + buildVersion()
-		if c.completing && r.ExecProvider != nil {
-			r.ExecProvider.StdinUnavailable = true
-			r.ExecProvider.StdinUnavailableMessage = "the shell completes"
-		}
-		r.Wrap(func(rt http.RoundTripper) http.RoundTripper {
-			if c.completing { // A completion writes nothing beside its words.
-				return c.Clock.Count(rt)
-			}
-			return c.silence.watch(c.Clock.Count(rt))
-		})
-		return r
-	}
+	c.Configure()
 	return c
 }
 
@@ -176,15 +154,3 @@ func inNamespace(ns string) string {
 
 // safe makes text of the cluster harmless for a terminal.
 func safe(s string) string { return render.Escape(s) }
-
-// connectAs has a command connect as another one does. What they do to their flags later on
-// is their own: flags that were used once are not read again.
-func connectAs(c, other *common) {
-	to, from := c.Config, other.Config
-	to.CacheDir, to.KubeConfig = from.CacheDir, from.KubeConfig
-	to.ClusterName, to.AuthInfoName, to.Context, to.Namespace = from.ClusterName, from.AuthInfoName, from.Context, from.Namespace
-	to.APIServer, to.TLSServerName, to.Insecure = from.APIServer, from.TLSServerName, from.Insecure
-	to.CertFile, to.KeyFile, to.CAFile, to.BearerToken = from.CertFile, from.KeyFile, from.CAFile, from.BearerToken
-	to.Impersonate, to.ImpersonateUID, to.ImpersonateGroup, to.ImpersonateUserExtra = from.Impersonate, from.ImpersonateUID, from.ImpersonateGroup, from.ImpersonateUserExtra
-	to.Username, to.Password, to.Timeout, to.DisableCompression, to.ProxyURL = from.Username, from.Password, from.Timeout, from.DisableCompression, from.ProxyURL
-}

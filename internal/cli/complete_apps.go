@@ -41,7 +41,7 @@ func (o *regulateOptions) appNames(ctx context.Context, name string) []string {
 // or the only one of the namespace.
 func (o *regulateOptions) completeFromSystem(ctx context.Context, name string, words func(*system.System) []string) []string {
 	return o.completeWithin(ctx, func(ctx context.Context) []string {
-		o.completing = true
+		o.Completing = true
 		s, err := o.loadSystem(ctx, name)
 		if err != nil || s == nil {
 			return nil

@@ -2,26 +2,25 @@ package cli
 
 import (
 	"context"
+	"io"
 	"slices"
 	"strings"
 
-	"github.com/Masterminds/semver/v3"
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/completion"
 )
 
 // completeInstallable offers the operators that can be installed, and behind "@" their
 // versions.
-func (o *catalogueOptions) completeInstallable(c *common) completion {
+func (o *catalogueOptions) completeInstallable(c *common) completer {
 	return o.completeEntries(c, func(e catalog.Entry) bool { return len(e.Versions) > 0 })
 }
 
 // completeEntries offers entries of the catalogue, and behind "@" their versions, newest first.
 // No cluster is asked for it, and nothing is fetched: of further catalogues what is here.
-func (o *catalogueOptions) completeEntries(c *common, wanted func(catalog.Entry) bool) completion {
+func (o *catalogueOptions) completeEntries(c *common, wanted func(catalog.Entry) bool) completer {
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		name, _, versions := strings.Cut(typed, "@")
 		words := c.completeWithin(cmd.Context(), func(ctx context.Context) []string {
@@ -48,7 +47,7 @@ func (o *catalogueOptions) knownEntries(ctx context.Context, c *common) []catalo
 	local := *o
 	local.offline = true
 	quiet := *c
-	quiet.env.ErrOut = discard{}
+	quiet.env.ErrOut = io.Discard
 	leave := func(catalogueSource, error) error { return nil } // The others are offered all the same.
 	if cats, err := local.loadBut(ctx, &quiet, leave); err == nil {
 		return cats.Entries()
@@ -63,37 +62,12 @@ func versionsOf(entries []catalog.Entry, name, typed string) []string {
 		return nil
 	}
 	var out []string
-	for _, v := range newestFirst(entries[i]) {
-		if word := name + "@" + v; strings.HasPrefix(word, typed) {
+	for _, v := range entries[i].NewestFirst() {
+		if word := name + "@" + v.Version; strings.HasPrefix(word, typed) {
 			out = append(out, word)
 		}
 	}
 	return out
-}
-
-// newestFirst are the versions of an entry.
-func newestFirst(e catalog.Entry) []string {
-	var out []string
-	for i := range e.Versions {
-		out = append(out, e.Versions[i].Version)
-	}
-	slices.SortStableFunc(out, func(a, b string) int { return -compareVersions(a, b) })
-	return out
-}
-
-// compareVersions orders versions; what is none is below all.
-func compareVersions(a, b string) int {
-	x, errX := semver.NewVersion(a)
-	y, errY := semver.NewVersion(b)
-	switch {
-	case errX != nil && errY != nil:
-		return 0
-	case errX != nil:
-		return -1
-	case errY != nil:
-		return 1
-	}
-	return x.Compare(y)
 }
 
 // completeInstalled offers what was installed.
@@ -101,7 +75,11 @@ func (o *installOptions) completeInstalled(cmd *cobra.Command, args []string, ty
 	if len(args) > 0 {
 		return nil, noFiles
 	}
-	return o.asking(cmd.Context(), typed, installations), noFiles
+	return o.completeInstallations(cmd, typed), noFiles
+}
+
+func (o *installOptions) completeInstallations(cmd *cobra.Command, typed string) []string {
+	return o.asking(cmd.Context(), typed, func(ctx context.Context, w *completion.Source) []string { return w.Installed(ctx) })
 }
 
 // completeUpgrades offers what was installed, and behind "@" the versions of the catalogue.
@@ -109,33 +87,5 @@ func (o *installOptions) completeUpgrades(cmd *cobra.Command, args []string, typ
 	if strings.Contains(typed, "@") {
 		return o.completeInstallable(o.common)(cmd, args, typed)
 	}
-	return slices.DeleteFunc(o.asking(cmd.Context(), typed, installations), func(name string) bool { return slices.Contains(args, name) }), noFiles
+	return slices.DeleteFunc(o.completeInstallations(cmd, typed), func(name string) bool { return slices.Contains(args, name) }), noFiles
 }
-
-// installations are those that have a journal, and the packages that came with them, of which
-// the records of releases tell: everywhere, or where that may not be asked, in the namespace.
-func installations(ctx context.Context, w *completionSource) []string {
-	list := func(r object.Resource, label string) []completionObject {
-		all := w.list(ctx, r, "", label)
-		if len(all) == 0 && w.namespace != "" {
-			all = w.list(ctx, r, w.namespace, label)
-		}
-		return all
-	}
-	var out []string
-	for _, o := range list(configMapKnown, install.InstallLabel) {
-		if name := o.Labels[install.InstallLabel]; object.MayBeName(name) && o.Name == install.JournalName(name) {
-			out = append(out, name)
-		}
-	}
-	for _, o := range list(secretKnown, install.PackageLabel+",owner=helm,status=deployed") {
-		if name := o.Labels[install.PackageLabel]; object.MayBeName(name) {
-			out = append(out, name)
-		}
-	}
-	return distinctTexts(out)
-}
-
-type discard struct{}
-
-func (discard) Write(p []byte) (int, error) { return len(p), nil }

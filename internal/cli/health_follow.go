@@ -3,27 +3,17 @@ package cli
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
-const (
-	// gathering is how long changes are collected before health is evaluated again: changes come in
-	// bursts.
-	gathering = 300 * time.Millisecond
-	// ripening is how often health is evaluated without a change: a pod that cannot be scheduled is
-	// Degraded only after a while.
-	ripening = 15 * time.Second
-)
-
 // healthFollower writes how the health of what is asked about changes.
 type healthFollower struct {
 	*app.HealthWatch
 	o       *healthOptions
-	trouble *watchNotices
+	trouble *app.WatchNotices
 }
 
 // follow evaluates again what changes, until it is interrupted or has what it waits for. The
@@ -32,7 +22,7 @@ func (o *healthOptions) follow(ctx, opening context.Context, h *app.HealthResult
 	ctx, stop := context.WithCancel(ctx)
 	defer stop() // which ends the watches
 	live := h.Session.Live(ctx)
-	f := &healthFollower{&app.HealthWatch{HealthResult: h, Live: live}, o, &watchNotices{c: o.common, live: live}}
+	f := &healthFollower{&app.HealthWatch{HealthResult: h, Live: live}, o, &app.WatchNotices{Report: o.common, Live: live}}
 	if err := f.Evaluate(opening); err != nil {
 		return o.late(opening, h.Request, err)
 	}
@@ -54,7 +44,7 @@ func (f *healthFollower) watch(ctx context.Context) error {
 			return err
 		}
 	}
-	f.trouble.said = f.Graph.Gaps()
+	f.trouble.Said = f.Graph.Gaps()
 	f.Changes()
 	for f.next(ctx) {
 		if err := f.write(f.Changes()); err != nil {
@@ -89,15 +79,15 @@ func (f *healthFollower) write(changes []view.HealthChange) error {
 // next evaluates again after a change, or after ripening. It is false when ctx has ended. Failures
 // are reported and retried.
 func (f *healthFollower) next(ctx context.Context) bool {
-	for f.trouble.await(ctx) {
+	for f.trouble.Await(ctx) {
 		err := f.Evaluate(ctx)
 		if ctx.Err() != nil {
 			return false
 		}
-		f.trouble.failure(err)
-		f.trouble.reportTrouble()
+		f.trouble.Failure(err)
+		f.trouble.Trouble()
 		if err == nil {
-			f.trouble.gaps(f.Graph.Gaps())
+			f.trouble.Gaps(f.Graph.Gaps())
 			return true
 		}
 	}

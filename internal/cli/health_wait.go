@@ -39,7 +39,7 @@ func (o *healthOptions) late(opening context.Context, q *app.HealthRequest, err 
 // wait ends when every stack has the wanted status. Changes until then are shown on a
 // terminal.
 func (f *healthFollower) wait(ctx context.Context) error {
-	f.trouble.said = f.Graph.Gaps()
+	f.trouble.Said = f.Graph.Gaps()
 	limited, stop := context.WithTimeoutCause(ctx, f.o.timeout, errTooLong)
 	defer stop()
 	f.Changes()
@@ -88,7 +88,7 @@ func (f *healthFollower) refresh(ctx context.Context) error {
 	defer stop()
 	stale := f.Live.Refresh(ctx)
 	if len(stale) > 0 {
-		return errors.New(unseen(stale))
+		return errors.New(app.Unwatched(stale))
 	}
 	// An open watch does not show whether the API server still answers.
 	if _, err := f.Live.Cluster().Get(ctx, "/version", nil); err != nil && !answered(err) {

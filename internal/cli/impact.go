@@ -11,7 +11,6 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 )
 
@@ -76,23 +75,11 @@ listed, and never called unaffected.`,
 	return cmd
 }
 
-// cascadeOf is the propagation policy of a name.
-func cascadeOf(name string) (graph.Cascade, error) {
-	var names []string
-	for _, c := range graph.Cascades() {
-		if c.String() == name {
-			return c, nil
-		}
-		names = append(names, c.String())
-	}
-	return 0, hint.With(fmt.Errorf("unknown propagation policy %q", name), "--cascade takes one of "+strings.Join(names, ", "))
-}
-
 func (o *impactOptions) run(ctx context.Context) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	cascade, err := cascadeOf(o.cascade)
+	cascade, err := app.ParseCascade(o.cascade)
 	if err != nil {
 		return err
 	}
@@ -108,7 +95,7 @@ func (o *impactOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := o.write(impactOf(g, ids[0], how)); err != nil {
+	if err := o.write(app.Impact(g, ids[0], how)); err != nil {
 		return err
 	}
 	if ns := g.Ref(ids[0]).Namespace; ns != "" && s.Namespace != "" && !s.Snapshot {
@@ -131,11 +118,4 @@ func goingAlong(how graph.ImpactOptions) func(*graph.Graph, []graph.ID) ([]graph
 		}
 		return along, kinds
 	}
-}
-
-// impactOf computes an impact, and what it does to the stacks of all that was read.
-func impactOf(g *graph.Graph, id graph.ID, o graph.ImpactOptions) view.Output {
-	im := g.Impact(id, o)
-	stacks := im.StacksOf(g, g.FindStacks("", o.StackOptions).Stacks, o.StackOptions)
-	return view.Impact(view.ImpactOf{Graph: g, Impact: im, Stacks: stacks, Cascade: o.Cascade})
 }

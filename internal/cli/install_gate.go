@@ -99,7 +99,7 @@ func (g *healthGate) wait(ctx context.Context, f *app.HealthWatch) error {
 			select {
 			case <-ctx.Done():
 				return ctx.Err()
-			case <-time.After(gathering):
+			case <-time.After(app.Gathering):
 			}
 		case <-time.After(min(gateRipening, g.timeout/8)):
 		}

@@ -77,7 +77,7 @@ func upgradeSignals(sys *system.System, app string) []string {
 func (o *installOptions) regulating(ctx context.Context, sys *system.System) (*applyOptions, *systemSession, error) {
 	acting := newActing(o.env, "table")
 	acting.Clock, acting.output = o.Clock, "table"
-	connectAs(acting.common, o.common)
+	acting.ConnectAs(&o.Input)
 	acting.progress = o.progress
 	acting.yes, acting.dryRun, acting.lease = true, "none", installLease
 	l, err := systems.Open(ctx, &acting.Input, sys)

@@ -4,39 +4,29 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"regexp"
-	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/logs"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
 type logsOptions struct {
 	*common
-	args     []string
-	selector string
-	owned    bool
-
-	follow     bool
-	since      time.Duration
-	sinceTime  string
-	tail       int64
-	tailGiven  bool
-	previous   bool
-	containers []string
-	all        bool
-	grep       []string
-	exclude    []string
-	timestamps bool
-	noPrefix   bool
-	maxStreams int
+	logs.Request
+	logs.Printer
+	selector  string
+	sinceTime string
+	tail      int64
+	tailGiven bool
+	grep      []string
+	exclude   []string
 }
 
 func newLogs(env Env) *cobra.Command {
@@ -80,7 +70,7 @@ cut off after 1 MiB. -o json writes each line as an object, on a line.`,
   kubectl sysop logs statefulset/db -c mysql --tail -1 -o json`,
 		ValidArgsFunction: o.completeRoots,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.args, o.tailGiven = args, cmd.Flags().Changed("tail")
+			o.Roots, o.tailGiven = args, cmd.Flags().Changed("tail")
 			return o.run(cmd.Context())
 		},
 	}
@@ -93,22 +83,22 @@ func (o *logsOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&o.selector, "selector", "l", "", "select the roots of a TYPE by label")
 	must(cmd.RegisterFlagCompletionFunc("selector", o.completeSelector))
-	f.BoolVar(&o.owned, "owned", false, "only pods that the roots own, not those of what they need")
+	f.BoolVar(&o.Owned, "owned", false, "only pods that the roots own, not those of what they need")
 	f.BoolVar(&o.NoInferred, "no-inferred", false, "leave out inferred relations")
 
-	f.BoolVarP(&o.follow, "follow", "f", false, "print new lines as they are written, until interrupted")
-	f.DurationVar(&o.since, "since", 0, "only lines newer than this: 90s, 5m, 2h")
+	f.BoolVarP(&o.Options.Follow, "follow", "f", false, "print new lines as they are written, until interrupted")
+	f.DurationVar(&o.Options.Since, "since", 0, "only lines newer than this: 90s, 5m, 2h")
 	f.StringVar(&o.sinceTime, "since-time", "", "only lines since this time: 2026-11-15T09:30:00Z")
 	f.Int64Var(&o.tail, "tail", defaultTail, "how many lines of each container, from the end (-1: all)")
-	f.BoolVarP(&o.previous, "previous", "p", false, "the logs of containers before their last restart")
-	f.StringSliceVarP(&o.containers, "container", "c", nil, "only containers of this name; may be repeated")
-	f.BoolVar(&o.all, "all-containers", true, "init and ephemeral containers, too")
+	f.BoolVarP(&o.Options.Previous, "previous", "p", false, "the logs of containers before their last restart")
+	f.StringSliceVarP(&o.Containers, "container", "c", nil, "only containers of this name; may be repeated")
+	f.BoolVar(&o.AllContainers, "all-containers", true, "init and ephemeral containers, too")
 	f.StringArrayVar(&o.grep, "grep", nil, "only lines that match this regular expression; of several, one is enough")
 	f.StringArrayVar(&o.exclude, "exclude", nil, "no lines that match this regular expression; may be repeated")
 
-	f.BoolVar(&o.timestamps, "timestamps", false, "show when each line was written")
-	f.BoolVar(&o.noPrefix, "no-prefix", false, "leave out the pod and container in front of lines")
-	f.IntVar(&o.maxStreams, "max-streams", 50, "how many logs may be open at once")
+	f.BoolVar(&o.Timestamps, "timestamps", false, "show when each line was written")
+	f.BoolVar(&o.NoPrefix, "no-prefix", false, "leave out the pod and container in front of lines")
+	f.IntVar(&o.MaxStreams, "max-streams", 50, "how many logs may be open at once")
 	f.StringVarP(&o.output, "output", "o", o.formats[0], "output format: "+strings.Join(o.formats, ", "))
 	f.StringVar(&o.color, "color", "auto", "color: auto, always or never")
 	for flag, values := range map[string][]string{"output": o.formats, "color": {"auto", "always", "never"}, "since": {"5m", "1h", "24h"}, "tail": {"-1", "10", "100"}} {
@@ -122,34 +112,28 @@ func (o *logsOptions) flags(cmd *cobra.Command) {
 // defaultTail is how many lines of a log are shown where nothing says which.
 const defaultTail = 10
 
-// logsQuestion is what the flags ask for, as values.
-type logsQuestion struct {
-	selector labels.Selector
-	options  logs.Options
-	filter   lineFilter
-}
-
-func (o *logsOptions) question() (*logsQuestion, error) {
-	q := &logsQuestion{options: logs.Options{Previous: o.previous, Since: o.since}}
+// request reads the flags, before anything is read from a cluster.
+func (o *logsOptions) request() (*logs.Request, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	if o.tail >= 0 && (o.tailGiven || o.since == 0 && o.sinceTime == "" && len(o.grep) == 0) {
-		q.options.Tail = &o.tail
+	q := &o.Request
+	if o.tail >= 0 && (o.tailGiven || q.Options.Since == 0 && o.sinceTime == "" && len(o.grep) == 0) {
+		q.Options.Tail = &o.tail
 	}
 	var err error
 	if o.sinceTime != "" {
-		if q.options.SinceTime, err = time.Parse(time.RFC3339Nano, o.sinceTime); err != nil {
+		if q.Options.SinceTime, err = time.Parse(time.RFC3339Nano, o.sinceTime); err != nil {
 			return nil, hint.With(fmt.Errorf("--since-time %q: not a time", o.sinceTime), "write it as 2026-11-15T09:30:00Z, or say how long ago it was with --since 2h")
 		}
 	}
-	if q.filter.only, err = patterns("--grep", o.grep); err != nil {
+	if q.Filter.Only, err = patterns("--grep", o.grep); err != nil {
 		return nil, err
 	}
-	if q.filter.never, err = patterns("--exclude", o.exclude); err != nil {
+	if q.Filter.Never, err = patterns("--exclude", o.exclude); err != nil {
 		return nil, err
 	}
-	q.selector, err = app.ParseSelector(o.selector)
+	q.Selector, err = app.ParseSelector(o.selector)
 	return q, err
 }
 
@@ -159,18 +143,18 @@ func (o *logsOptions) check() error {
 		return err
 	}
 	switch {
-	case len(o.args) == 0:
+	case len(o.Roots) == 0:
 		return hint.With(errors.New("name a root: TYPE/NAME, TYPE NAME or TYPE"), "kubectl sysop logs --help has examples")
-	case o.follow && o.previous:
+	case o.Options.Follow && o.Options.Previous:
 		return errors.New("--follow and --previous exclude each other: an ended log does not continue")
-	case o.since != 0 && o.sinceTime != "":
+	case o.Options.Since != 0 && o.sinceTime != "":
 		return errors.New("--since and --since-time exclude each other")
-	case o.since < 0:
-		return fmt.Errorf("--since %s: expected how long ago, as in 2h", o.since)
+	case o.Options.Since < 0:
+		return fmt.Errorf("--since %s: expected how long ago, as in 2h", o.Options.Since)
 	case o.tail < -1:
 		return fmt.Errorf("--tail %d: expected 0 or more, or -1 for all", o.tail)
-	case o.maxStreams < 1:
-		return fmt.Errorf("--max-streams %d: expected 1 or more", o.maxStreams)
+	case o.MaxStreams < 1:
+		return fmt.Errorf("--max-streams %d: expected 1 or more", o.MaxStreams)
 	case o.From != "":
 		return hint.With(errors.New("--from: a snapshot holds no logs"), "without --from, logs are read from a cluster; kubectl sysop graph ROOT --kinds pods --from "+o.From+" lists the pods")
 	}
@@ -190,38 +174,24 @@ func patterns(flag string, texts []string) ([]*regexp.Regexp, error) {
 }
 
 func (o *logsOptions) run(ctx context.Context) error {
-	q, err := o.question()
+	q, err := o.request()
 	if err != nil {
 		return err
 	}
-	// Pods are read whole where something is taken out of objects.
-	collector := &logs.Collector{}
-	o.Collect = collector.Add
-	s, err := o.Open(ctx)
-	if err != nil {
-		if strings.Contains(hint.For(err), "--from demo") { // which is no way out here
-			err = hint.With(err, "check --kubeconfig and --context: logs can only be read from a cluster")
-		}
-		return err
-	}
-	roots, err := app.SelectedRoots(o.args, q.selector, s.Kinds)
-	if err != nil {
-		return err
-	}
-	l := &logsRun{o: o, q: q, s: s, roots: roots, collector: collector}
-	l.cluster, _ = s.Source.(*source.Cluster)
-	if o.follow {
-		return l.follow(ctx)
-	}
-	return l.read(ctx)
+	o.env.ErrOut = &oneAtATime{w: o.env.ErrOut}
+	o.Out, o.Width, o.JSON = o.env.Out, o.env.Width, o.output == "json"
+	o.Color = o.color == "always" || o.color != "never" && o.env.Color
+	return logs.Print(ctx, &o.Input, q, &o.Printer)
 }
 
-// wanted are the containers that the flags choose.
-func (o *logsOptions) wanted(all []logs.Container) []logs.Container {
-	return slices.DeleteFunc(slices.Clone(all), func(c logs.Container) bool {
-		if len(o.containers) > 0 {
-			return !slices.Contains(o.containers, c.Name)
-		}
-		return !o.all && c.Role != logs.Main
-	})
+// oneAtATime is a writer that several may use at once.
+type oneAtATime struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (o *oneAtATime) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.w.Write(p)
 }

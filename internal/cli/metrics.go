@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/web"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 )
 
@@ -198,7 +199,7 @@ func (o *metricsOptions) answer(ctx context.Context, m *app.MetricsResult) (view
 func (o *metricsOptions) serving(ctx context.Context, q *app.MetricsRequest) error {
 	o.output = "openmetrics"
 	reported := false
-	return serve(ctx, o.env, o.listen, o.interval, func(ctx context.Context) (view.Output, error) {
+	return web.ServeMetrics(ctx, web.MetricsOptions{Address: o.listen, Interval: o.interval, Now: o.env.Now, ErrOut: o.env.ErrOut, Compute: func(ctx context.Context) (view.Output, error) {
 		m, err := o.Measure(ctx, q)
 		if err != nil {
 			return view.Output{}, err
@@ -208,7 +209,7 @@ func (o *metricsOptions) serving(ctx context.Context, q *app.MetricsRequest) err
 			o.tellMetrics(m)
 		}
 		return o.answer(ctx, m)
-	})
+	}})
 }
 
 // watching measures and shows repeatedly. It clears a terminal before each answer; elsewhere the

@@ -29,7 +29,7 @@ func (o *metricsOptions) question(ctx context.Context) (*app.MetricsRequest, err
 		}
 	}
 	var err error
-	q.Book, err = readPrices(ctx, o.of.Prices(o.prices))
+	q.Book, err = app.ReadPrices(ctx, o.of.Prices(o.prices))
 	return q, err
 }
 

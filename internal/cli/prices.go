@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
@@ -16,8 +14,6 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
 func newPrices(env Env) *cobra.Command {
@@ -33,45 +29,10 @@ configuration or its CSV. docs/price-book.md describes the format.`,
 	return cmd
 }
 
-// maxBookBytes is more than any price book has.
-const maxBookBytes = 16 << 20
-
-// defaultPrices names the default prices where a file is expected.
-const defaultPrices = "default"
-
-// bookHint is a way out of a book that is refused.
-const bookHint = "docs/price-book.md is the format; kubectl sysop prices show -o yaml writes a book to start from"
-
-// readPrices reads the price book of --prices; the default prices where name is
-// "default" or empty. Any problem refuses the book.
-func readPrices(ctx context.Context, name string) (*cost.Book, error) {
-	book, problems, err := parsePrices(ctx, name)
-	if len(problems) > 0 {
-		return nil, hint.With(&hint.Lines{Lines: hint.Placed(name, problems)}, bookHint)
-	}
-	return book, err
-}
-
-// parsePrices returns a book, or what is wrong with it, or why it cannot be read.
-func parsePrices(ctx context.Context, name string) (*cost.Book, []strict.Problem, error) {
-	if name == "" || name == defaultPrices {
-		return cost.DefaultBook(), nil, nil
-	}
-	data, err := app.ReadFile(ctx, name, maxBookBytes, "price book")
-	switch {
-	case ctx.Err() != nil:
-		return nil, nil, ctx.Err()
-	case err != nil:
-		return nil, nil, fmt.Errorf("read the prices: %w", err)
-	}
-	book, problems := cost.ParseBook(name, data)
-	return book, problems, nil
-}
-
 // pricesFlag adds --prices.
 func pricesFlag(cmd *cobra.Command, into *string) {
 	cmd.Flags().StringVar(into, "prices", "", `price book: a YAML FILE, or OpenCost's JSON or CSV; without it, or with "default", OpenCost's public prices`)
-	must(cmd.RegisterFlagCompletionFunc("prices", fileOr(defaultPrices+"\tOpenCost's public prices", "yaml", "yml", "json", "csv")))
+	must(cmd.RegisterFlagCompletionFunc("prices", fileOr(app.DefaultPrices+"\tOpenCost's public prices", "yaml", "yml", "json", "csv")))
 }
 
 type pricesShowOptions struct {
@@ -121,7 +82,7 @@ func (o *pricesShowOptions) run(ctx context.Context) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	book, err := readPrices(ctx, o.prices)
+	book, err := app.ReadPrices(ctx, o.prices)
 	if err != nil {
 		return err
 	}
@@ -143,14 +104,14 @@ func (o *pricesShowOptions) run(ctx context.Context) error {
 // tellBook says which book it was.
 func (o *pricesShowOptions) tellBook(book *cost.Book) {
 	about := fmt.Sprintf("prices of %s, in %s", safe(book.Name), book.Currency)
-	if o.prices == "" || o.prices == defaultPrices {
+	if o.prices == "" || o.prices == app.DefaultPrices {
 		about = "OpenCost's default prices, in " + book.Currency + " (--prices FILE reads yours)"
 	}
 	fmt.Fprintln(o.env.ErrOut, about)
 }
 
 func (o *pricesShowOptions) showNodes(ctx context.Context, book *cost.Book) error {
-	nodes, gaps, err := o.readNodes(ctx)
+	nodes, gaps, err := o.Nodes(ctx)
 	if err != nil {
 		return err
 	}
@@ -179,43 +140,6 @@ func (o *pricesShowOptions) showNodes(ctx context.Context, book *cost.Book) erro
 	return nil
 }
 
-// readNodes reads the nodes, as they are at this moment, by name.
-func (o *pricesShowOptions) readNodes(ctx context.Context) ([]metrics.Node, []object.Gap, error) {
-	from, _, err := o.Source(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	sink := &nodeSink{}
-	if _, err := from.Kinds(ctx, sink); err != nil {
-		return nil, nil, err
-	}
-	switch whole := from.(type) {
-	case *source.Cluster:
-		from = whole.Whole()
-	case *source.Snapshot:
-		from = whole.Whole()
-	}
-	if err := from.Read(ctx, source.Query{Kinds: []schema.GroupKind{{Kind: "Node"}}}, sink); err != nil {
-		return nil, nil, err
-	}
-	return sink.offered.Report(o.env.Now(), metrics.ReportOptions{}).Nodes, sink.Gaps, nil
-}
-
-// nodeSink keeps what nodes offer.
-type nodeSink struct {
-	app.EarlyGaps
-	offered metrics.Collector
-	mu      sync.Mutex // of gaps
-}
-
-func (s *nodeSink) Add(o object.Object) { s.offered.Add(o) }
-
-func (s *nodeSink) Gap(g object.Gap) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.EarlyGaps.Gap(g)
-}
-
 func newPricesValidate(env Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "validate FILE...",
@@ -228,7 +152,7 @@ code is 1. No cluster is read. To start a book, run
   kubectl sysop prices validate default`,
 		Args: between(1, math.MaxInt, "a FILE, or several"),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return []string{defaultPrices + "\tOpenCost's public prices"}, cobra.ShellCompDirectiveDefault
+			return []string{app.DefaultPrices + "\tOpenCost's public prices"}, cobra.ShellCompDirectiveDefault
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return validatePrices(cmd.Context(), env, args) },
 	}
@@ -238,7 +162,7 @@ code is 1. No cluster is read. To start a book, run
 func validatePrices(ctx context.Context, env Env, files []string) error {
 	var wrong []string
 	for _, name := range files {
-		book, problems, err := parsePrices(ctx, name)
+		book, problems, err := app.ParsePrices(ctx, name)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -251,7 +175,7 @@ func validatePrices(ctx context.Context, env Env, files []string) error {
 		}
 	}
 	if len(wrong) > 0 {
-		return hint.With(&hint.Lines{Lines: wrong}, bookHint)
+		return hint.With(&hint.Lines{Lines: wrong}, app.PriceBookHint)
 	}
 	return nil
 }

@@ -7,21 +7,12 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/completion"
 )
 
-const (
-	// pluginName is the file that kubectl runs for kubectl sysop.
-	pluginName = "kubectl-sysop"
-	// completerName is the file that kubectl runs to complete it.
-	completerName = "kubectl_complete-sysop"
-	// pluginWords are what a user types for it.
-	pluginWords = "kubectl sysop"
-)
-
-// published are the commands that have a plugin of their own: the aliases of plugins.yaml.
-func published() []string {
-	return []string{"stacks", "graph", "health", "metrics", "check", "regulate"}
-}
+// pluginWords are what a user types for the plugin.
+const pluginWords = "kubectl sysop"
 
 // calledAs is what the name says by which the binary was called.
 type calledAs struct {
@@ -42,9 +33,9 @@ func parseProgram(path string, windows bool) calledAs {
 		base = strings.TrimSuffix(base, ".exe")
 	}
 	called := calledAs{words: pluginWords}
-	rest, ok := strings.CutPrefix(base, completerName)
+	rest, ok := strings.CutPrefix(base, completion.CompleterName)
 	if called.completes = ok; !ok {
-		rest, ok = strings.CutPrefix(base, pluginName)
+		rest, ok = strings.CutPrefix(base, completion.PluginName)
 	}
 	if !ok || rest == "" || rest[0] != '_' && rest[0] != '-' || len(rest) == 1 {
 		called.completes = called.completes && rest == ""

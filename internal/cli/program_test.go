@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/completion"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/suite"
 )
 
@@ -86,8 +87,8 @@ func TestAliases(t *testing.T) {
 			}
 		}
 	}
-	if !slices.Equal(commands, published()) {
-		t.Errorf("plugins.yaml has aliases for %q, published has %q", commands, published())
+	if !slices.Equal(commands, completion.Published()) {
+		t.Errorf("plugins.yaml has aliases for %q, published has %q", commands, completion.Published())
 	}
 }
 

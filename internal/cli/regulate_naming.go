@@ -89,7 +89,7 @@ func (o *regulateOptions) splitOne(args []string) (system, app string, err error
 }
 
 // completeAppArgs completes a System and then most apps of it, 0 for any number.
-func (o *regulateOptions) completeAppArgs(most int) completion {
+func (o *regulateOptions) completeAppArgs(most int) completer {
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		if !o.isNamed() && len(args) == 0 {
 			names, how := o.completeSystem(cmd, args, typed)

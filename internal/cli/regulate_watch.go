@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
@@ -91,7 +92,7 @@ func (o *regulateWatchOptions) run(ctx context.Context, name string) error {
 			fmt.Fprintln(o.env.ErrOut, "elected: this watch acts now")
 			return w.run(ctx, forever)
 		})
-		w.trouble.failure(err)
+		w.trouble.Failure(err)
 	}
 	return ctx.Err()
 }
@@ -131,7 +132,7 @@ type regulateWatcher struct {
 	o       *applyOptions
 	b       *systemSession
 	live    *source.Live
-	trouble *watchNotices
+	trouble *app.WatchNotices
 	meter   *regulate.Metrics
 	// idle says that it only looks; show that it writes what was done; freeing that it only
 	// lets go.
@@ -172,7 +173,7 @@ func (w *regulateWatcher) standby() journal.LeaseOptions {
 }
 
 func newRegulateWatcher(o *applyOptions, b *systemSession) *regulateWatcher {
-	return &regulateWatcher{o: o, b: b, trouble: &watchNotices{c: o.common}, meter: regulate.NewMeter(b.System.Name)}
+	return &regulateWatcher{o: o, b: b, trouble: &app.WatchNotices{Report: o.common}, meter: regulate.NewMeter(b.System.Name)}
 }
 
 // serve answers scrapes and probes at an address until it is closed.
@@ -193,15 +194,15 @@ func (w *regulateWatcher) run(ctx context.Context, end func(*regulate.Plan) bool
 	defer stop() // which ends the watches
 	cluster := w.b.Session.Source
 	w.live = w.b.Session.Live(ctx)
-	w.trouble.live = w.live
+	w.trouble.Live = w.live
 	defer func() { w.b.Session.Source = cluster }()
 	for {
 		p, err := w.turn(ctx)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		w.trouble.failure(err)
-		w.trouble.reportTrouble()
+		w.trouble.Failure(err)
+		w.trouble.Trouble()
 		w.meter.Turned(w.b.journal, p, err)
 		if p != nil && w.show {
 			w.refusals(p)
@@ -210,7 +211,7 @@ func (w *regulateWatcher) run(ctx context.Context, end func(*regulate.Plan) bool
 			w.drifted(ctx)
 		}
 		if err == nil {
-			w.trouble.gaps(w.b.Graph.Gaps())
+			w.trouble.Gaps(w.b.Graph.Gaps())
 			if end(p) {
 				return nil
 			}
@@ -223,9 +224,9 @@ func (w *regulateWatcher) run(ctx context.Context, end func(*regulate.Plan) bool
 
 // next waits until something has changed, or is ripe.
 func (w *regulateWatcher) next(ctx context.Context, p *regulate.Plan) error {
-	pause := ripening
+	pause := app.Ripening
 	if p != nil && !p.NextCheck.IsZero() {
-		pause = min(pause, max(p.NextCheck.Sub(w.o.env.Now()), gathering))
+		pause = min(pause, max(p.NextCheck.Sub(w.o.env.Now()), app.Gathering))
 	}
 	select {
 	case <-ctx.Done():
@@ -237,7 +238,7 @@ func (w *regulateWatcher) next(ctx context.Context, p *regulate.Plan) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(gathering):
+	case <-time.After(app.Gathering):
 		return nil
 	}
 }

@@ -96,7 +96,7 @@ func (o *stacksOptions) run(ctx context.Context) error {
 		return o.draw(ctx)
 	}
 	q := app.StacksRequest{Selector: selector, All: o.all, SortBy: o.sortBy}
-	if q.Book, err = readPrices(ctx, o.prices); err != nil {
+	if q.Book, err = app.ReadPrices(ctx, o.prices); err != nil {
 		return err
 	}
 	if q.Rules, err = o.rules.Read(ctx); err != nil {

@@ -1,15 +1,37 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/url"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
+
+// uiAPI answers the questions of the page that are those of regulate.
+type uiAPI struct{ o *uiOptions }
+
+// quiet reads the same as the page, in another namespace if one is named, and says nothing.
+func (a *uiAPI) quiet(namespace string) *common {
+	c := newCommon(a.o.env)
+	c.Input = *a.o.Another(namespace)
+	c.env.ErrOut = io.Discard
+	return c
+}
+
+// document is the document of an answer, as -o json writes it.
+func document(answer view.Output) (json.RawMessage, error) {
+	var out bytes.Buffer
+	err := render.JSONLine(&out, answer.Document)
+	return out.Bytes(), err
+}
 
 // regulationAnswer is how the apps of each System are: the documents of regulate status, with where
 // the System is, and the latest runs on it (runs, or runsUnavailable).

@@ -2,9 +2,9 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"io"
+	"net/url"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -21,6 +21,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/demotest"
 	pages "github.com/kubectl-sysop/kubectl-sysop/internal/page"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/web"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 )
@@ -41,6 +42,14 @@ func uiOptionsOf(v *app.Page) *uiOptions {
 	return &uiOptions{common: c, args: v.Request.Args}
 }
 
+// askPage asks what the page asks.
+func askPage(t *testing.T, v *app.Page, name string, query url.Values) (json.RawMessage, error) {
+	t.Helper()
+	all := (&web.API{Page: v}).Questions()
+	i := slices.IndexFunc(all, func(q web.Question) bool { return q.Name == name })
+	return all[i].Answer(t.Context(), query)
+}
+
 // surveyFrom is a survey of a snapshot, which was looked at once.
 func surveyFrom(t *testing.T, from string, all bool, args ...string) (*app.Page, *view.UIState) {
 	t.Helper()
@@ -50,7 +59,7 @@ func surveyFrom(t *testing.T, from string, all bool, args ...string) (*app.Page,
 	}
 	c := newCommon(env)
 	c.From, c.AllNamespaces = from, all
-	v, err := c.drawnFrom(t.Context(), args, "", "", nil)
+	v, err := c.StacksPage(t.Context(), args, "", "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -343,8 +352,7 @@ func TestFileIsSmall(t *testing.T) {
 // TestRerooted holds that the stack of any object is what it is to ask about it alone.
 func TestRerooted(t *testing.T) {
 	v, p := surveyOfDemo(t, true)
-	a := &uiAPI{o: uiOptionsOf(v), v: v}
-	text, err := a.stack(context.Background(), map[string][]string{"root": {"MysqlCluster.mysql.presslabs.org/moodle/cluster1"}})
+	text, err := askPage(t, v, "stack", url.Values{"root": {"MysqlCluster.mysql.presslabs.org/moodle/cluster1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -359,12 +367,12 @@ func TestRerooted(t *testing.T) {
 		t.Errorf("the root is %q", p.Nodes[s.Tree[0].Node].Name)
 	}
 	alone, _ := surveyOfDemo(t, false, "moodle/moodle-1")
-	text, err = (&uiAPI{o: uiOptionsOf(alone), v: alone}).stack(context.Background(), map[string][]string{"root": {"Deployment.apps/moodle/moodle-1"}})
+	text, err = askPage(t, alone, "stack", url.Values{"root": {"Deployment.apps/moodle/moodle-1"}})
 	if err != nil || !strings.Contains(string(text), `"cost":`) {
 		t.Errorf("of a stack that is asked about alone, the costs of a part are not known: %s %v", text, err)
 	}
 	for _, wrong := range []string{"", "nonsense", "Pod/moodle/nobody", "ConfigMap/moodle/moodle-1-theme"} {
-		if _, err := a.stack(context.Background(), map[string][]string{"root": {wrong}}); err == nil {
+		if _, err := askPage(t, v, "stack", url.Values{"root": {wrong}}); err == nil {
 			t.Errorf("%q has a stack", wrong)
 		}
 	}

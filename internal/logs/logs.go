@@ -1,10 +1,10 @@
-// Package logs reads the logs of many containers as lines: the existing ones, in the order of time
-// (Reader), or new ones, as they arrive (Follower).
+// Package logs prints the logs of the pods of stacks (Print). It reads the logs of many containers as
+// lines: the existing ones, in the order of time (Reader), or new ones, as they arrive (Follower).
 //
 // A container that restarts runs several times. A run is called an instance, and each has a log of
 // its own; a server stores the current and the previous one.
 //
-// The package knows no server: the caller passes the function that opens a log.
+// Reader and Follower know no server: they are given the function that opens a log.
 package logs
 
 import (

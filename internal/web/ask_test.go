@@ -16,7 +16,7 @@ import (
 
 func TestAnswers(t *testing.T) {
 	var logged []string
-	o := all()
+	o := everything()
 	o.Log = func(format string, args ...any) { logged = append(logged, fmt.Sprintf(format, args...)) }
 	v := start(t, o)
 	for _, path := range []string{"/", "/app.js", "/page.css"} {
@@ -63,7 +63,7 @@ func TestNoCompose(t *testing.T) {
 }
 
 func TestGzip(t *testing.T) {
-	v := start(t, all())
+	v := start(t, everything())
 	plain := v.do(v.request("GET", "/app.js", ""))
 	for accept, packed := range map[string]bool{
 		"gzip": true, "br, gzip;q=0.5": true, "gzip; q=1.0": true, "gzip;q=0": false, "gzip;q=0.000": false, "br": false, "": false,
@@ -141,7 +141,7 @@ func TestQuestionsWait(t *testing.T) {
 }
 
 func TestQueueIsBounded(t *testing.T) {
-	v := start(t, all())
+	v := start(t, everything())
 	v.open()
 	for range maxQueued {
 		v.queue <- struct{}{}

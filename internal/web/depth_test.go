@@ -8,7 +8,7 @@ import (
 
 // What is nested deep is refused before anybody reads it.
 func TestDeepBodies(t *testing.T) {
-	v := start(t, all())
+	v := start(t, everything())
 	v.open()
 	nested := func(n int) string {
 		return `{"manifest":` + strings.Repeat("[", n-1) + `"[[{\"["` + strings.Repeat("]", n-1) + "}"

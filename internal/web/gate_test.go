@@ -60,7 +60,7 @@ func (v *live) guarded(label string, h http.Header) {
 // TestEveryRouteRefuses goes through what keeps others out, layer by layer, with a page that is
 // known: no layer leans on another.
 func TestEveryRouteRefuses(t *testing.T) {
-	v := start(t, all())
+	v := start(t, everything())
 	v.open()
 	port := v.base[strings.LastIndex(v.base, ":")+1:]
 	v.each(func(path, method string) {
@@ -99,7 +99,7 @@ func TestEveryRouteRefuses(t *testing.T) {
 }
 
 func TestAPIRefusesOthers(t *testing.T) {
-	v := start(t, all())
+	v := start(t, everything())
 	v.open()
 	port := v.base[strings.LastIndex(v.base, ":")+1:]
 	v.each(func(path, method string) {
@@ -150,14 +150,14 @@ func TestAPIRefusesOthers(t *testing.T) {
 }
 
 func TestNotJSON(t *testing.T) {
-	v := start(t, all())
+	v := start(t, everything())
 	v.refused("session", v.do(v.request("POST", "/api/session", "token")), http.StatusBadRequest)
 	v.open()
 	v.refused("system", v.do(v.request("POST", "/api/system", "{")), http.StatusBadRequest)
 }
 
 func TestOfNoPath(t *testing.T) {
-	v := start(t, all())
+	v := start(t, everything())
 	for request, status := range map[string]string{
 		"OPTIONS * HTTP/1.1\r\nHost: attacker.example\r\n\r\n":                   "421",
 		"GET http://attacker.example/ HTTP/1.1\r\nHost: HOST\r\n\r\n":            "421",

@@ -9,7 +9,7 @@ import (
 )
 
 func TestToken(t *testing.T) {
-	v := start(t, all())
+	v := start(t, everything())
 	if len(v.token) != 43 { // 256 bits.
 		t.Errorf("token of %d letters", len(v.token))
 	}
@@ -43,7 +43,7 @@ func TestToken(t *testing.T) {
 // TestNoCookie has that nothing is ever kept in a cookie: a browser would send it to whoever
 // listens at another port of 127.0.0.1.
 func TestNoCookie(t *testing.T) {
-	v := start(t, all())
+	v := start(t, everything())
 	v.open()
 	v.each(func(path, method string) {
 		if path == "/api/stream" {
@@ -65,7 +65,7 @@ func TestNoCookie(t *testing.T) {
 }
 
 func TestOpened(t *testing.T) {
-	o, times := all(), make(chan bool, 4)
+	o, times := everything(), make(chan bool, 4)
 	o.Opened = func() { times <- true }
 	v := start(t, o)
 	v.session("wrong")
@@ -80,7 +80,7 @@ func TestOpened(t *testing.T) {
 }
 
 func TestWrongTokensAreBounded(t *testing.T) {
-	v := start(t, all())
+	v := start(t, everything())
 	for range maxRejected {
 		v.refused("wrong", v.session("wrong"), http.StatusUnauthorized)
 	}

@@ -59,7 +59,7 @@ func (e *events) next() map[string]string {
 }
 
 func TestStream(t *testing.T) {
-	v := start(t, all())
+	v := start(t, everything())
 	v.open()
 	e := v.follow() // Before there is anything.
 	hostile := "</script>\nevent: end\ndata: x\r\n\u2028"
@@ -101,7 +101,7 @@ func TestStream(t *testing.T) {
 }
 
 func TestStreamsAreBounded(t *testing.T) {
-	v := start(t, all())
+	v := start(t, everything())
 	v.open()
 	v.Publish(&view.UIState{})
 	var last *events

@@ -1,5 +1,6 @@
-// Package web serves the page on loopback: its assets, the UIState with its changes, and the page's
-// questions. It does not read a cluster itself.
+// Package web is the program's HTTP: the page on loopback (its assets, the UIState with its changes,
+// and the page's questions, which internal/app answers as it answers the commands), and the metrics
+// for Prometheus.
 //
 // Every user of the machine can reach a loopback port, and so can every web page in the user's
 // browser, by a DNS name for 127.0.0.1. So a request passes several checks from outside to inside,

@@ -133,8 +133,8 @@ func echo(_ context.Context, q url.Values) (json.RawMessage, error) {
 	return json.Marshal(map[string]any{"asked": q})
 }
 
-// all is options with a question of every sort.
-func all() Options {
+// everything is options with a question of every sort.
+func everything() Options {
 	return Options{
 		Questions: []Question{
 			{"object", []string{"ref"}, echo},
@@ -194,7 +194,7 @@ func TestQuestionsHaveOneName(t *testing.T) {
 
 // TestServeLeavesNothing has every sort of connection open when the server ends.
 func TestServeLeavesNothing(t *testing.T) {
-	v := start(t, all())
+	v := start(t, everything())
 	v.open()
 	v.Publish(&view.UIState{})
 	for range 3 {

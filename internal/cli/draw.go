@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// drawings are the formats of a UIState.
+var drawings = []string{"html", "svg"}
+
+// drawn says that the answer is a UIState.
+func (c *common) drawn() bool { return slices.Contains(drawings, c.output) }
+
+// unsupportedFlags are flags of a command that a UIState cannot honour, with whether they are set.
+type unsupportedFlags []struct {
+	flag string
+	set  bool
+}
+
+// refuse is an error for the first of them that is set: a page that leaves a flag out would say
+// another thing than was asked.
+func (c *common) refuse(flags unsupportedFlags, wayOut string) error {
+	for _, f := range flags {
+		if f.set {
+			return hint.With(fmt.Errorf("%s: not supported with -o %s", f.flag, c.output), cmp.Or(wayOut, "leave it out: the page can be sorted, filtered and folded"))
+		}
+	}
+	return nil
+}
+
+// inFile gives the remedy for each thing that a file lacks.
+func inFile() map[string]string {
+	const live = "a file has no server: "
+	return map[string]string{
+		"history":    live + "kubectl sysop ui --prometheus URL shows costs over time",
+		"checks":     live + "kubectl sysop ui, or kubectl sysop check",
+		"regulation": live + "kubectl sysop ui, or kubectl sysop regulate status",
+		"manifest":   live + "kubectl sysop ui, or kubectl get -o yaml",
+		"compose":    live + "kubectl sysop ui, or kubectl sysop system init",
+	}
+}
+
+// drawPage writes the page of what the command is about, and says on stderr what is not in it.
+func (c *common) drawPage(ctx context.Context, v *app.Page) error {
+	v.Mode, v.MissingSources, v.Members = "file", inFile(), true
+	if err := v.Open(ctx); err != nil {
+		return err
+	}
+	p, err := v.Observe(ctx)
+	if err != nil {
+		return err
+	}
+	l := v.Last
+	l.Session.ReportGaps(l.Graph)
+	if l.EventsGap != nil {
+		c.Gaps([]object.Gap{*l.EventsGap})
+	}
+	if err := c.write(view.Output{UIState: p}); err != nil {
+		return err
+	}
+	c.tellFigures(v, l)
+	if held := len(p.Nodes); held < p.Objects {
+		c.Warn(fmt.Sprintf("%d of %d objects are in it", held, p.Objects))
+	}
+	l.Session.PrintTimings(l.Graph)
+	return nil
+}
+
+// tellFigures says on stderr what the figures leave out: all of it, if they were asked for.
+func (c *common) tellFigures(v *app.Page, l *app.PageState) {
+	if v.ByPods {
+		c.tellMetrics(l.MetricsResult)
+		return
+	}
+	if len(l.Found) == 0 {
+		fmt.Fprintln(c.env.ErrOut, "none found")
+	}
+	for _, n := range l.Reading.Notes {
+		if n.LowersFigures {
+			c.tellNote(n)
+		}
+	}
+}

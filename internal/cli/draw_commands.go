@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
+)
+
+func (o *graphOptions) draw(ctx context.Context) error {
+	err := o.refuse(unsupportedFlags{
+		{"--up", o.up},
+		{"--connected", o.connected},
+		{"--relations", len(o.relations) > 0},
+		{"--kinds", len(o.kinds) > 0},
+		{"--depth", o.depth != 0},
+		{"--show-boundary", o.boundary},
+		{"--include", len(o.include) > 0},
+		{"--helm-manifest", o.manifest},
+		{"--problems", o.problems},
+		{"--exit-code", o.exitCode},
+	}, "")
+	if err != nil {
+		return err
+	}
+	v, err := o.StacksPage(ctx, o.args, o.selector, "", nil)
+	if err != nil {
+		return err
+	}
+	v.Shown = "stack"
+	return o.drawPage(ctx, v)
+}
+
+func (o *healthOptions) draw(ctx context.Context) error {
+	err := o.refuse(unsupportedFlags{{"--all", o.all}, {"--since", o.since != 0}, {"--exit-code", o.exitCode}}, "")
+	if err == nil {
+		err = o.refuse(unsupportedFlags{{"--watch", o.watch}, {"--wait", o.wait != ""}}, "kubectl sysop ui shows a page that follows the cluster")
+	}
+	if err != nil {
+		return err
+	}
+	v, err := o.StacksPage(ctx, o.args, o.selector, "", &o.rules)
+	if err != nil {
+		return err
+	}
+	if len(o.args) > 0 {
+		v.Shown = "stack"
+	}
+	return o.drawPage(ctx, v)
+}
+
+func (o *stacksOptions) draw(ctx context.Context) error {
+	if err := o.refuse(unsupportedFlags{{"--sort-by", o.sortBy != "name"}}, "leave it out: the page sorts by a click on the head of a column"); err != nil {
+		return err
+	}
+	v, err := o.StacksPage(ctx, nil, o.selector, o.prices, &o.rules)
+	if err != nil {
+		return err
+	}
+	v.Ground, v.All, v.Shown = o.all, o.all, "stacks"
+	return o.drawPage(ctx, v)
+}
+
+func (o *metricsOptions) draw(ctx context.Context, q *app.MetricsRequest) error {
+	err := o.refuse(unsupportedFlags{{"--by", q.By != cost.ByStack}, {"--sort-by", o.sortBy != ""}, {"--top", o.top != 0}, {"--depth", o.depth != 0}, {"--containers", o.containers}}, "")
+	if err == nil {
+		err = o.refuse(unsupportedFlags{{"--watch", o.watch}, {"--listen", o.listen != ""}}, "kubectl sysop ui shows a page that follows the cluster")
+	}
+	if err != nil {
+		return err
+	}
+	v := o.NewPage(q, nil)
+	v.ByPods, v.Shown = true, "costs"
+	return o.drawPage(ctx, v)
+}

@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+)
+
+// shellFlags are the flags that say which further catalogs are read, quoted for a shell.
+func (o *catalogueOptions) shellFlags() string {
+	var out strings.Builder
+	flag := func(name, value string) {
+		fmt.Fprintf(&out, " --%s='%s'", name, strings.ReplaceAll(value, "'", `'\''`))
+	}
+	for _, address := range o.catalogs {
+		flag("catalog", address)
+	}
+	if o.key != "" {
+		flag("key", o.key)
+	}
+	return out.String()
+}
+
+// servedDocument says where the page is (docs/schema/ui.json).
+type servedDocument struct {
+	view.Head `json:",inline"`
+	// URL is what a browser opens. It works once.
+	URL     string `json:"url"`
+	Address string `json:"address"`
+	Port    int    `json:"port"`
+}
+
+// printAddress says where the page is.
+func (o *uiOptions) printAddress(url string, at *net.TCPAddr) error {
+	if o.output == "json" {
+		doc := servedDocument{Head: view.Head{APIVersion: view.APIVersion, Kind: "Served"}, URL: url, Address: at.IP.String(), Port: at.Port}
+		if err := o.write(view.Output{Document: doc}); err != nil {
+			return err
+		}
+	} else if _, err := fmt.Fprintf(o.env.Out, "the page: %s\n", url); err != nil {
+		return err
+	}
+	fmt.Fprintln(o.env.ErrOut, "Ctrl-C ends it")
+	return nil
+}
