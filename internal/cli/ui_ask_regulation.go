@@ -76,11 +76,11 @@ func (a *uiAPI) regulation(ctx context.Context, _ url.Values) (json.RawMessage, 
 
 // add adds the document of regulate status of one System; adopted is the name of an adopted one.
 func (r *regulationAnswer) add(ctx context.Context, o *regulateOptions, namespace, name, adopted string) error {
-	b, status, err := o.status(ctx, adopted)
+	b, p, err := regulator.Status(ctx, &o.Input, o.request(adopted))
 	if err != nil {
 		return err
 	}
-	text, err := document(status)
+	text, err := document(view.RegulationStatus(b.Journal, p, b.State, b.Session.AsOf(), regulationOptions(b)))
 	if err != nil {
 		return err
 	}
@@ -98,14 +98,14 @@ func (r *regulationAnswer) add(ctx context.Context, o *regulateOptions, namespac
 }
 
 // runsOf returns the latest runs on a System, or why some of them are unknown. A snapshot has none.
-func runsOf(ctx context.Context, b *systemSession) (runs []regulator.Run, unavailable string) {
+func runsOf(ctx context.Context, b *regulator.Session) (runs []regulator.Run, unavailable string) {
 	var installation *install.Journal
-	if b.config != nil {
-		j, err := regulator.InstallJournal(ctx, b.config, b.System.Name, b.Namespace)
+	if b.Config != nil {
+		j, err := regulator.InstallJournal(ctx, b.Config, b.System.Name, b.Namespace)
 		if err != nil {
 			unavailable = "the runs of its installation could not be read: " + err.Error()
 		}
 		installation = j
 	}
-	return regulator.Runs(installation, b.journal), unavailable
+	return regulator.Runs(installation, b.Journal), unavailable
 }

@@ -1,4 +1,4 @@
-package cli
+package regulator
 
 import (
 	"testing"
@@ -14,12 +14,11 @@ func TestRefusedByHand(t *testing.T) {
 		regulate.BecauseNotHeld: false,
 	} {
 		p := &regulate.Plan{Refused: []regulate.Refusal{{App: "web", Reason: reason, Message: "why"}}}
-		o := &regulateHandOptions{applyOptions: &applyOptions{dryRun: "none"}}
-		if err := o.refusal(&applyResult{planned: p}); (err != nil) != fails {
+		if err := (&Result{Plan: p}).Refusal(); (err != nil) != fails {
 			t.Errorf("%s: %v", reason, err)
 		}
 		p.Steps = []regulate.Step{{App: "web"}}
-		if err := o.refusal(&applyResult{planned: p}); err != nil {
+		if err := (&Result{Plan: p}).Refusal(); err != nil {
 			t.Errorf("%s, and something was done: %v", reason, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package cli
+package regulator
 
 import (
 	"testing"
@@ -30,9 +30,9 @@ func TestLetGoAndSuspended(t *testing.T) {
 		{"Degraded and held", health.Degraded, "", true, held, false},
 	} {
 		out := &regulate.Outcome{Restored: []regulate.Restored{{App: "web", Object: web, Suspended: c.suspended}}}
-		b := &systemSession{View: &systems.View{}, journal: c.journal}
+		b := &Session{View: &systems.View{}, Journal: c.journal}
 		app := &regulate.AppState{Name: "web", Health: c.status, Rollout: c.rollout}
-		if got := newLetGo(out).isWell(b, app); got != c.well {
+		if got := newRecovered(out).isHealthy(b, app); got != c.well {
 			t.Errorf("%s: well %v", c.name, got)
 		}
 	}
