@@ -27,8 +27,8 @@ type Request struct {
 	Lease time.Duration
 	// Events receives the events of runs; it may be nil.
 	Events func(journal.Event)
-	// Distrusted is told once why the journal may not be trusted, and what it has pending; it may
-	// be nil.
+	// Distrusted is called once with the reason why the journal may not be trusted, and what is
+	// pending in it; it may be nil.
 	Distrusted func(reason string, pending []string)
 }
 
@@ -119,9 +119,9 @@ func onlySystem(ctx context.Context, in *app.Input) (string, error) {
 		return "", err
 	}
 	names, err := k.Names(ctx, k.Namespace)
-	where := ""
+	place := ""
 	if k.Namespace != "" {
-		where = " in namespace " + k.Namespace
+		place = " in namespace " + k.Namespace
 	}
 	switch {
 	case err != nil && hint.For(err) != "":
@@ -129,9 +129,9 @@ func onlySystem(ctx context.Context, in *app.Input) (string, error) {
 	case err != nil:
 		return "", hint.With(err, "name the manifest with -f FILE")
 	case len(names) == 0:
-		return "", hint.With(errors.New("no System was adopted"+where), "name its manifest with -f FILE")
+		return "", hint.With(errors.New("no System was adopted"+place), "name its manifest with -f FILE")
 	case len(names) > 1:
-		return "", hint.With(fmt.Errorf("there are several Systems%s: %s", where, strings.Join(names, ", ")), "name one before the app, or with --system")
+		return "", hint.With(fmt.Errorf("there are several Systems%s: %s", place, strings.Join(names, ", ")), "name one before the app, or with --system")
 	}
 	return names[0], nil
 }

@@ -17,7 +17,7 @@ type Watcher struct {
 	request ApplyRequest
 	live    *source.Live
 	notices *app.WatchNotices
-	Metrics *regulate.Metrics
+	Metrics *Metrics
 	// Applied is called with each result; it may be nil, and so may be the next two. An error of
 	// it ends the turn.
 	Applied func(*Result) error
@@ -33,7 +33,7 @@ type Watcher struct {
 
 // NewWatcher returns a watcher of the apps of a session.
 func (b *Session) NewWatcher(r ApplyRequest) *Watcher {
-	return &Watcher{session: b, request: r, notices: &app.WatchNotices{Report: b.In.Report}, Metrics: regulate.NewMeter(b.System.Name)}
+	return &Watcher{session: b, request: r, notices: &app.WatchNotices{Report: b.In.Report}, Metrics: NewMeter(b.System.Name)}
 }
 
 // Elect runs the watcher while it is the elected one, until ctx ends. It calls waiting with the

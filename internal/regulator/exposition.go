@@ -1,4 +1,4 @@
-package regulate
+package regulator
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
 // Metrics counts what regulate watch does, and exposes it.
@@ -65,13 +66,13 @@ func NewMeter(system string) *Metrics {
 }
 
 // Observe counts the results of a run.
-func (m *Metrics) Observe(o *Outcome) {
+func (m *Metrics) Observe(o *regulate.Outcome) {
 	type sent struct {
 		hold        int
 		app, signal string
 	}
 	result := map[sent]string{}
-	count := func(list []Record, outcome string) {
+	count := func(list []regulate.Record, outcome string) {
 		for _, r := range list {
 			result[sent{r.Hold, r.App, r.Signal}] = outcome
 			if r.Action != "" {
@@ -88,7 +89,7 @@ func (m *Metrics) Observe(o *Outcome) {
 
 // Turned records how a turn of the watch ended: with the journal and the plan, or with an error.
 // journal and plan may be nil.
-func (m *Metrics) Turned(j *Journal, p *Plan, err error) {
+func (m *Metrics) Turned(j *regulate.Journal, p *regulate.Plan, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.count()
@@ -134,7 +135,7 @@ func kindOf(err error) string {
 		return "conflict"
 	case errors.As(err, new(*journal.LostError)):
 		return "lock"
-	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err), errors.As(err, new(*MissingPermissionsError)):
+	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err), errors.As(err, new(*regulate.MissingPermissionsError)):
 		return "forbidden"
 	case apierrors.ReasonForError(err) != "" && journal.IsTransient(err):
 		return "server"

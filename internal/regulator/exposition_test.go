@@ -1,7 +1,8 @@
-package regulate
+package regulator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,8 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	"github.com/prometheus/common/expfmt"
@@ -67,25 +70,25 @@ func TestExposition(t *testing.T) {
 	m := NewMeter("shop")
 	m.Now = func() time.Time { return now }
 	h := m.Handler()
-	held := &Journal{Holds: []*Hold{{ID: 1, App: "web", Signal: "Stop"}, {ID: 2, App: "web", Signal: "drain"}}}
-	m.Turned(&Journal{}, &Plan{}, nil)
-	m.Observe(&Outcome{
-		Done:   []Record{{Hold: 1, App: "web", Signal: "Stop", Action: "preset"}, {Hold: 1, App: "web", Signal: "Stop", Action: "scale"}, {Hold: 3, App: "db", Signal: "Recover", Action: "preset"}},
-		Failed: []Record{{Hold: 2, App: "web", Signal: "drain", Action: "job"}},
+	held := &regulate.Journal{Holds: []*regulate.Hold{{ID: 1, App: "web", Signal: "Stop"}, {ID: 2, App: "web", Signal: "drain"}}}
+	m.Turned(&regulate.Journal{}, &regulate.Plan{}, nil)
+	m.Observe(&regulate.Outcome{
+		Done:   []regulate.Record{{Hold: 1, App: "web", Signal: "Stop", Action: "preset"}, {Hold: 1, App: "web", Signal: "Stop", Action: "scale"}, {Hold: 3, App: "db", Signal: "Recover", Action: "preset"}},
+		Failed: []regulate.Record{{Hold: 2, App: "web", Signal: "drain", Action: "job"}},
 	})
-	m.Turned(held, &Plan{Steps: make([]Step, 2), Apps: []AppPlan{{App: "web", State: IsHeld}, {App: "db", State: NotHeld}}}, nil)
+	m.Turned(held, &regulate.Plan{Steps: make([]regulate.Step, 2), Apps: []regulate.AppPlan{{App: "web", State: regulate.IsHeld}, {App: "db", State: regulate.NotHeld}}}, nil)
 	now = now.Add(10 * time.Second)
 	fetched(t, h, "/metrics", "")
 	now = now.Add(-time.Hour) // a clock that goes back takes nothing away
 	fetched(t, h, "/metrics", "")
 	now = now.Add(5 * time.Second)
-	for i, err := range []error{&journal.ConflictError{Object: "x"}, &journal.LostError{Lease: "x", Why: errCut}, fmt.Errorf("x: %w", apierrors.NewForbidden(schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}, "x", nil)), &MissingPermissionsError{}, apierrors.NewServiceUnavailable("x"), fmt.Errorf("%s", "x\"\n"), context.Canceled} {
+	for i, err := range []error{&journal.ConflictError{Object: "x"}, &journal.LostError{Lease: "x", Why: errors.New("cut")}, fmt.Errorf("x: %w", apierrors.NewForbidden(schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}, "x", nil)), &regulate.MissingPermissionsError{}, apierrors.NewServiceUnavailable("x"), fmt.Errorf("%s", "x\"\n"), context.Canceled} {
 		m.Turned(nil, nil, err)
 		if res, text := fetched(t, h, "/readyz", ""); res.StatusCode != http.StatusServiceUnavailable {
 			t.Errorf("after error %d: %d %s", i, res.StatusCode, text)
 		}
 	}
-	m.Turned(&Journal{}, nil, nil)
+	m.Turned(&regulate.Journal{}, nil, nil)
 	now = now.Add(time.Minute)
 	res, text := fetched(t, h, "/metrics", "")
 	if ct := res.Header.Get("Content-Type"); !strings.HasPrefix(ct, "text/plain; version=0.0.4") {
@@ -133,7 +136,7 @@ func TestExpositionOfWhoAsks(t *testing.T) {
 			t.Errorf("%s: %d, want %d", path, res.StatusCode, code)
 		}
 	}
-	m.Turned(&Journal{Holds: []*Hold{{App: "web", Signal: "Stop"}}}, &Plan{}, nil)
+	m.Turned(&regulate.Journal{Holds: []*regulate.Hold{{App: "web", Signal: "Stop"}}}, &regulate.Plan{}, nil)
 	if _, text := fetched(t, h, "/metrics", ""); !strings.Contains(text, `sysop_regulate_held{app="web",signal="Stop",system="shop"} 1`) {
 		t.Errorf("held:\n%s", text)
 	}
