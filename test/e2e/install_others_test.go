@@ -171,13 +171,13 @@ func TestInstallRights(t *testing.T) {
 	if want := []journal.EventKind{journal.EventStarted, journal.EventDone}; !slices.Equal(progress, want) {
 		t.Errorf("the run is %v in the progress, want %v:\n%s", progress, want, result.stderr)
 	}
-	recorded, err := admin(c).EventsV1().Events("").List(t.Context(), metav1.ListOptions{FieldSelector: "reportingController=" + install.FieldManager})
+	recorded, err := admin(c).EventsV1().Events("tea-"+s.unit).List(t.Context(), metav1.ListOptions{FieldSelector: "reportingController=" + install.FieldManager})
 	if err != nil {
 		t.Fatal(err)
 	}
 	reasons := map[string]int{}
 	for _, e := range recorded.Items {
-		if e.Regarding.Kind == "ConfigMap" && strings.Contains(e.Regarding.Name, s.unit) && e.Action == "install" {
+		if e.Regarding.Kind == "ConfigMap" && e.Regarding.Name == "sysop-install-tea" && e.Action == "install" {
 			reasons[e.Reason]++
 		}
 	}
