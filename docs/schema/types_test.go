@@ -23,6 +23,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
@@ -148,7 +149,7 @@ func TestSchemasAreTheTypes(t *testing.T) {
 		"regulate-plan": view.PlanDocument{}, "regulate-status": view.RegulationStatusDocument{}, "regulate-history": view.RegulationHistoryDocument{}, "regulate-done": view.RegulationDoneDocument{}, "regulate-run": view.RegulationRunDocument{},
 		"signals": view.SignalListDocument{}, "regulate-neighbours": view.NeighboursDocument{},
 		"prices": cost.BookDocument{}, "prices-nodes": view.NodePricesDocument{},
-		"install-plan": view.InstallPlanDocument{}, "install-done": view.InstallDoneDocument{}, "install-history": view.InstallHistoryDocument{}, "install-diff": view.InstallDiffDocument{},
+		"event": journal.Event{}, "install-plan": view.InstallPlanDocument{}, "install-done": view.InstallDoneDocument{}, "install-history": view.InstallHistoryDocument{}, "install-diff": view.InstallDiffDocument{},
 		"catalog": view.CatalogDocument{}, "catalog-show": view.CatalogEntryDocument{}, "catalog-validate": view.CatalogProblemsDocument{},
 		"system-show": view.SystemShownDocument{}, "system-validate": view.SystemsCheckedDocument{},
 	} {

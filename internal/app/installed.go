@@ -64,7 +64,7 @@ func (in *installed) add(r manual.Running, namespace string) {
 // byServiceVersion finds the ClusterServiceVersions of the Operator Lifecycle
 // Manager that own the definition, and what they deploy.
 func (m *ManualReader) byServiceVersion(ctx context.Context, marks manual.InstallerLabels) error {
-	if _, served := m.s.Kinds.Kind(serviceVersionKind); !served {
+	if _, served := m.Session.Kinds.Kind(serviceVersionKind); !served {
 		return nil
 	}
 	owners, err := m.owners(ctx, marks.ServiceVersions)

@@ -3,13 +3,16 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/infer"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/manual"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/annotations"
@@ -23,24 +26,64 @@ import (
 // ManualReader reads the data of a manual.
 type ManualReader struct {
 	*objectReader
-	s          *Session
+	Session    *Session
 	Kind       object.Resource
 	Definition manual.Definition
 	declared   annotations.Declaration
 	// installed describes the operator, once it was searched.
-	installed *installed
-	looks     bool // at instances
-	Notes     []string
-	Gaps      []object.Gap
+	installed     *installed
+	instancesRead bool
+	Notes         []string
+	Gaps          []object.Gap
 }
 
-// NewManualReader fetches the definition of the kind.
-func NewManualReader(ctx context.Context, s *Session, kind object.Resource, looks bool) (*ManualReader, error) {
+// ManualRequest asks for the manual of a kind: in a version, or in the preferred one, and with the objects
+// of the kind or without.
+type ManualRequest struct {
+	Kind      string
+	Version   string
+	Instances bool
+}
+
+// Manual resolves the kind and fetches its definition.
+func (c *Input) Manual(ctx context.Context, q ManualRequest) (*ManualReader, error) {
+	s, err := c.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if typ, _, ok := strings.Cut(q.Kind, "/"); ok {
+		return nil, hint.With(fmt.Errorf("%q is an object: man shows a kind", q.Kind), "kubectl sysop man "+typ+"; an object is shown by kubectl sysop graph "+q.Kind)
+	}
+	kind, err := s.Kinds.Find(q.Kind)
+	if _, unknown := errors.AsType[*object.UnknownKindError](err); unknown {
+		return nil, hint.With(err, "kubectl api-resources lists the kinds of a cluster")
+	}
+	if err != nil {
+		return nil, err
+	}
+	m, err := newManualReader(ctx, s, kind, q.Instances)
+	if err != nil || q.Version == "" {
+		return m, err
+	}
+	version := q.Version[strings.LastIndexByte(q.Version, '/')+1:]
+	served := m.Definition.Served()
+	if served == nil {
+		served = []string{kind.Version}
+	}
+	if !slices.Contains(served, version) {
+		return nil, hint.With(fmt.Errorf("--api-version: %s is not served in version %q", kind, version), "write one of "+strings.Join(served, ", "))
+	}
+	m.Kind.Version = version
+	return m, nil
+}
+
+// newManualReader fetches the definition of the kind.
+func newManualReader(ctx context.Context, s *Session, kind object.Resource, instances bool) (*ManualReader, error) {
 	p, err := NewObjectReader(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	m := &ManualReader{objectReader: p, s: s, Kind: kind, looks: looks}
+	m := &ManualReader{objectReader: p, Session: s, Kind: kind, instancesRead: instances}
 	for _, d := range s.Declared {
 		if d.CRD == kind.String() {
 			m.declared = d
@@ -82,10 +125,10 @@ func (m *ManualReader) Read(ctx context.Context, choice manual.FieldSelection) (
 	if entry, _, ok := catalog.KindOf(m.Kind); ok {
 		man.Operator = manual.Operator{Name: entry.Name, Title: entry.Title, Description: entry.Description, Source: entry.Source}
 	}
-	man.Signals = signalsIn(m.Kind, m.s.Kinds)
+	man.Signals = signalsIn(m.Kind, m.Session.Kinds)
 	man.Relationships = manual.Related(m.Kind.GroupKind(), m.statedRules())
 	var owned []manual.Owned
-	if m.looks {
+	if m.instancesRead {
 		if man.Instances, owned, err = m.instances(ctx); err != nil {
 			return man, err
 		}
@@ -113,7 +156,7 @@ func (m *ManualReader) Read(ctx context.Context, choice manual.FieldSelection) (
 // without declarations.
 func (m *ManualReader) statedRules() []relation.Rule {
 	guessed := false
-	rules := slices.DeleteFunc(slices.Clone(m.s.Rules.Rules()), func(r relation.Rule) bool {
+	rules := slices.DeleteFunc(slices.Clone(m.Session.Rules.Rules()), func(r relation.Rule) bool {
 		guessed = guessed || r.Origin == infer.Origin && slices.Contains(r.From, m.Kind.GroupKind())
 		return r.Origin == infer.Origin
 	})
@@ -142,7 +185,7 @@ func (m *ManualReader) declares() []manual.DeclaredParts {
 // instances counts the objects of the kind, and what they own. It searches the user's namespace for
 // a cluster-scoped kind, or all namespaces.
 func (m *ManualReader) instances(ctx context.Context) (manual.Instances, []manual.Owned, error) {
-	in := m.s.Namespace
+	in := m.Session.Namespace
 	ask := source.Query{Namespaces: []string{in}}
 	switch {
 	case in == "":
@@ -153,14 +196,14 @@ func (m *ManualReader) instances(ctx context.Context) (manual.Instances, []manua
 	if source.LeftOut(m.Kind) {
 		ask.Kinds = []schema.GroupKind{m.Kind.GroupKind()}
 	}
-	roots := func(g *graph.Graph) []graph.ID { return m.s.Nodes(g, Root{Kind: m.Kind}, nil) }
-	g, err := m.s.Read(ctx, ask, roots, graph.StackOptions{Relations: []relation.Relation{relation.Owns}, NoInferred: true})
+	roots := func(g *graph.Graph) []graph.ID { return m.Session.Nodes(g, Root{Kind: m.Kind}, nil) }
+	g, err := m.Session.Read(ctx, ask, roots, graph.StackOptions{Relations: []relation.Relation{relation.Owns}, NoInferred: true})
 	if err != nil {
 		return manual.Instances{}, nil, err
 	}
 	ids := roots(g)
 	out := manual.Instances{Namespace: in, Count: len(ids), Complete: true}
-	if _, missed := m.s.GapOf(g, m.Kind, in); missed {
+	if _, missed := m.Session.GapOf(g, m.Kind, in); missed {
 		out.Complete = false
 	}
 	m.Gaps = g.Gaps()
@@ -240,10 +283,10 @@ func (m *ManualReader) gather() {
 // ReportGaps prints what could not be read or understood.
 func (m *ManualReader) ReportGaps() {
 	m.gather()
-	m.s.Input.Report.Gaps(m.Gaps)
-	for _, f := range m.s.Findings {
+	m.Session.Input.Report.Gaps(m.Gaps)
+	for _, f := range m.Session.Findings {
 		if f.CRD == m.Kind.String() {
-			m.s.Input.Report.Warn(f.String())
+			m.Session.Input.Report.Warn(f.String())
 		}
 	}
 }

@@ -19,7 +19,7 @@ type manuals interface {
 // usage reads the text that the definition names.
 func (m *ManualReader) usage(ctx context.Context) (manual.Usage, error) {
 	u := m.declared.Usage
-	texts, ok := m.s.Source.(manuals)
+	texts, ok := m.Session.Source.(manuals)
 	if u.ConfigMap == "" || !ok {
 		return manual.Usage{}, nil
 	}
@@ -67,14 +67,14 @@ func (m *ManualReader) places(ctx context.Context) ([]string, error) {
 			places = append(places, ns)
 		}
 	}
-	add(m.s.Namespace)
-	if snap, ok := m.s.Source.(*source.Snapshot); !ok {
-		ns, _, err := m.s.Input.Config.ToRawKubeConfigLoader().Namespace()
+	add(m.Session.Namespace)
+	if snap, ok := m.Session.Source.(*source.Snapshot); !ok {
+		ns, _, err := m.Session.Input.Config.ToRawKubeConfigLoader().Namespace()
 		if err != nil {
 			return nil, fmt.Errorf("read the namespace of the kubeconfig: %w", err)
 		}
 		add(ns)
-	} else if m.s.Namespace == "" {
+	} else if m.Session.Namespace == "" {
 		for _, ns := range snap.Namespaces() {
 			add(ns)
 		}

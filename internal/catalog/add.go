@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
@@ -157,4 +159,31 @@ func writeFile(file string, data []byte) (err error) {
 		return err
 	}
 	return os.Rename(f.Name(), file)
+}
+
+// WriteFiles writes the files next to the entry into the catalog of a directory.
+func (im *Imported) WriteFiles(root string) error {
+	for path, data := range im.Files {
+		file := filepath.Join(root, filepath.FromSlash(path))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return err
+		}
+		if err := writeFile(file, data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// EntryName is the name that the text of an entry gives itself; in a catalog it is that of the file.
+// Parse reports what is wrong with the text. Aliases are not expanded.
+func EntryName(data []byte) string {
+	root, problem := strict.Document(data)
+	if problem != nil || root == nil {
+		return ""
+	}
+	if name := strict.Value(root, "name"); name != nil && name.Kind == yaml.ScalarNode {
+		return name.Value
+	}
+	return ""
 }

@@ -9,6 +9,9 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
+
 	helmchart "helm.sh/helm/v4/pkg/chart/common"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -174,7 +177,7 @@ func (o *bundleOptions) asked(ctx context.Context, p *installPlan) error {
 		return err
 	}
 	// What has no namespace is installed in that of who installs it: the images are the same.
-	return placeSystem(p.sys, "default", false)
+	return systems.Place(p.sys, "default", false)
 }
 
 // collect puts together what the bundle is made of.

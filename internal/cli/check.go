@@ -2,19 +2,13 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/check/all"
 )
 
 type checkOptions struct {
@@ -30,7 +24,7 @@ type checkOptions struct {
 	colocation bool
 
 	atomic atomicOptions
-	of     systemQuery
+	of     systems.Query
 }
 
 func newCheck(env Env) *cobra.Command {
@@ -100,125 +94,21 @@ func (o *checkOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&o.selector, "selector", "l", "", "of a TYPE without a name, only objects with these labels")
 	must(cmd.RegisterFlagCompletionFunc("selector", o.completeSelector))
-	f.StringSliceVar(&o.categories, "category", nil, "only rules of these categories: "+strings.Join(categoryNames(), ", "))
+	f.StringSliceVar(&o.categories, "category", nil, "only rules of these categories: "+strings.Join(app.CategoryNames(), ", "))
 	f.StringVar(&o.waivers, "waivers", "", "accepted findings, from a YAML FILE")
 	f.StringVar(&o.failOn, "fail-on", "", "exit with code 2 if a finding has at least this level: error or warning")
 	f.BoolVar(&o.all, "all", false, "list every finding of every subject")
 	f.BoolVar(&o.NoInferred, "no-inferred", false, "leave out inferred relations")
 	f.BoolVar(&o.colocation, "colocation", false, "show how the pods of stacks are placed on nodes and in zones, and whether a stack fits on one node")
 	o.atomic.flags(cmd)
-	o.of.flag(cmd, o.common, "with its waivers")
-	must(cmd.RegisterFlagCompletionFunc("category", cobra.FixedCompletions(categoryNames(), cobra.ShellCompDirectiveNoFileComp)))
+	o.systemQueryFlag(cmd, &o.of.Name, "with its waivers")
+	must(cmd.RegisterFlagCompletionFunc("category", cobra.FixedCompletions(app.CategoryNames(), cobra.ShellCompDirectiveNoFileComp)))
 	must(cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions([]string{"error", "warning"}, cobra.ShellCompDirectiveNoFileComp)))
-}
-
-func categoryNames() []string {
-	var names []string
-	for _, c := range check.Categories() {
-		names = append(names, string(c))
-	}
-	return names
-}
-
-func (o *checkOptions) question(ctx context.Context) (*app.CheckRequest, error) {
-	if err := o.validate(); err != nil {
-		return nil, err
-	}
-	q := &app.CheckRequest{Args: o.args, Colocation: o.colocation, Rows: o.of.SystemRows}
-	var err error
-	if q.Selector, err = app.ParseSelector(o.selector); err != nil {
-		return nil, err
-	}
-	if q.Selector != nil && len(o.args) == 0 {
-		return nil, errors.New("--selector chooses among all of a TYPE: name one")
-	}
-	if err := o.colocated(); err != nil {
-		return nil, err
-	}
-	if err := o.validateExclusive(); err != nil {
-		return nil, err
-	}
-	if _, err := o.failLevel(); err != nil {
-		return nil, err
-	}
-	if q.Rules, err = rulesIn(o.categories); err != nil {
-		return nil, err
-	}
-	if q.Waivers, err = readWaivers(ctx, o.waivers); err == nil && o.of.System != nil {
-		q.Waivers = slices.Concat(q.Waivers, o.of.System.Waivers)
-	}
-	return q, err
-}
-
-// failLevel is the level of --fail-on; 0 for none.
-func (o *checkOptions) failLevel() (check.Severity, error) {
-	switch o.failOn {
-	case "":
-		return 0, nil
-	case "error":
-		return check.Error, nil
-	case "warning":
-		return check.Warning, nil
-	}
-	return 0, hint.With(fmt.Errorf("unknown value %q of --fail-on", o.failOn), "write error or warning")
-}
-
-// validateExclusive refuses flags of the other mode: ignored silently, they would seem to have an
-// effect.
-func (o *checkOptions) validateExclusive() error {
-	a := &o.atomic
-	if a.on {
-		given := map[string]bool{"--category": len(o.categories) > 0, "--waivers": o.waivers != "", "--selector": o.selector != "", "--all": o.all}
-		for _, flag := range slices.Sorted(maps.Keys(given)) {
-			if given[flag] {
-				return hint.With(fmt.Errorf("%s has no effect with --atomic", flag), "leave out one of them")
-			}
-		}
-		return nil
-	}
-	switch {
-	case len(a.Files) > 0:
-		return hint.With(errors.New("--filename needs --atomic"), "use check --atomic -f "+a.Files[0])
-	case a.Recursive:
-		return hint.With(errors.New("--recursive needs --atomic"), "use check --atomic -R -f DIR")
-	case a.footprints != "":
-		return hint.With(errors.New("--footprint needs --atomic"), "use check --atomic --footprint "+a.footprints+" -f FILE")
-	case a.Autoscaler:
-		return hint.With(errors.New("--assume-autoscaler needs --atomic"), "use check --atomic --assume-autoscaler -f FILE")
-	}
-	return nil
-}
-
-// rulesIn returns the rules of some categories; of none named, all.
-func rulesIn(names []string) ([]check.Rule, error) {
-	want := map[check.Category]bool{}
-	for _, name := range names {
-		if _, err := oneOf("--category", name, categoryNames()); err != nil {
-			return nil, err
-		}
-		want[check.Category(name)] = true
-	}
-	var rules []check.Rule
-	for _, r := range all.Rules() {
-		if len(want) == 0 || want[r.Category] {
-			rules = append(rules, r)
-		}
-	}
-	return rules, nil
-}
-
-func oneOf(flag, value string, valid []string) (string, error) {
-	for _, v := range valid {
-		if v == value {
-			return v, nil
-		}
-	}
-	return "", hint.With(fmt.Errorf("unknown value %q of %s", value, flag), "write one of "+strings.Join(valid, ", "))
 }
 
 func (o *checkOptions) run(ctx context.Context) error {
 	var err error
-	if o.args, err = o.of.read(ctx, o.common, o.args); err != nil {
+	if o.args, err = o.of.Read(ctx, &o.Input, o.args); err != nil {
 		return err
 	}
 	q, err := o.question(ctx)

@@ -1,39 +1,13 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/check/all"
 )
-
-// maxWaiverBytes is more than any file of them has.
-const maxWaiverBytes = 1 << 20
-
-// readWaivers reads the file of --waivers; none without the flag. Any problem refuses the whole
-// file: a waiver that is dropped silently would fail a pipeline.
-func readWaivers(ctx context.Context, name string) ([]check.Waiver, error) {
-	if name == "" {
-		return nil, nil
-	}
-	data, err := app.ReadFile(ctx, name, maxWaiverBytes, "file of waivers")
-	if err != nil {
-		if ctx.Err() == nil {
-			err = fmt.Errorf("read the waivers: %w", err)
-		}
-		return nil, err
-	}
-	waivers, problems := check.ParseWaivers(name, data, all.Rules())
-	if len(problems) > 0 {
-		return nil, hint.With(&hint.Lines{Lines: hint.Placed(name, problems)}, "docs/check.md has the grammar")
-	}
-	return waivers, nil
-}
 
 // checkShown says how much is shown: of one subject every finding, of many the scores first,
 // unless all is asked for.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
@@ -54,15 +55,15 @@ func (o *regulateOptions) loadSystem(ctx context.Context, name string) (*system.
 	case o.file == "-":
 		return nil, nil //nolint:nilnil // standard input is the terminal that is typed on
 	case o.file != "":
-		return o.readSystem(ctx, o.file)
+		return systems.Read(ctx, &o.Input, o.file)
 	case name != "":
-		return o.namedSystem(ctx, name)
+		return systems.Named(ctx, &o.Input, name)
 	}
-	k, err := o.openSystems(ctx)
+	k, err := systems.OpenAdopted(ctx, &o.Input)
 	if err != nil {
 		return nil, err
 	}
-	all, err := k.list(ctx, k.namespace)
+	all, err := k.List(ctx, k.Namespace)
 	if err != nil || len(all) != 1 {
 		return nil, err
 	}

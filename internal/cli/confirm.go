@@ -42,3 +42,13 @@ func (e Env) ask(ctx context.Context, question string) (bool, error) {
 
 // dryRuns are the values of --dry-run.
 var dryRuns = []string{"none", "client", "server"}
+
+// oneOf is the value of a flag, which must be one of the valid ones.
+func oneOf(flag, value string, valid []string) (string, error) {
+	for _, v := range valid {
+		if v == value {
+			return v, nil
+		}
+	}
+	return "", hint.With(fmt.Errorf("unknown value %q of %s", value, flag), "write one of "+strings.Join(valid, ", "))
+}

@@ -199,13 +199,13 @@ func helmMarked(o *unstructured.Unstructured, part *install.Part) *unstructured.
 // dryRunObject asks the API server what an object would become; itself where it may not be asked.
 func (p *installPlan) dryRunObject(ctx context.Context, part *install.Part, o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	gvk := o.GroupVersionKind()
-	kind, ok := p.cluster.kinds.Kind(gvk.GroupKind())
+	kind, ok := p.cluster.Kinds.Kind(gvk.GroupKind())
 	if !ok {
 		return o, nil
 	}
-	var at dynamic.ResourceInterface = p.cluster.objects.Resource(schema.GroupVersionResource{Group: gvk.Group, Version: gvk.Version, Resource: kind.Plural})
+	var at dynamic.ResourceInterface = p.cluster.Objects.Resource(schema.GroupVersionResource{Group: gvk.Group, Version: gvk.Version, Resource: kind.Plural})
 	if kind.Namespaced {
-		at = p.cluster.objects.Resource(schema.GroupVersionResource{Group: gvk.Group, Version: gvk.Version, Resource: kind.Plural}).Namespace(o.GetNamespace())
+		at = p.cluster.Objects.Resource(schema.GroupVersionResource{Group: gvk.Group, Version: gvk.Version, Resource: kind.Plural}).Namespace(o.GetNamespace())
 	}
 	manager := "helm"
 	if kind.Kind == "CustomResourceDefinition" {
@@ -232,7 +232,7 @@ func (p *installPlan) removedObjects(ctx context.Context, wanted map[object.Ref]
 				continue
 			}
 			for _, ref := range r.Objects {
-				kind, ok := p.cluster.kinds.Kind(ref.GroupKind())
+				kind, ok := p.cluster.Kinds.Kind(ref.GroupKind())
 				if wanted[ref] || !ok {
 					continue
 				}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 )
 
@@ -50,7 +51,7 @@ func TestNameInWritesNothingOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	allocated := testing.AllocsPerRun(1, func() {
-		if got := nameIn(bomb); got != "hello" {
+		if got := catalog.EntryName(bomb); got != "hello" {
 			t.Errorf("%q", got)
 		}
 	})
@@ -58,7 +59,7 @@ func TestNameInWritesNothingOut(t *testing.T) {
 		t.Errorf("%.0f allocations", allocated)
 	}
 	for text, want := range map[string]string{"name: x\n": "x", "name: [x]\n": "", "name: &a x\nb: *a\n": "x", "b: *c\n": "", "": "", "- name: x\n": ""} {
-		if got := nameIn([]byte(text)); got != want {
+		if got := catalog.EntryName([]byte(text)); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

@@ -4,20 +4,16 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
 type graphOptions struct {
@@ -123,59 +119,35 @@ func (o *graphOptions) run(ctx context.Context) error {
 	if o.drawn() {
 		return o.draw(ctx)
 	}
-	s, err := o.Open(ctx)
+	r, err := o.Graph(ctx, app.GraphRequest{
+		Args: o.args, Selector: selector, Options: opts, Kinds: o.kinds, Include: o.include, Manifest: o.manifest, Diagnose: o.diagnoses(),
+	})
 	if err != nil {
 		return err
 	}
-	roots, err := app.SelectedRoots(o.args, selector, s.Kinds)
-	if err != nil {
-		return err
-	}
-	show, err := o.filter(s.Kinds)
-	if err != nil {
-		return err
-	}
-	if err := o.including(s.Kinds); err != nil {
-		return err
-	}
-	if o.manifest {
-		if err := s.ReadReleases(ctx, roots); err != nil {
-			return err
-		}
-	}
-	g, err := s.Read(ctx, s.Query(roots), func(g *graph.Graph) []graph.ID { return s.Resolve(g, roots, selector) }, opts)
-	if err != nil {
-		return err
-	}
-	if err := s.Missing(g, roots, selector); err != nil {
-		return err
-	}
-	s.ReportGaps(g)
-	ids := s.Resolve(g, roots, selector)
-	if len(ids) == 0 {
+	if len(r.Stack.Roots()) == 0 {
 		fmt.Fprintln(o.env.ErrOut, "none found")
 	}
-	opts.SameRoot = s.Together(g, roots)
-	stack := g.Stack(ids, opts)
-	problems := o.diagnose(stack)
-	if o.problems && show != nil {
-		problems = slices.DeleteFunc(problems, func(p graph.Problem) bool { return !show(p.Object) })
+	if o.problems {
+		r.Problems = r.ShownProblems()
 	}
-	answer := o.answer(stack, problems, show, s.CommonNamespace(g, ids))
-	if err := o.write(answer); err != nil {
+	if err := o.write(o.answer(r)); err != nil {
 		return err
 	}
-	o.tellStack(g, stack, problems)
-	s.PrintTimings(g)
-	return o.verdict(problems)
+	o.tellStack(r)
+	r.Session.PrintTimings(r.Graph)
+	if o.exitCode && slices.ContainsFunc(r.Problems, serious) {
+		return errNotFine
+	}
+	return nil
 }
 
-func (o *graphOptions) answer(stack *graph.Stack, problems []graph.Problem, show func(object.Ref) bool, home string) view.Output {
+func (o *graphOptions) answer(r *app.GraphResult) view.Output {
 	if o.problems {
-		return view.Problems(stack, problems, home)
+		return view.Problems(r.Stack, r.Problems, r.Home)
 	}
-	return view.Stack(stack, view.StackOptions{
-		Depth: o.depth, Kinds: show, Boundary: o.boundary, Why: o.why, Namespace: home, Problems: problems, Shape: render.ShapeOf(o.output),
+	return view.Stack(r.Stack, view.StackOptions{
+		Depth: o.depth, Kinds: r.Show, Boundary: o.boundary, Why: o.why, Namespace: r.Home, Problems: r.Problems, Shape: render.ShapeOf(o.output),
 	})
 }
 
@@ -203,78 +175,4 @@ func (o *graphOptions) typedFlags() (graph.StackOptions, labels.Selector, error)
 	}
 	selector, err := app.ParseSelector(o.selector)
 	return opts, selector, err
-}
-
-func (o *graphOptions) filter(kinds *object.Kinds) (func(object.Ref) bool, error) {
-	if len(o.kinds) == 0 {
-		return nil, nil
-	}
-	show := map[schema.GroupKind]bool{}
-	for _, name := range o.kinds {
-		k, err := kinds.Find(name)
-		if err != nil {
-			return nil, fmt.Errorf("--kinds: %w", err)
-		}
-		show[k.GroupKind()] = true
-	}
-	return func(r object.Ref) bool { return show[r.GroupKind()] }, nil
-}
-
-// including notes the kinds that are to be read although they are left out.
-func (o *graphOptions) including(kinds *object.Kinds) error {
-	for _, name := range o.include {
-		k, err := kinds.Find(name)
-		if err != nil {
-			return fmt.Errorf("--include: %w", err)
-		}
-		if !source.LeftOut(k) {
-			return hint.With(fmt.Errorf("--include %s: they are included by default", name), "left out by default are events, leases and endpoints")
-		}
-		o.Include = append(o.Include, k.GroupKind())
-	}
-	return nil
-}
-
-// tellStack says on stderr what the answer has no place for.
-func (o *graphOptions) tellStack(g *graph.Graph, stack *graph.Stack, problems []graph.Problem) {
-	o.tellProblems(stack, problems)
-	if !o.human() || o.problems {
-		return
-	}
-	if above := stack.OwnersOutside(); len(above) > 0 && !o.up {
-		var names []string
-		for _, id := range above {
-			names = append(names, safe(g.Ref(id).String()))
-		}
-		fmt.Fprintf(o.env.ErrOut, "owned by: %s\n", strings.Join(names, ", "))
-	}
-	if managers := stack.Managers(); len(managers) > 0 && !o.up {
-		var names []string
-		for _, id := range managers {
-			names = append(names, safe(g.Ref(id).String()))
-		}
-		fmt.Fprintf(o.env.ErrOut, "managed by: %s\n", strings.Join(names, ", "))
-	}
-	for _, id := range stack.Roots() {
-		if r := g.Ref(id); r.Group == "" && r.Kind == "Namespace" {
-			fmt.Fprintf(o.env.ErrOut, "hint: a namespace is not a stack; show what is in it: kubectl sysop graph deployments -n %s\n", safe(r.Name))
-		}
-	}
-	if !o.env.Talk {
-		return
-	}
-	rim := 0
-	for _, id := range stack.Members() {
-		if stack.Boundary(id) {
-			rim++
-		}
-	}
-	fmt.Fprintf(o.env.ErrOut, "%d objects", len(stack.Members())-rim)
-	if rim > 0 && !o.boundary {
-		fmt.Fprintf(o.env.ErrOut, ", %d more at the boundary (--show-boundary)", rim)
-	}
-	if notes := len(problems) - count(problems, serious); notes > 0 {
-		fmt.Fprintf(o.env.ErrOut, ", %s (--problems)", plural(notes, "note"))
-	}
-	fmt.Fprintln(o.env.ErrOut)
 }

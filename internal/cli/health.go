@@ -2,17 +2,12 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 type healthOptions struct {
@@ -87,60 +82,6 @@ when all stacks have the status, or fails after --timeout.`,
 	return cmd
 }
 
-func statusNames() []string {
-	var names []string
-	for _, s := range health.Statuses() {
-		names = append(names, string(s))
-	}
-	return names
-}
-
-// statusNamed is the status of a name, in letters of any case; empty for none.
-func statusNamed(name string) health.Status {
-	for _, s := range health.Statuses() {
-		if strings.EqualFold(string(s), name) {
-			return s
-		}
-	}
-	return ""
-}
-
-func (o *healthOptions) question(ctx context.Context) (*app.HealthRequest, error) {
-	if err := o.validate(); err != nil {
-		return nil, err
-	}
-	selector, err := app.ParseSelector(o.selector)
-	if err != nil {
-		return nil, err
-	}
-	q := &app.HealthRequest{Args: o.args, All: o.all, Since: o.since, Watch: o.watch, Selector: selector}
-	if q.Rules, err = o.rules.Read(ctx); err != nil {
-		return nil, err
-	}
-	if o.wait != "" {
-		if q.Want = statusNamed(o.wait); q.Want == "" {
-			return nil, hint.With(fmt.Errorf("unknown status %q of --wait", o.wait), "write one of "+strings.Join(statusNames(), ", "))
-		}
-	}
-	switch {
-	case o.since < 0:
-		return nil, fmt.Errorf("--since %s: expected a duration in the past, such as 30m", o.since)
-	case o.timeout <= 0:
-		return nil, fmt.Errorf("--timeout %s: expected more than 0", o.timeout)
-	case o.watch && q.Want != "":
-		return nil, errors.New("--watch and --wait exclude each other")
-	case o.watch && o.From != "":
-		return nil, errors.New("--watch: a snapshot does not change")
-	case o.all && (len(o.args) > 0 || q.Want != ""):
-		return nil, errors.New("--all shows every object: it takes no ROOT and no --wait")
-	case q.Want != "" && len(o.args) == 1 && statusNamed(o.args[0]) != "":
-		return nil, hint.With(fmt.Errorf("%s is not a root", o.args[0]), "write --wait="+o.args[0])
-	case o.selector != "" && len(o.args) == 0:
-		return nil, errors.New("--selector chooses among all of a TYPE: name one")
-	}
-	return q, nil
-}
-
 func (o *healthOptions) run(ctx context.Context) error {
 	q, err := o.question(ctx)
 	if err != nil {
@@ -185,39 +126,4 @@ func (o *healthOptions) show(ctx context.Context, h *app.HealthResult) error {
 	o.tellHealth(h)
 	h.Session.PrintTimings(h.Graph)
 	return nil
-}
-
-// tellHealth sums up on stderr, for people.
-func (o *healthOptions) tellHealth(h *app.HealthResult) {
-	if !o.human() || o.all {
-		return
-	}
-	if len(h.Stacks) == 0 {
-		fmt.Fprintln(o.env.ErrOut, "no stacks found")
-		return
-	}
-	counts := map[health.Status]int{}
-	for _, s := range h.Stacks {
-		counts[s.Health.Status]++
-	}
-	var parts []string
-	for _, s := range health.Statuses() {
-		if n := counts[s]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, s))
-		}
-	}
-	noun := "stacks"
-	if len(h.Stacks) == 1 {
-		noun = "stack"
-	}
-	fmt.Fprintf(o.env.ErrOut, "%d %s: %s\n", len(h.Stacks), noun, strings.Join(parts, ", "))
-}
-
-// warnings asks for the last Warning events about the causes, and tells where they cannot be read.
-func (o *healthOptions) warnings(ctx context.Context, h *app.HealthResult) error {
-	gap, err := h.ReadWarnings(ctx)
-	if gap != nil {
-		o.Gaps([]object.Gap{*gap})
-	}
-	return err
 }

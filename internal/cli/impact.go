@@ -91,7 +91,7 @@ func (o *impactOptions) run(ctx context.Context) error {
 	}
 	how := graph.ImpactOptions{StackOptions: graph.StackOptions{NoInferred: o.NoInferred}, Cascade: cascade}
 	o.Definitions, o.MoreRoots = true, goingAlong(how)
-	s, g, ids, err := o.objects(ctx, o.args, how.StackOptions)
+	s, g, ids, err := o.Objects(ctx, o.args, how.StackOptions)
 	if err != nil {
 		return err
 	}

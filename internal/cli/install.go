@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -232,18 +233,7 @@ func safeLines(text string) string {
 // adopt makes an installed System known.
 func (p *installPlan) adopt(ctx context.Context) error {
 	p.o.forgetKinds()
-	c, err := p.o.systems(ctx) // with the kinds that are served now
-	if err != nil {
-		return err
-	}
-	a, before, err := c.adoption(ctx, p.sys, p.text)
-	if err != nil {
-		return fmt.Errorf("all of %s is installed, but the System could not be adopted: %w", p.sys.Name, err)
-	}
-	if a.changes() == 0 {
-		return nil
-	}
-	if err := c.adopt(ctx, a, before); err != nil {
+	if err := systems.AdoptInstalled(ctx, &p.o.Input, p.sys, p.text); err != nil {
 		return fmt.Errorf("all of %s is installed, but the System could not be adopted: %w", p.sys.Name, err)
 	}
 	return nil
@@ -257,9 +247,9 @@ func (p *installPlan) role(open *recovering) error {
 			missing = append(missing, s.Namespace)
 		}
 	}
-	rights := install.Permissions(p.planned, p.state, p.cluster.kinds)
+	rights := install.Permissions(p.planned, p.state, p.cluster.Kinds)
 	if open != nil {
-		rights = append(rights, install.RecoveryRights(p.of, open.plan, p.cluster.kinds)...)
+		rights = append(rights, install.RecoveryRights(p.of, open.plan, p.cluster.Kinds)...)
 	}
 	for _, r := range install.Role("sysop-install-"+p.of.Name, rights, missing...) {
 		text, err := yaml.Marshal(r.Object)

@@ -45,7 +45,7 @@ func (p *installPlan) needsNow() []install.Need {
 		return out
 	}
 	need := install.Need{}
-	for _, w := range append(wantsOf(nil, p.sys), appWants(p.sys, p.cluster.kinds, p.provided)...) {
+	for _, w := range append(wantsOf(nil, p.sys), appWants(p.sys, p.cluster.Kinds, p.provided)...) {
 		if !slices.ContainsFunc(need.Requires, func(r solve.Requirement) bool { return sameRequirement(r, w.Requirement) }) {
 			need.Requires = append(need.Requires, w.Requirement)
 		}

@@ -7,13 +7,14 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/solve"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // installCluster is a cluster that something is installed on.
 type installCluster struct {
-	*systemCluster
+	*systems.Cluster
 	reader install.Reader
 	engine *install.Helm
 	// kubernetes is its version.
@@ -21,18 +22,18 @@ type installCluster struct {
 }
 
 func (c *common) installCluster(ctx context.Context) (*installCluster, error) {
-	s, err := c.systems(ctx)
+	s, err := systems.Connect(ctx, &c.Input)
 	if err != nil {
 		return nil, err
 	}
-	out := &installCluster{systemCluster: s}
-	if out.reader, err = install.NewReader(s.config); err != nil {
+	out := &installCluster{Cluster: s}
+	if out.reader, err = install.NewReader(s.Config); err != nil {
 		return nil, err
 	}
 	if out.kubernetes, err = out.reader.Version(ctx); err != nil {
 		return nil, fmt.Errorf("read the version of the cluster: %w", err)
 	}
-	out.engine = install.NewHelm(s.config, slog.DiscardHandler)
+	out.engine = install.NewHelm(s.Config, slog.DiscardHandler)
 	return out, nil
 }
 
@@ -55,8 +56,8 @@ func (c *installCluster) apis() []string {
 			out = append(out, text)
 		}
 	}
-	for _, r := range c.kinds.All() {
-		versions, _ := c.cluster.Serves(r)
+	for _, r := range c.Kinds.All() {
+		versions, _ := c.Server.Serves(r)
 		for _, v := range versions {
 			gv := v
 			if r.Group != "" {
@@ -71,18 +72,18 @@ func (c *installCluster) apis() []string {
 
 // served are the custom kinds that it serves, for the solver.
 func (c *installCluster) served() []solve.API {
-	return servedAPIs(c.kinds, func(r object.Resource) []string { versions, _ := c.cluster.Serves(r); return versions })
+	return servedAPIs(c.Kinds, func(r object.Resource) []string { versions, _ := c.Server.Serves(r); return versions })
 }
 
 // runner does what is planned.
 func (c *installCluster) runner(installation install.Installation) (*install.Runner, error) {
-	objects, err := install.NewObjects(c.config)
+	objects, err := install.NewObjects(c.Config)
 	if err != nil {
 		return nil, err
 	}
-	store, err := install.NewStore(c.config, installation)
+	store, err := install.NewStore(c.Config, installation)
 	if err != nil {
 		return nil, err
 	}
-	return &install.Runner{Engine: c.engine, Objects: objects, Discovery: objects, Store: store, Lock: install.NewLock(c.config, installation), By: journal.Holder()}, nil
+	return &install.Runner{Engine: c.engine, Objects: objects, Discovery: objects, Store: store, Lock: install.NewLock(c.Config, installation), Record: install.NewRecord(c.Config, installation), By: journal.Holder()}, nil
 }

@@ -40,7 +40,7 @@ func (o *installOptions) find(ctx context.Context, c *installCluster, name strin
 		b.given = *o.Config.Namespace
 	}
 	f := &foundInstallation{cats: cats}
-	found, err := c.installed(ctx, b, distinctTexts(append(b.namespaces(name), c.namespace)))
+	found, err := c.installed(ctx, b, distinctTexts(append(b.namespaces(name), c.Namespace)))
 	if err != nil {
 		return nil, err
 	}
@@ -64,13 +64,13 @@ func (f *foundInstallation) place(ctx context.Context, c *installCluster, name s
 	if b.given != "" {
 		operators = []string{b.given}
 	}
-	all, err := install.Find(ctx, c.config, name, operators)
+	all, err := install.Find(ctx, c.Config, name, operators)
 	if err != nil {
 		return err
 	}
 	var systems []install.Found
-	if b.given == "" && !slices.Contains(operators, c.namespace) {
-		if systems, err = install.Find(ctx, c.config, name, []string{c.namespace}); err != nil {
+	if b.given == "" && !slices.Contains(operators, c.Namespace) {
+		if systems, err = install.Find(ctx, c.Config, name, []string{c.Namespace}); err != nil {
 			return err
 		}
 		systems = slices.DeleteFunc(systems, func(s install.Found) bool { return s.Err == nil && !s.Installation.System })
@@ -90,7 +90,7 @@ func (f *foundInstallation) place(ctx context.Context, c *installCluster, name s
 	}
 	switch len(all) {
 	case 0:
-		if err := found.deniedReleases(name, append(operators, c.namespace)); err != nil {
+		if err := found.deniedReleases(name, append(operators, c.Namespace)); err != nil {
 			return err
 		}
 		return f.nothing(name, found)

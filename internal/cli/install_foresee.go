@@ -137,12 +137,12 @@ func refOfObject(o *unstructured.Unstructured) object.Ref {
 // permissions refuses a plan for which a permission is missing, before anything is written.
 func (p *installPlan) permissions(ctx context.Context) error {
 	escalations := install.Escalations(p.planned)
-	rights := install.Permissions(p.planned, p.state, p.cluster.kinds)
+	rights := install.Permissions(p.planned, p.state, p.cluster.Kinds)
 	asked := slices.Clone(rights)
 	for _, e := range escalations {
 		asked = append(asked, e.Or...)
 	}
-	missing, err := regulate.Review(ctx, p.cluster.config, asked)
+	missing, err := regulate.Review(ctx, p.cluster.Config, asked)
 	if undecided, ok := errors.AsType[*regulate.UnknownPermissionsError](err); ok {
 		p.planned.Notes = append(p.planned.Notes, undecided.Error())
 	} else if err != nil {

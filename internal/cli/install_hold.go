@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
@@ -20,7 +21,7 @@ const installLease = 15 * time.Second
 // are known by the name of the installation: who continues a killed upgrade ends them.
 func (o *installOptions) holding(sys *system.System, installation install.Installation) func(context.Context, *install.Part) (func(context.Context) error, error) {
 	return func(ctx context.Context, p *install.Part) (func(context.Context) error, error) {
-		var held []*regulateRun
+		var held []*heldRun
 		letGo := func(ctx context.Context) error {
 			var errs []error
 			for _, r := range slices.Backward(held) {
@@ -73,17 +74,14 @@ func upgradeSignals(sys *system.System, app string) []string {
 }
 
 // regulating opens the System for regulation.
-func (o *installOptions) regulating(ctx context.Context, sys *system.System) (*applyOptions, *systemSession, error) {
+func (o *installOptions) regulating(ctx context.Context, sys *system.System) (*applyOptions, *regulator.Session, error) {
 	acting := newActing(o.env, "table")
 	acting.Clock, acting.output = o.Clock, "table"
 	acting.ConnectAs(&o.Input)
+	acting.progress = o.progress
 	acting.yes, acting.dryRun, acting.lease = true, "none", installLease
-	l, err := acting.lookAt(ctx, sys)
-	if err != nil {
-		return nil, nil, err
-	}
-	b := &systemSession{systemView: l, o: acting.regulateOptions}
-	return acting, b, b.connect()
+	b, err := regulator.OpenSystem(ctx, &acting.Input, sys, acting.request(""))
+	return acting, b, err
 }
 
 // noteHeld notes in a plan which apps are held while it changes others. Nothing is written.
@@ -101,7 +99,7 @@ func (o *installOptions) noteHeld(ctx context.Context, sys *system.System, plann
 	}
 	_, b, err := o.regulating(ctx, sys)
 	if err == nil {
-		err = b.observe(ctx)
+		err = b.Observe(ctx)
 	}
 	if err != nil {
 		planned.Notes = append(planned.Notes, fmt.Sprintf("which apps are held meanwhile is unknown: %v", err))
@@ -109,7 +107,7 @@ func (o *installOptions) noteHeld(ctx context.Context, sys *system.System, plann
 	}
 	for _, app := range distinctTexts(apps) {
 		for _, signal := range upgradeSignals(sys, app) {
-			hold, err := regulate.HoldForRun(b.world, sys, b.journal, app, signal, "", "", "", o.env.Now())
+			hold, err := regulate.HoldForRun(b.State, sys, b.Journal, app, signal, "", "", "", o.env.Now())
 			if err != nil {
 				planned.Notes = append(planned.Notes, fmt.Sprintf("which apps are held while %s is changed is unknown: %v", app, err))
 				continue
@@ -138,33 +136,32 @@ func heldNotes(app, signal string, hold *regulate.Plan) (out []string) {
 }
 
 // hold sends one signal to the apps that need an app.
-func (o *installOptions) hold(ctx context.Context, sys *system.System, installation install.Installation, app, signal string) (*regulateRun, error) {
+func (o *installOptions) hold(ctx context.Context, sys *system.System, installation install.Installation, app, signal string) (*heldRun, error) {
 	acting, b, err := o.regulating(ctx, sys)
 	if err != nil {
 		return nil, err
 	}
-	acting.app = app
-	r := &regulateRun{
-		o: &regulateRunOptions{applyOptions: acting, signal: signal, timeout: o.timeout}, b: b,
-		id: "install-" + installation.Name + "-" + app, what: "kubectl sysop " + string(o.action) + " " + installation.Name,
-	}
-	if r.held, err = acting.confirmAndApply(ctx, b, r.hold); err != nil {
+	r := &heldRun{acting, &regulator.HeldRun{
+		Session: b, App: app, Signal: signal, Timeout: o.timeout, Apply: acting.applying(b),
+		ID: "install-" + installation.Name + "-" + app, What: "kubectl sysop " + string(o.action) + " " + installation.Name,
+	}}
+	if err := r.Hold(ctx); err != nil {
 		return nil, err
 	}
-	return r, r.tellHeld(ctx)
+	return r, r.printHeld(ctx)
 }
 
 // free waits until the app is Healthy, and recovers the apps that were held for it.
-func (o *installOptions) free(ctx context.Context, r *regulateRun) error {
-	if err := r.free(ctx, ctx); err != nil {
+func (o *installOptions) free(ctx context.Context, r *heldRun) error {
+	if err := r.Free(ctx, ctx); err != nil {
 		return err
 	}
-	r.tellLeft()
-	if err := r.look(ctx); err != nil {
+	r.printLeft()
+	if err := r.inspect(ctx); err != nil {
 		fmt.Fprintf(o.env.ErrOut, "note: %s\n", safe(err.Error()))
 	}
-	if r.freed != nil && r.freed.out != nil && len(r.freed.out.Failed) > 0 {
-		return fmt.Errorf("not all apps recovered: %s", r.freed.out.Failed[0].Result)
+	if r.Freed != nil && r.Freed.Outcome != nil && len(r.Freed.Outcome.Failed) > 0 {
+		return fmt.Errorf("not all apps recovered: %s", r.Freed.Outcome.Failed[0].Result)
 	}
 	return nil
 }

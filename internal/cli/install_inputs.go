@@ -50,7 +50,7 @@ func (p *installPlan) inputs(ctx context.Context) error {
 
 // input says what is missing of an input; nothing of what it holds is kept.
 func (p *installPlan) input(ctx context.Context, kind, namespace, name string, keys []string) (string, error) {
-	r, ok := p.cluster.kinds.Kind(schema.GroupKind{Kind: kind})
+	r, ok := p.cluster.Kinds.Kind(schema.GroupKind{Kind: kind})
 	if !ok {
 		return "has a kind that is not served", nil
 	}

@@ -17,7 +17,7 @@ const liveLook = 500 * time.Millisecond
 // duration. alive means that the run is alive and that unlocked did not wait, since nothing is to
 // be written.
 func (o *installOptions) unlocked(ctx context.Context, c *installCluster, installation install.Installation) (alive bool, err error) {
-	h, held, err := install.ReadHolder(ctx, c.config, installation)
+	h, held, err := install.ReadHolder(ctx, c.Config, installation)
 	if err != nil || !held {
 		return false, nil //nolint:nilerr // what may not be read is met again when the lock is taken
 	}
@@ -69,7 +69,7 @@ func (o *installOptions) outwait(ctx context.Context, c *installCluster, install
 			return context.Cause(ctx)
 		case <-time.After(liveLook):
 		}
-		current, held, err := install.ReadHolder(ctx, c.config, installation)
+		current, held, err := install.ReadHolder(ctx, c.Config, installation)
 		switch {
 		case err != nil || !held:
 			return err
@@ -88,7 +88,7 @@ func (o *installOptions) outwait(ctx context.Context, c *installCluster, install
 
 // liveness says of the open run of a journal whether its process is alive, by its lock.
 func (o *installOptions) liveness(ctx context.Context, c *installCluster, installation install.Installation) install.Liveness {
-	h, held, err := install.ReadHolder(ctx, c.config, installation)
+	h, held, err := install.ReadHolder(ctx, c.Config, installation)
 	switch {
 	case err != nil:
 		return install.LivenessUnknown

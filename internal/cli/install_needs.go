@@ -100,7 +100,7 @@ func (d *dependants) releases(ctx context.Context, c *installCluster, namespaces
 
 // journal reads one; nil for none that can be read.
 func (d *dependants) journal(ctx context.Context, c *installCluster, in install.Installation) (*install.Journal, error) {
-	found, err := install.Find(ctx, c.config, in.Name, []string{in.Namespace})
+	found, err := install.Find(ctx, c.Config, in.Name, []string{in.Namespace})
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}

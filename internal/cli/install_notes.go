@@ -77,7 +77,7 @@ func (p *installPlan) images(ctx context.Context) error {
 			}
 		}
 	}
-	kind, ok := p.cluster.kinds.Kind(schema.GroupKind{Kind: "Node"})
+	kind, ok := p.cluster.Kinds.Kind(schema.GroupKind{Kind: "Node"})
 	if len(platforms) == 0 || !ok {
 		return nil
 	}

@@ -16,8 +16,9 @@ type installOptions struct {
 	*common
 	catalogueOptions
 	valueOptions
-	action install.Action
-	args   []string
+	progress progressPrinter
+	action   install.Action
+	args     []string
 	// file is the manifest of a System.
 	file   string
 	yes    bool
@@ -35,7 +36,7 @@ type installOptions struct {
 }
 
 func newInstallOptions(env Env, action install.Action) *installOptions {
-	return &installOptions{common: newCommon(env, "table", "json", "yaml", "name"), action: action}
+	return &installOptions{common: newCommon(env, "table", "json", "yaml", "name"), progress: newProgressPrinter(env), action: action}
 }
 
 // writingFlags are of all that writes.
@@ -50,6 +51,7 @@ func (o *installOptions) writingFlags(cmd *cobra.Command) {
 	f.BoolVar(&o.noWait, "no-wait", false, "fail if another run holds the lock, instead of waiting")
 	f.StringVar(&o.confirmed, "delete-data", "", "delete custom resources, claims and CRDs with all data, as the plan lists: =NAME, or you are asked for the name")
 	f.Lookup("delete-data").NoOptDefVal = askName
+	o.progress.flag(cmd)
 	f.BoolVar(&o.printRBAC, "print-rbac", false, "print the roles that the run needs, as YAML, and do nothing else")
 	must(cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions(dryRuns, cobra.ShellCompDirectiveNoFileComp)))
 }
@@ -79,6 +81,9 @@ func (o *installOptions) check() error {
 	}
 	if o.AllNamespaces {
 		return errors.New("-A: an installation is in one namespace")
+	}
+	if err := o.progress.check(); err != nil {
+		return err
 	}
 	var err error
 	if o.dryRun, err = oneOf("--dry-run", o.dryRun, dryRuns); err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/solve"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
@@ -263,7 +264,7 @@ func (c *chartLoader) apps(ctx context.Context) error {
 		if len(a.Resources) == 0 {
 			continue
 		}
-		if bringsSecrets(*a) {
+		if systems.BringsSecrets(*a) {
 			return hint.With(fmt.Errorf("app %s includes a Secret: more users may read the manifest", a.Name),
 				"name it under spec.inputs, and create it first: its values are never read")
 		}

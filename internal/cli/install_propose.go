@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/solve"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
@@ -67,7 +68,7 @@ func (o *installOptions) propose(ctx context.Context) (*installPlan, error) {
 		return nil, err
 	}
 	if p.sys != nil {
-		if err := placeSystem(p.sys, p.cluster.namespace, app.Given(o.Config.Namespace)); err != nil {
+		if err := systems.Place(p.sys, p.cluster.Namespace, app.Given(o.Config.Namespace)); err != nil {
 			return nil, err
 		}
 	}
@@ -131,14 +132,10 @@ func (p *installPlan) readSystem(ctx context.Context) error {
 	switch {
 	case p.o.file != "":
 		var err error
-		text, err = p.o.systemText(ctx, p.o.file)
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case err != nil:
-			return fmt.Errorf("read the manifest: %w", err)
+		if text, err = systems.Text(ctx, &p.o.Input, p.o.file); err != nil {
+			return err
 		}
-		name = systemName(p.o.file)
+		name = systems.FileName(p.o.file)
 	case len(p.targets) > 0:
 		return nil
 	case text == nil:
@@ -146,7 +143,7 @@ func (p *installPlan) readSystem(ctx context.Context) error {
 	}
 	var problems []strict.Problem
 	if p.sys, problems = system.ParseWith(name, text, p.values); len(problems) > 0 {
-		return hint.With(&hint.Lines{Lines: hint.Placed(name, problems)}, systemHint)
+		return hint.With(&hint.Lines{Lines: hint.Placed(name, problems)}, systems.FormatHint)
 	}
 	p.text = string(text)
 	return nil
@@ -154,7 +151,7 @@ func (p *installPlan) readSystem(ctx context.Context) error {
 
 // namespaces are those to search if the user may not list all.
 func (p *installPlan) namespaces() []string {
-	out := []string{p.cluster.namespace}
+	out := []string{p.cluster.Namespace}
 	for _, e := range p.cats.Entries() {
 		if v, ok := e.Latest(); ok {
 			out = append(out, v.Namespace)
@@ -208,13 +205,13 @@ func (p *installPlan) home(name string) string {
 			return v.Namespace
 		}
 	}
-	return p.cluster.namespace
+	return p.cluster.Namespace
 }
 
 // compose makes the parts.
 func (p *installPlan) compose(ctx context.Context) error {
 	p.made = &chartLoader{
-		o: p.o, cats: p.cats, kinds: p.cluster.kinds, sys: p.sys, targets: p.targets, kubernetes: p.cluster.kubernetes, apis: p.cluster.apis(),
+		o: p.o, cats: p.cats, kinds: p.cluster.Kinds, sys: p.sys, targets: p.targets, kubernetes: p.cluster.kubernetes, apis: p.cluster.apis(),
 		there: p.there, fetched: map[string]string{}, custom: map[schema.GroupKind]bool{},
 	}
 	if p.sys == nil {
@@ -257,7 +254,7 @@ func (p *installPlan) refuseConcurrent(ctx context.Context) error {
 			candidates = append(candidates, install.Installation{Name: m.System, Namespace: m.SystemNamespace})
 		}
 		for _, other := range candidates {
-			found, err := install.Find(ctx, p.cluster.config, other.Name, []string{other.Namespace})
+			found, err := install.Find(ctx, p.cluster.Config, other.Name, []string{other.Namespace})
 			if err != nil {
 				return err
 			}
@@ -299,7 +296,7 @@ func (p *installPlan) plan(ctx context.Context) error {
 	}
 	var err error
 	p.state, err = install.ReadState(ctx, p.cluster.reader, install.StateRequest{
-		Installation: p.of, Action: p.o.action, Parts: p.made.parts, Kinds: p.cluster.kinds, Before: before,
+		Installation: p.of, Action: p.o.action, Parts: p.made.parts, Kinds: p.cluster.Kinds, Before: before,
 	})
 	if err != nil {
 		return err

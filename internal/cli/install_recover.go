@@ -43,7 +43,7 @@ func (p *installPlan) recovering(ctx context.Context, fingerprint string) (*reco
 	if p.o.printRBAC {
 		return r, nil // a user who prints the roles may not be able to read yet
 	}
-	if r.losses, err = p.runner.RecoveryLosses(ctx, p.of, r.plan, p.cluster.kinds); err != nil {
+	if r.losses, err = p.runner.RecoveryLosses(ctx, p.of, r.plan, p.cluster.Kinds); err != nil {
 		return nil, hint.With(fmt.Errorf("what undoing the %s of %s would delete is unknown, and nothing was written: %w", r.plan.Run.Action, p.of.Name, err), "--print-rbac prints the roles that it needs")
 	}
 	p.o.tellLosses(p.of, r.losses)
@@ -99,7 +99,7 @@ func recoveryLine(a install.RecoveryAct) string {
 
 // permissions refuses if a permission is missing, before anything is written.
 func (r *recovering) permissions(ctx context.Context) error {
-	missing, err := regulate.Review(ctx, r.cluster.config, install.RecoveryRights(r.of, r.plan, r.cluster.kinds))
+	missing, err := regulate.Review(ctx, r.cluster.Config, install.RecoveryRights(r.of, r.plan, r.cluster.Kinds))
 	if undecided, ok := errors.AsType[*regulate.UnknownPermissionsError](err); ok {
 		fmt.Fprintf(r.o.env.ErrOut, "note: %s\n", safe(undecided.Error()))
 	} else if err != nil {

@@ -14,13 +14,13 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/crd"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // wire gives the runner what it cannot know: health, values of others, where to tell.
 func (o *installOptions) wire(r *install.Runner, c *installCluster) {
-	r.Progress = o.tellEvent
+	r.Events = o.progress.print
 	r.Now = o.env.Now
 	r.Restorable = func(existing, was *unstructured.Unstructured) error {
 		if fine, reason := crd.Restorable(was, existing); !fine {
@@ -29,7 +29,9 @@ func (o *installOptions) wire(r *install.Runner, c *installCluster) {
 		return nil
 	}
 	r.Gate = func(ctx context.Context, refs []object.Ref, timeout time.Duration) error {
-		return o.waitHealthy(ctx, refs, timeout, func(text string) { fmt.Fprintf(o.env.ErrOut, "  waiting: %s\n", safe(text)) })
+		return o.waitHealthy(ctx, refs, timeout, func(text string) {
+			o.progress.print(journal.Event{At: o.env.Now(), Kind: journal.EventWaiting, Message: "for health: " + text})
+		})
 	}
 	r.Resolve = func(ctx context.Context, conn install.Connection) (any, error) { return o.resolve(ctx, c, conn) }
 }
@@ -58,14 +60,14 @@ func (o *installOptions) resolve(ctx context.Context, c *installCluster, conn in
 }
 
 func (o *installOptions) valueNow(ctx context.Context, c *installCluster, conn install.Connection) (any, error) {
-	kind, ok := c.kinds.Kind(conn.From.GroupKind())
+	kind, ok := c.Kinds.Kind(conn.From.GroupKind())
 	if !ok { // Its definition is of this run.
 		o.forgetKinds()
-		kinds, err := c.from.Kinds(ctx, &app.EarlyGaps{})
+		kinds, err := c.From.Kinds(ctx, &app.EarlyGaps{})
 		if err != nil {
 			return nil, err
 		}
-		c.kinds = kinds
+		c.Kinds = kinds
 		if kind, ok = kinds.Kind(conn.From.GroupKind()); !ok {
 			return nil, fmt.Errorf("the cluster does not serve %s", conn.From.GroupKind())
 		}
@@ -75,28 +77,6 @@ func (o *installOptions) valueNow(ctx context.Context, c *installCluster, conn i
 		return nil, err
 	}
 	return install.ResolveValue(from, conn.Path)
-}
-
-// tellEvent writes progress on standard error.
-func (o *installOptions) tellEvent(e install.Progress) {
-	text := ""
-	switch e.Kind {
-	case install.StepStarted:
-		text = fmt.Sprintf("%s: %s", view.StepWords(e.StepKind), e.Step)
-	case install.StepUndone:
-		text = "  undone: " + e.Step
-	case install.StepNotUndone:
-		text = fmt.Sprintf("  left: %s: %s", e.Step, e.Message)
-	case install.Waiting:
-		text = "  waiting " + e.Message
-	case install.Undoing:
-		text = "undoing: " + e.Message
-	case install.Noted:
-		text = "note: " + e.Message
-	default:
-		return
-	}
-	fmt.Fprintln(o.env.ErrOut, safe(text))
 }
 
 // options are those of the run of a plan.

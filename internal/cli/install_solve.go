@@ -20,7 +20,7 @@ func (p *installPlan) solve(ctx context.Context) error {
 	for _, name := range slices.Sorted(maps.Keys(p.there)) {
 		q.Installed = append(q.Installed, p.installedPackage(p.there[name], &q))
 	}
-	q.Wants = append(wantsOf(p.targets, p.sys), appWants(p.sys, p.cluster.kinds, func(kind string) bool {
+	q.Wants = append(wantsOf(p.targets, p.sys), appWants(p.sys, p.cluster.Kinds, func(kind string) bool {
 		return len(p.cats.Providers(solve.API{Kind: kind})) > 0
 	})...)
 	var err error

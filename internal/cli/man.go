@@ -15,7 +15,6 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/manual"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 type manOptions struct {
@@ -87,11 +86,7 @@ func (o *manOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s, err := o.Open(ctx)
-	if err != nil {
-		return err
-	}
-	m, err := o.find(ctx, s)
+	m, err := o.Manual(ctx, app.ManualRequest{Kind: o.kind, Version: o.apiVersion, Instances: !o.noInstances})
 	if err != nil {
 		return err
 	}
@@ -107,7 +102,7 @@ func (o *manOptions) run(ctx context.Context) error {
 	}
 	m.ReportGaps()
 	if o.ShowTimings {
-		o.Timings(o.Clock.Text(s.Inventory.Objects(), 0))
+		o.Timings(o.Clock.Text(m.Session.Inventory.Objects(), 0))
 	}
 	return nil
 }
@@ -131,37 +126,6 @@ func (o *manOptions) wayOut(err error) error {
 		return hint.With(fmt.Errorf("--fields: %w", err), "kubectl sysop man "+o.kind+" --fields all shows all of them")
 	}
 	return err
-}
-
-// find resolves the kind and fetches its definition.
-func (o *manOptions) find(ctx context.Context, s *app.Session) (*app.ManualReader, error) {
-	if typ, _, ok := strings.Cut(o.kind, "/"); ok {
-		return nil, hint.With(fmt.Errorf("%q is an object: man shows a kind", o.kind), "kubectl sysop man "+typ+"; an object is shown by kubectl sysop graph "+o.kind)
-	}
-	kind, err := s.Kinds.Find(o.kind)
-	if err != nil {
-		if _, ok := errors.AsType[*object.UnknownKindError](err); ok {
-			return nil, hint.With(err, "kubectl api-resources lists the kinds of a cluster")
-		}
-		return nil, err
-	}
-	m, err := app.NewManualReader(ctx, s, kind, !o.noInstances)
-	if err != nil {
-		return nil, err
-	}
-	if o.apiVersion == "" {
-		return m, nil
-	}
-	version := o.apiVersion[strings.LastIndexByte(o.apiVersion, '/')+1:]
-	served := m.Definition.Served()
-	if served == nil {
-		served = []string{kind.Version}
-	}
-	if !slices.Contains(served, version) {
-		return nil, hint.With(fmt.Errorf("--api-version: %s is not served in version %q", kind, version), "write one of "+strings.Join(served, ", "))
-	}
-	m.Kind.Version = version
-	return m, nil
 }
 
 // writeExample writes the manifest. What is to be known of it goes before it,

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/export"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/focus"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/web"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
@@ -45,7 +46,7 @@ type metricsOptions struct {
 	listen   string
 	focus    focusOptions
 
-	of systemQuery
+	of systems.Query
 	// shareChosen says that --share was written.
 	shareChosen bool
 }
@@ -132,7 +133,7 @@ func (o *metricsOptions) flags(cmd *cobra.Command) {
 	f.DurationVar(&o.interval, "interval", time.Minute, "how often to measure, with --watch and at most with --listen")
 	f.StringVar(&o.listen, "listen", "", "serve the metrics to Prometheus at this address (127.0.0.1:9808), until interrupted")
 	o.focus.flags(cmd)
-	o.of.flag(cmd, o.common, "with its prices, sharing, weights and tenant")
+	o.systemQueryFlag(cmd, &o.of.Name, "with its prices, sharing, weights and tenant")
 
 	must(cmd.RegisterFlagCompletionFunc("by", o.completeBy))
 	for flag, values := range map[string][]string{
@@ -146,7 +147,7 @@ func (o *metricsOptions) flags(cmd *cobra.Command) {
 
 func (o *metricsOptions) run(ctx context.Context) error {
 	var err error
-	if o.args, err = o.of.read(ctx, o.common, o.args); err != nil {
+	if o.args, err = o.of.Read(ctx, &o.Input, o.args); err != nil {
 		return err
 	}
 	q, err := o.question(ctx)

@@ -29,7 +29,7 @@ func (o *metricsOptions) question(ctx context.Context) (*app.MetricsRequest, err
 		}
 	}
 	var err error
-	q.Book, err = app.ReadPrices(ctx, o.of.prices(o.prices))
+	q.Book, err = app.ReadPrices(ctx, o.of.Prices(o.prices))
 	return q, err
 }
 
@@ -90,7 +90,7 @@ func (o *metricsOptions) parseWindow(q *app.MetricsRequest) error {
 }
 
 func (o *metricsOptions) parseSharing(q *app.MetricsRequest) error {
-	q.Options.Sharing = cost.Sharing(o.of.sharing(o.share, o.shareChosen))
+	q.Options.Sharing = cost.Sharing(o.of.Sharing(o.share, o.shareChosen))
 	if all := []cost.Sharing{cost.ShareEven, cost.ShareUsage, cost.ShareRequests, cost.ShareWeight}; !slices.Contains(all, q.Options.Sharing) {
 		return hint.With(fmt.Errorf("unknown value %q of --share", o.share), "write one of even, usage, requests, weight")
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -60,7 +59,7 @@ func (o *pathOptions) run(ctx context.Context) error {
 		return err
 	}
 	opts := graph.StackOptions{NoInferred: o.NoInferred}
-	s, g, ids, err := o.objects(ctx, o.args, opts)
+	s, g, ids, err := o.Objects(ctx, o.args, opts)
 	if err != nil {
 		return err
 	}
@@ -73,46 +72,4 @@ func (o *pathOptions) run(ctx context.Context) error {
 	}
 	s.PrintTimings(g)
 	return nil
-}
-
-// objects reads what surrounds the named objects and returns their nodes. Each
-// argument must mean exactly one object.
-func (c *common) objects(ctx context.Context, args []string, opts graph.StackOptions) (*app.Session, *graph.Graph, []graph.ID, error) {
-	s, err := c.Open(ctx)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	var roots []app.Root
-	for _, a := range args {
-		r, err := app.ParseRoots([]string{a}, s.Kinds)
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		if r[0].Name == "" || r[0].Group != "" && r[0].Group != graph.BySystem {
-			return nil, nil, nil, fmt.Errorf("%q is not an object: expected TYPE/NAME", a)
-		}
-		r[0].Missing = c.Named
-		roots = append(roots, r[0])
-	}
-	g, err := s.Read(ctx, s.Query(roots), func(g *graph.Graph) []graph.ID { return s.Resolve(g, roots, nil) }, opts)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	if err := s.Missing(g, roots, nil); err != nil {
-		return nil, nil, nil, err
-	}
-	s.ReportGaps(g)
-	var ids []graph.ID
-	for _, r := range roots {
-		if r.Group == graph.BySystem {
-			id, err := s.SingleManager(g, r)
-			if err != nil {
-				return nil, nil, nil, err
-			}
-			ids = append(ids, id)
-			continue
-		}
-		ids = append(ids, s.Nodes(g, r, nil)[0])
-	}
-	return s, g, ids, nil
 }

@@ -2,28 +2,14 @@ package cli
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// diagnose returns what is wrong with the stack, if the answer or the exit code
-// asks for it; else only what the graph knows anyway.
-func (o *graphOptions) diagnose(stack *graph.Stack) []graph.Problem {
-	machine := o.output == "json" || o.output == "yaml"
-	if o.human() || machine || o.problems || o.exitCode {
-		return stack.Diagnose()
-	}
-	return stack.Problems()
-}
-
-// verdict is errNotFine where that was asked for and there is an error or a warning.
-func (o *graphOptions) verdict(problems []graph.Problem) error {
-	if o.exitCode && slices.ContainsFunc(problems, serious) {
-		return errNotFine
-	}
-	return nil
+// diagnoses says whether the output or the exit code needs all problems of the stack.
+func (o *graphOptions) diagnoses() bool {
+	return o.human() || o.output == "json" || o.output == "yaml" || o.problems || o.exitCode
 }
 
 func serious(p graph.Problem) bool { return p.Severity <= graph.Warning }

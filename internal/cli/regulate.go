@@ -3,13 +3,12 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
 func newRegulate(env Env) *cobra.Command {
@@ -108,94 +107,17 @@ func (o *regulatePlanOptions) run(ctx context.Context, name string) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	b, err := o.begin(ctx, name)
+	b, p, err := regulator.Status(ctx, &o.Input, o.request(name))
 	if err != nil {
 		return err
 	}
-	if err := b.observe(ctx); err != nil {
+	b.Session.ReportGaps(b.Graph)
+	if err := o.write(view.Plan(p, b.State, regulationOptions(b))); err != nil {
 		return err
 	}
-	if err := b.drift(ctx); err != nil {
-		return err
-	}
-	p := regulate.NewPlan(b.world, b.system, b.journal, b.session.AsOf())
-	b.session.ReportGaps(b.graph)
-	if err := o.write(view.Plan(p, b.world, b.options())); err != nil {
-		return err
-	}
-	b.session.PrintTimings(b.graph)
+	b.Session.PrintTimings(b.Graph)
 	if o.exitCode && len(p.Steps) > 0 {
 		return errNotFine
 	}
 	return nil
 }
-
-type regulateStatusOptions struct {
-	*regulateOptions
-	exitCode bool
-}
-
-func newRegulateStatus(env Env) *cobra.Command {
-	o := &regulateStatusOptions{regulateOptions: newRegulating(env, "tree", "table", "json", "yaml", "name")}
-	cmd := &cobra.Command{
-		Use:   "status [SYSTEM]",
-		Short: "Show which apps are held, why, since when, and what was done to them",
-		Example: `  # the apps of the example System
-  kubectl sysop regulate status -f demo --from demo`,
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: o.completeSystems,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			name, err := o.systemOf(args)
-			if err != nil {
-				return err
-			}
-			return o.run(cmd.Context(), name)
-		},
-	}
-	o.naming(cmd)
-	o.writing(cmd)
-	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit with code 2 if an app is held")
-	return cmd
-}
-
-func (o *regulateStatusOptions) run(ctx context.Context, name string) error {
-	if err := o.validate(); err != nil {
-		return err
-	}
-	b, status, err := o.status(ctx, name)
-	if err != nil {
-		return err
-	}
-	b.session.ReportGaps(b.graph)
-	if err := o.write(status); err != nil {
-		return err
-	}
-	if len(b.journal.Holds) == 0 && o.output == "table" {
-		fmt.Fprintf(o.env.ErrOut, "no app of %s is held\n", b.system.Name)
-	}
-	b.session.PrintTimings(b.graph)
-	if o.exitCode && len(b.journal.Holds) > 0 {
-		return errNotFine
-	}
-	return nil
-}
-
-// status reads how the apps of a System are, and what is held of them.
-func (o *regulateOptions) status(ctx context.Context, name string) (*systemSession, view.Output, error) {
-	b, err := o.begin(ctx, name)
-	if err != nil {
-		return nil, view.Output{}, err
-	}
-	if err := b.observe(ctx); err != nil {
-		return nil, view.Output{}, err
-	}
-	if err := b.drift(ctx); err != nil {
-		return nil, view.Output{}, err
-	}
-	now := b.session.AsOf()
-	plan := regulate.NewPlan(b.world, b.system, b.journal, now)
-	return b, view.RegulationStatus(b.journal, plan, b.world, now, b.options()), nil
-}
-
-// errNoJournal is that something is asked of a snapshot that only a cluster has.
-var errNoJournal = errors.New("--from: a snapshot has no journal of regulation")

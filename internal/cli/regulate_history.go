@@ -3,11 +3,11 @@ package cli
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
@@ -48,24 +48,12 @@ func (o *regulateHistoryOptions) run(ctx context.Context, name string) error {
 	switch err := o.validate(); {
 	case err != nil:
 		return err
-	case o.From != "":
-		return errNoJournal
 	case o.since < 0:
 		return fmt.Errorf("--since %s: expected a duration in the past, such as 1h", o.since)
 	}
-	b, err := o.beginJournal(ctx, name)
+	b, records, err := regulator.History(ctx, &o.Input, o.request(name), o.app, o.since)
 	if err != nil {
 		return err
 	}
-	records := slices.Clone(b.journal.History)
-	now := o.env.Now()
-	records = slices.DeleteFunc(records, func(r regulate.Record) bool {
-		return o.app != "" && r.App != o.app || o.since > 0 && now.Sub(r.At) > o.since
-	})
-	if o.app != "" && len(records) == 0 {
-		if err := b.requireApp(o.app); err != nil {
-			return err
-		}
-	}
-	return o.write(view.RegulationHistory(records, view.RegulationOptions{System: b.system.Name, Namespace: b.namespace}))
+	return o.write(view.RegulationHistory(records, view.RegulationOptions{System: b.System.Name, Namespace: b.Namespace}))
 }

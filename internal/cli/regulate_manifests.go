@@ -2,20 +2,15 @@ package cli
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
@@ -68,93 +63,16 @@ func (o *regulateManifestsOptions) run(ctx context.Context, name string) error {
 	case o.replicas < 1:
 		return fmt.Errorf("--replicas %d: expected at least 1", o.replicas)
 	}
-	b, err := o.begin(ctx, name)
+	list, err := regulator.Manifests(ctx, &o.Input, o.request(name), o.image, o.replicas)
 	if err != nil {
 		return err
 	}
-	if err := b.look(ctx); err != nil {
-		return err
-	}
-	if b.namespace == "" {
-		return hint.With(errors.New("the namespace of the System is unknown"), "name it with -n")
-	}
-	b.session.ReportGaps(b.graph)
-	reads, err := b.reads()
-	if err != nil {
-		return err
-	}
-	list := regulate.Manifests(regulate.WatchDeployment{
-		System: b.system, World: b.world, Kinds: b.session.Kinds, Namespace: b.namespace,
-		Reads: reads, Image: o.image, Version: buildVersion(), Replicas: o.replicas,
-	})
 	text, err := manifestText(list, o.output)
 	if err != nil {
 		return err
 	}
 	_, err = o.env.Out.Write(text)
 	return err
-}
-
-// always is what is read in every namespace that an app has something in, since it may come
-// at any time.
-var watchedEverywhere = []object.Ref{
-	{Kind: "Pod"},
-	{Kind: "Service"},
-	{Kind: "PersistentVolumeClaim"},
-	{Group: "apps", Kind: "Deployment"},
-	{Group: "apps", Kind: "ReplicaSet"},
-	{Group: "apps", Kind: "StatefulSet"},
-	{Group: "apps", Kind: "DaemonSet"},
-	{Group: "batch", Kind: "CronJob"},
-	{Group: "batch", Kind: "Job"},
-	{Group: "discovery.k8s.io", Kind: "EndpointSlice"},
-}
-
-// reads is what has to be read to see how the apps are: the kinds of their stacks, where
-// they are, and the definitions of custom kinds. A role names resources: that of a kind which
-// nothing tells is an error.
-func (b *systemSession) reads() ([]regulate.WatchedResource, error) {
-	var roots []graph.ID
-	for i := range b.world.Apps {
-		for _, r := range b.world.Apps[i].Roots {
-			if id, ok := b.graph.Find(r); ok {
-				roots = append(roots, id)
-			}
-		}
-	}
-	out := []regulate.WatchedResource{{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}}
-	nameless := ""
-	add := func(r object.Ref) {
-		kind, ok := b.session.Kinds.Kind(r.GroupKind())
-		if ok && kind.Plural == "" {
-			nameless = kind.String()
-		}
-		if ok && kind.Listable {
-			out = append(out, regulate.WatchedResource{Group: kind.Group, Resource: kind.Plural, Namespace: r.Namespace})
-		}
-	}
-	namespaces := []string{b.namespace}
-	for _, n := range b.graph.Stack(roots, b.o.StackOptions()).Members() {
-		r := b.graph.Ref(n)
-		add(r)
-		if r.Namespace != "" {
-			namespaces = append(namespaces, r.Namespace)
-		}
-	}
-	slices.Sort(namespaces)
-	for _, ns := range slices.Compact(namespaces) {
-		for _, r := range watchedEverywhere {
-			r.Namespace = ns
-			add(r)
-		}
-	}
-	slices.SortFunc(out, func(a, b regulate.WatchedResource) int {
-		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource))
-	})
-	if nameless != "" {
-		return nil, hint.With(fmt.Errorf("the name of the resource of %s is unknown: %s has no CRD of it", nameless, b.o.From), "read the cluster, or add the CustomResourceDefinition to the file")
-	}
-	return slices.Compact(out), nil
 }
 
 // manifestText writes manifests: YAML documents with their comments, or a List.

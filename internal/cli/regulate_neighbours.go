@@ -2,15 +2,11 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
@@ -56,35 +52,15 @@ func (o *regulateNeighboursOptions) run(ctx context.Context, args []string) erro
 	if err != nil {
 		return err
 	}
-	b, err := o.begin(ctx, name)
+	b, err := regulator.Neighbours(ctx, &o.Input, o.request(name), apps)
 	if err != nil {
 		return err
 	}
-	if err := checkApps(b.system, apps); err != nil {
+	b.Session.ReportGaps(b.Graph)
+	if err := o.write(view.Neighbours(b.State, view.NeighbourOptions{RegulationOptions: regulationOptions(b), Apps: apps, Cascade: o.cascade, Rules: neighbourRules(b.System)})); err != nil {
 		return err
 	}
-	if err := b.look(ctx); err != nil {
-		return err
-	}
-	b.session.ReportGaps(b.graph)
-	if err := o.write(view.Neighbours(b.world, view.NeighbourOptions{RegulationOptions: b.options(), Apps: apps, Cascade: o.cascade, Rules: neighbourRules(b.system)})); err != nil {
-		return err
-	}
-	b.session.PrintTimings(b.graph)
-	return nil
-}
-
-// checkApps refuses names of apps that the System does not have.
-func checkApps(s *system.System, apps []string) error {
-	var names []string
-	for i := range s.Apps {
-		names = append(names, s.Apps[i].Name)
-	}
-	for _, app := range apps {
-		if !slices.Contains(names, app) {
-			return hint.With(fmt.Errorf("the System %s has no app %q%s", s.Name, app, object.DidYouMean(object.Nearest(app, names))), "it has "+strings.Join(names, ", "))
-		}
-	}
+	b.Session.PrintTimings(b.Graph)
 	return nil
 }
 

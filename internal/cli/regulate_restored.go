@@ -2,16 +2,14 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/restored"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
@@ -21,165 +19,83 @@ const (
 	// glance is how long to wait without a request to wait; noLook does not wait.
 	glance = 5 * time.Second
 	noLook = -1
-	// unknownFor is how long an app may be Unknown, without progress, before the wait ends.
-	unknownFor = 10 * time.Second
-	// whatWasLetGo is what reports are about.
-	whatWasLetGo = "what recovered"
 )
 
-// lookAtRestored waits until the apps of restored objects are Healthy. It returns the unhealthy
-// ones with the commands that help, and deletes pods that a StatefulSet among the objects waits
-// for. It returns nil if nothing was restored, or the wait was interrupted.
-func (o *applyOptions) lookAtRestored(ctx context.Context, b *systemSession, out *regulate.Outcome, timeout time.Duration) (*restored.Report, error) {
-	if out == nil || len(out.Restored) == 0 || o.dryRun != "none" {
+// inspect waits until what recovered is Healthy, and says so or what is not.
+func (o *applyOptions) inspect(ctx context.Context, b *regulator.Session, out *regulate.Outcome, timeout time.Duration) (*restored.Report, error) {
+	if o.dryRun != "none" {
 		return nil, nil //nolint:nilnil // nothing to say is no error
 	}
-	var apps []string
-	var refs []object.Ref
-	for _, r := range out.Restored {
-		if !slices.Contains(apps, r.App) {
-			apps = append(apps, r.App)
-		}
-		if r.Template {
-			refs = append(refs, r.Object)
-		}
-	}
-	slices.Sort(apps)
-	i, err := o.inspector(b)
-	if err != nil {
-		return nil, err
-	}
-	freed := newLetGo(out)
-	i.Gate = func(ctx context.Context, _ []object.Ref, timeout time.Duration) error {
-		return o.waitForApps(ctx, b, apps, freed, timeout)
-	}
-	report, err := i.Inspect(ctx, refs, timeout)
-	if ctx.Err() != nil {
-		fmt.Fprintf(o.env.ErrOut, "interrupted: whether %s is Healthy is unknown; see kubectl sysop regulate status\n", whatWasLetGo)
-		return nil, nil //nolint:nilnil // it was let go all the same
-	}
-	if err != nil {
-		return nil, err
-	}
-	if !report.Healthy {
-		for _, name := range apps {
-			if app, ok := b.world.App(name); ok && !freed.isWell(b, app) {
-				report.Help = append(report.Help, appHelp(b, app))
-			}
-		}
-	}
-	fmt.Fprintln(o.env.ErrOut, safe(report.Text(fmt.Sprintf("%s (%s)", whatWasLetGo, strings.Join(apps, ", ")))))
-	return &report, nil
+	report, err := b.Inspect(ctx, out, timeout)
+	return o.printRestored(ctx, report, regulator.RestoredApps(out), err)
 }
 
-// inspector inspects objects of the cluster of a System.
-func (o *applyOptions) inspector(b *systemSession) (*restored.Inspector, error) {
-	objects, err := install.NewObjects(b.config)
-	if err != nil {
-		return nil, err
-	}
-	return &restored.Inspector{
-		Objects: install.InspectedObjects(objects),
-		Note:    func(text string) { fmt.Fprintf(o.env.ErrOut, "note: %s\n", safe(text)) },
-	}, nil
-}
-
-// waitForApps waits until apps are Healthy, or says which are not.
-func (o *applyOptions) waitForApps(ctx context.Context, b *systemSession, apps []string, freed letGo, timeout time.Duration) error {
-	patience, stop := context.WithTimeoutCause(ctx, timeout, errTooLong)
-	defer stop()
-	w := newRegulateWatcher(o, b)
-	w.idle = true
-	began := o.env.Now()
-	var bad []string
-	err := w.run(patience, func(*regulate.Plan) bool {
-		bad = bad[:0]
-		moving := false
-		for _, name := range apps {
-			app, ok := b.world.App(name)
-			if !ok {
-				bad = append(bad, name+" is no longer in the manifest: its health is unknown")
-				continue
-			}
-			if freed.isWell(b, app) {
-				continue
-			}
-			moving = moving || app.Rollout != "" || app.Health != health.Unknown
-			bad = append(bad, appText(app))
-		}
-		return len(bad) == 0 || !moving && o.env.Now().Sub(began) >= unknownFor
-	})
+// printRestored prints the health of what recovered. An interrupt is no error: it was recovered.
+func (o *applyOptions) printRestored(ctx context.Context, report *restored.Report, apps []string, err error) (*restored.Report, error) {
 	switch {
-	case err != nil && !errors.Is(context.Cause(patience), errTooLong):
+	case ctx.Err() != nil && len(apps) > 0:
+		fmt.Fprintln(o.env.ErrOut, "interrupted: whether what recovered is Healthy is unknown; see kubectl sysop regulate status")
+		return nil, nil //nolint:nilnil // as above
+	case report != nil && err == nil:
+		fmt.Fprintln(o.env.ErrOut, safe(report.Text(fmt.Sprintf("what recovered (%s)", strings.Join(apps, ", ")))))
+	}
+	return report, err
+}
+
+// printOutput shows what a command of an app wrote, each line with the app before it.
+func (o *applyOptions) printOutput(app, text string) {
+	for line := range strings.Lines(text) {
+		fmt.Fprintf(o.env.ErrOut, "%s: %s\n", safe(app), safe(strings.TrimRight(line, "\r\n")))
+	}
+}
+
+// printUnwritten says of steps for which no object had to be written that they were done.
+func (o *applyOptions) printUnwritten(d *regulator.Result) {
+	if len(d.Outcome.Done)+len(d.Outcome.Failed) > 0 {
+		return
+	}
+	for i := range d.Plan.Steps {
+		result := "is held" // and was so before
+		switch d.Plan.Steps[i].Verb {
+		case regulate.AddCause:
+			result = "is already held, and now also for this"
+		case regulate.RemoveCause:
+			result = "is still held for another cause"
+		case regulate.RecoverApp:
+			result = "recovered: nothing had been changed"
+		}
+		fmt.Fprintf(o.env.ErrOut, "%s %s\n", safe(d.Plan.Steps[i].App), result)
+	}
+}
+
+// printResult shows what was done, and waits for what was recovered, unless timeout is noLook.
+// It is an error if anything failed.
+func (o *applyOptions) printResult(ctx context.Context, b *regulator.Session, d *regulator.Result, timeout time.Duration) (err error) {
+	out := d.Outcome
+	if out == nil {
+		return nil
+	}
+	looked := timeout == noLook
+	if !o.human() && !looked { // a document has all of it
+		looked = true
+		if d.Restored, err = o.inspect(ctx, b, out, timeout); err != nil {
+			return err
+		}
+	}
+	if err := o.write(view.RegulationDone(out, d.Plan, d.Restored, regulationOptions(b))); err != nil {
 		return err
-	case len(bad) > 0:
-		return errors.New(strings.Join(bad, "; "))
-	case err != nil:
-		return fmt.Errorf("its health was not read within %s", timeout)
+	}
+	o.printUnwritten(d)
+	if o.dryRun == "server" {
+		fmt.Fprintln(o.env.ErrOut, "dry run: the API server accepted it, and stored nothing")
+	}
+	if !looked {
+		if d.Restored, err = o.inspect(ctx, b, out, timeout); err != nil {
+			return err
+		}
+	}
+	if n := len(out.Failed); n > 0 {
+		return hint.With(fmt.Errorf("%d of %d could not be done: %s", n, n+len(out.Done), out.Failed[0].Result), "kubectl sysop regulate status shows what is held")
 	}
 	return nil
-}
-
-// letGo are the apps that were recovered, and whether each was Suspended before it was held.
-type letGo map[string]bool
-
-func newLetGo(out *regulate.Outcome) letGo {
-	l := letGo{}
-	for _, r := range out.Restored {
-		l[r.App] = l[r.App] || r.Suspended
-	}
-	return l
-}
-
-// isWell says whether an app that was recovered is as it should be: one that is Suspended was so
-// before, or something else holds it still.
-func (l letGo) isWell(b *systemSession, app *regulate.AppState) bool {
-	return isWell(app) && (app.Health != health.Suspended || l[app.Name] || b.journal.Holding(app.Name))
-}
-
-// isWell says whether an app is Healthy, or was suspended, with nothing being rolled out.
-func isWell(app *regulate.AppState) bool {
-	return app.Rollout == "" && (app.Health == health.Healthy || app.Health == health.Suspended)
-}
-
-// appText says how an app is that is not well.
-func appText(app *regulate.AppState) string {
-	text := fmt.Sprintf("%s is %s", app.Name, app.Health)
-	if app.Rollout != "" && (app.Health == health.Healthy || app.Health == health.Suspended) {
-		return fmt.Sprintf("%s is being rolled out: %s", app.Name, app.Rollout)
-	}
-	if app.Message != "" {
-		text += ": " + app.Message
-	}
-	return text
-}
-
-// appHelp is the command that tells more of an app.
-func appHelp(b *systemSession, app *regulate.AppState) string {
-	if len(app.Roots) == 0 {
-		return "kubectl sysop regulate status " + b.system.Name
-	}
-	root := app.Roots[0]
-	text := fmt.Sprintf("kubectl sysop health %s/%s", strings.ToLower(root.Kind), root.Name)
-	if root.Namespace != "" {
-		text += " -n " + root.Namespace
-	}
-	return text
-}
-
-// stuckPods are the commands that delete what StatefulSets of an app wait for.
-func (o *applyOptions) stuckPods(ctx context.Context, b *systemSession, app string) []string {
-	state, ok := b.world.App(app)
-	if !ok || b.config == nil {
-		return nil
-	}
-	i, err := o.inspector(b)
-	if err != nil {
-		return nil
-	}
-	var out []string
-	for _, pod := range i.Stuck(ctx, state.Roots) {
-		out = append(out, fmt.Sprintf("kubectl delete pod %s -n %s", pod.Name, pod.Namespace))
-	}
-	return out
 }

@@ -17,12 +17,11 @@ func TestWatchAnnounces(t *testing.T) {
 	var said bytes.Buffer
 	env := Env{IOStreams: genericiooptions.IOStreams{ErrOut: &said}, Now: time.Now}
 	s := &system.System{Name: "shop", Apps: []system.App{{Name: "db"}, {Name: "web"}}, Regulation: system.Regulation{Rules: []system.Rule{{Name: "trouble"}}}}
-	b := &systemSession{systemView: &systemView{system: s, namespace: "prod"}}
-	w := newRegulateWatcher(newActing(env), b)
-	w.announce()
+	o := &regulateWatchOptions{applyOptions: newActing(env)}
+	o.announce(s, "prod")
 	s.Regulation.Rules = nil
-	w.announce()
-	w.standby().Waiting("ann@host (pid 1)", time.Time{})
+	o.announce(s, "prod")
+	o.standby("ann@host (pid 1)", time.Time{})
 	want := `watching the System shop in prod: 2 apps (db, web), 1 rule; Ctrl-C ends it
 watching the System shop in prod: 2 apps (db, web), no rules: it holds no app; Ctrl-C ends it
 standing by: ann@host (pid 1) watches, and this one takes over when that ends
@@ -34,7 +33,7 @@ standing by: ann@host (pid 1) watches, and this one takes over when that ends
 
 // A cause is said once, however many it holds.
 func TestWatchSaysACauseOnce(t *testing.T) {
-	w := &regulateWatcher{}
+	w := &watchPrinter{}
 	var got []string
 	for _, turn := range [][]string{{"db is down", "db is down"}, {"db is down", "web is down"}, {"db is down"}} {
 		table := &view.Table{}

@@ -151,7 +151,7 @@ func (o *rollbackOptions) endOpen(ctx context.Context) error {
 func (o *rollbackOptions) plan(ctx context.Context, p *installPlan) error {
 	before, to := p.at.last(), o.to
 	var err error
-	p.state, err = install.ReadState(ctx, p.cluster.reader, install.StateRequest{Installation: p.of, Action: install.Rollback, Kinds: p.cluster.kinds, Before: before, To: to.Releases})
+	p.state, err = install.ReadState(ctx, p.cluster.reader, install.StateRequest{Installation: p.of, Action: install.Rollback, Kinds: p.cluster.Kinds, Before: before, To: to.Releases})
 	if err != nil {
 		return err
 	}
@@ -224,7 +224,7 @@ func pastLine(p install.RunRecord) string {
 // neededByOthers finds the packages of an installation that others need, or may need in namespaces
 // that cannot be read: these stay.
 func (o *rollbackOptions) neededByOthers(ctx context.Context, c *installCluster, f *foundInstallation, options *install.PlanOptions) error {
-	namespaces := []string{c.namespace, f.of.Namespace}
+	namespaces := []string{c.Namespace, f.of.Namespace}
 	var names []string
 	for _, r := range f.last() {
 		if !r.App {

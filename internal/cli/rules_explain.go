@@ -76,7 +76,7 @@ func edgeArgs(args []string) ([]string, error) {
 }
 
 func (o *rulesExplainOptions) explainEdge(ctx context.Context, args []string) error {
-	s, g, ids, err := o.objects(ctx, args, graph.StackOptions{})
+	s, g, ids, err := o.Objects(ctx, args, graph.StackOptions{})
 	if err != nil {
 		return err
 	}

@@ -1,5 +1,7 @@
 package cli
 
+import "github.com/kubectl-sysop/kubectl-sysop/internal/systems"
+
 import "github.com/spf13/cobra"
 
 func newSystem(env Env) *cobra.Command {
@@ -23,5 +25,14 @@ func systemFlag(cmd *cobra.Command, into *string) {
 }
 
 func completeManifests(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	return fileOr(demoSystem+"\tthe System of the example", "yaml", "yml", "json")(cmd, args, typed)
+	return fileOr(systems.Demo+"\tthe System of the example", "yaml", "yml", "json")(cmd, args, typed)
+}
+
+// systemQueryFlag adds --system.
+func (c *common) systemQueryFlag(cmd *cobra.Command, into *string, subject string) {
+	cmd.Flags().StringVar(into, "system", "", "instead of a ROOT, the apps of a System, "+subject+": the FILE of a manifest, or the NAME of an adopted one")
+	must(cmd.RegisterFlagCompletionFunc("system", func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		names, _ := c.completeSystem(cmd, nil, typed)
+		return names, cobra.ShellCompDirectiveDefault // or a file
+	}))
 }

@@ -6,11 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
 func newSystemList(env Env) *cobra.Command {
@@ -42,13 +39,13 @@ func listSystems(ctx context.Context, o *common) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	find := o.systemsOfCluster
-	if o.From != "" {
-		find = o.systemsOfSnapshot
-	}
-	rows, err := find(ctx)
+	found, err := systems.List(ctx, &o.Input)
 	if err != nil {
 		return err
+	}
+	rows := make([]view.SystemRow, 0, len(found))
+	for _, r := range found {
+		rows = append(rows, view.SystemRow(r))
 	}
 	if err := o.write(view.Systems(rows, o.env.Now())); err != nil {
 		return err
@@ -62,69 +59,4 @@ func listSystems(ctx context.Context, o *common) error {
 		fmt.Fprintln(o.env.ErrOut, "no Systems found")
 	}
 	return nil
-}
-
-// systemsOfCluster asks for the parents, and for what carries the labels that they name.
-func (c *common) systemsOfCluster(ctx context.Context) ([]view.SystemRow, error) {
-	cluster, err := c.systems(ctx)
-	if err != nil {
-		return nil, err
-	}
-	parents, err := cluster.list(ctx, cluster.namespace)
-	if err != nil {
-		return nil, err
-	}
-	var rows []view.SystemRow
-	for _, o := range parents {
-		set, err := system.ParseSet(o)
-		if err != nil {
-			fmt.Fprintf(c.env.ErrOut, "warning: %s\n", safe(err.Error()))
-			continue
-		}
-		row := view.SystemRow{Name: set.Name, Namespace: set.Namespace, Created: o.GetCreationTimestamp().Time}
-		carriers, err := cluster.carriers(ctx, set)
-		if err != nil {
-			return nil, err
-		}
-		for _, m := range system.Release(carriers) {
-			if m.Change == system.RemoveLabel {
-				row.Members = append(row.Members, m.Object.Ref)
-			}
-		}
-		s, err := system.ParseParent(o)
-		if err != nil {
-			row.Wrong = err.Error()
-		} else {
-			apps, rules := len(s.Apps), len(s.Regulation.Rules)
-			row.Apps, row.Rules = &apps, &rules
-		}
-		rows = append(rows, row)
-	}
-	return rows, nil
-}
-
-// systemsOfSnapshot finds them in a graph.
-func (c *common) systemsOfSnapshot(ctx context.Context) ([]view.SystemRow, error) {
-	born := app.NewCreationTimes()
-	c.Extract = append(c.Extract, born.Extractor)
-	s, err := c.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	keepers := func(g *graph.Graph) []graph.ID { return s.Adopted(g, s.Namespace) }
-	g, err := s.Read(ctx, source.Query{All: true}, keepers, graph.StackOptions{})
-	if err != nil {
-		return nil, err
-	}
-	s.ReportGaps(g)
-	var rows []view.SystemRow
-	for _, id := range keepers(g) {
-		ref := g.Ref(id)
-		row := view.SystemRow{Name: g.Labels(id)[system.Label], Namespace: ref.Namespace, Created: born.ByRef[ref]}
-		for _, m := range g.InSet(id) {
-			row.Members = append(row.Members, g.Ref(m))
-		}
-		rows = append(rows, row)
-	}
-	return rows, nil
 }

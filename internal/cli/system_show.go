@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
@@ -56,17 +57,17 @@ func (o *systemShowOptions) run(ctx context.Context, args []string) error {
 	if o.offline {
 		return o.write(view.System(sys, opts))
 	}
-	l, err := o.lookOnce(ctx, sys)
+	l, err := systems.Observe(ctx, &o.Input, sys)
 	if err != nil {
-		return offlineHint(err)
+		return systems.OfflineHint(err)
 	}
-	l.session.ReportGaps(l.graph)
-	opts.Namespace, opts.World, opts.Gaps = l.session.Namespace, l.world, l.graph.Gaps()
+	l.Session.ReportGaps(l.Graph)
+	opts.Namespace, opts.World, opts.Gaps = l.Session.Namespace, l.State, l.Graph.Gaps()
 	if err := o.write(view.System(sys, opts)); err != nil {
 		return err
 	}
-	o.tellWorld(l.world)
-	l.session.PrintTimings(l.graph)
+	o.tellWorld(l.State)
+	l.Session.PrintTimings(l.Graph)
 	return nil
 }
 
@@ -78,11 +79,11 @@ func (o *systemShowOptions) find(ctx context.Context, args []string) (*system.Sy
 	case o.offline && (o.From != "" || len(args) == 1):
 		return nil, errors.New("--offline reads no cluster: use it with -f FILE, not with --from")
 	case len(args) == 1:
-		return o.namedSystem(ctx, args[0])
+		return systems.Named(ctx, &o.Input, args[0])
 	case o.file == "":
 		return nil, hint.With(errors.New("which System? name one that was adopted, or its manifest with -f FILE"), "try: kubectl sysop system show -f demo --from demo")
 	}
-	return o.readSystem(ctx, o.file)
+	return systems.Read(ctx, &o.Input, o.file)
 }
 
 // tellWorld sums up on stderr, for people.

@@ -8,7 +8,10 @@ import (
 	"io"
 	"net/url"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
@@ -31,7 +34,7 @@ func document(answer view.Output) (json.RawMessage, error) {
 }
 
 // regulationAnswer is how the apps of each System are: the documents of regulate status, with where
-// the System is.
+// the System is, and the latest runs on it (runs, or runsUnavailable).
 type regulationAnswer struct {
 	Systems []map[string]any `json:"systems"`
 	// Unavailable is why nothing of them is known.
@@ -44,9 +47,9 @@ func (a *uiAPI) regulation(ctx context.Context, _ url.Values) (json.RawMessage, 
 	out := regulationAnswer{Systems: []map[string]any{}}
 	switch a.o.From {
 	case "":
-	case demoSystem:
-		o := &regulateOptions{common: a.quiet(""), file: demoSystem}
-		if err := out.add(ctx, o, "", demoSystem, ""); err != nil {
+	case systems.Demo:
+		o := &regulateOptions{common: a.quiet(""), file: systems.Demo}
+		if err := out.add(ctx, o, "", systems.Demo, ""); err != nil {
 			return nil, err
 		}
 		return json.Marshal(out)
@@ -54,7 +57,7 @@ func (a *uiAPI) regulation(ctx context.Context, _ url.Values) (json.RawMessage, 
 		out.Unavailable = "a snapshot has no manifest of a System: kubectl sysop regulate status -f FILE --from SNAPSHOT reads one of yours"
 		return json.Marshal(out)
 	}
-	systems, err := a.quiet("").systemsOfCluster(ctx)
+	systems, err := systems.List(ctx, &a.quiet("").Input)
 	if err != nil {
 		out.Unavailable = "Systems could not be listed: " + err.Error()
 		return json.Marshal(out)
@@ -73,11 +76,11 @@ func (a *uiAPI) regulation(ctx context.Context, _ url.Values) (json.RawMessage, 
 
 // add adds the document of regulate status of one System; adopted is the name of an adopted one.
 func (r *regulationAnswer) add(ctx context.Context, o *regulateOptions, namespace, name, adopted string) error {
-	_, status, err := o.status(ctx, adopted)
+	b, p, err := regulator.Status(ctx, &o.Input, o.request(adopted))
 	if err != nil {
 		return err
 	}
-	text, err := document(status)
+	text, err := document(view.RegulationStatus(b.Journal, p, b.State, b.Session.AsOf(), regulationOptions(b)))
 	if err != nil {
 		return err
 	}
@@ -89,6 +92,20 @@ func (r *regulationAnswer) add(ctx context.Context, o *regulateOptions, namespac
 		doc["name"] = name
 	}
 	doc["namespace"] = namespace
+	doc["runs"], doc["runsUnavailable"] = runsOf(ctx, b)
 	r.Systems = append(r.Systems, doc)
 	return nil
+}
+
+// runsOf returns the latest runs on a System, or why some of them are unknown. A snapshot has none.
+func runsOf(ctx context.Context, b *regulator.Session) (runs []regulator.Run, unavailable string) {
+	var installation *install.Journal
+	if b.Config != nil {
+		j, err := regulator.InstallJournal(ctx, b.Config, b.System.Name, b.Namespace)
+		if err != nil {
+			unavailable = "the runs of its installation could not be read: " + err.Error()
+		}
+		installation = j
+	}
+	return regulator.Runs(installation, b.Journal), unavailable
 }

@@ -94,7 +94,7 @@ func (o *uninstallOptions) propose(ctx context.Context) (*installPlan, error) {
 	}
 	f := p.at
 	parts := f.parts()
-	p.state, err = install.ReadState(ctx, p.cluster.reader, install.StateRequest{Installation: p.of, Action: install.Uninstall, Parts: parts, Kinds: p.cluster.kinds, Before: f.last()})
+	p.state, err = install.ReadState(ctx, p.cluster.reader, install.StateRequest{Installation: p.of, Action: install.Uninstall, Parts: parts, Kinds: p.cluster.Kinds, Before: f.last()})
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (o *uninstallOptions) propose(ctx context.Context) (*installPlan, error) {
 
 // dependants refuse that an operator goes that others need: packages, and Systems.
 func (o *uninstallOptions) dependants(ctx context.Context, c *installCluster, planned *install.Plan, f *foundInstallation, state install.State) error {
-	namespaces := []string{c.namespace, f.of.Namespace}
+	namespaces := []string{c.Namespace, f.of.Namespace}
 	for _, current := range f.there {
 		namespaces = append(namespaces, current.namespace)
 	}

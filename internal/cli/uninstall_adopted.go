@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
@@ -16,7 +17,7 @@ import (
 // adopted is that a System is known in the cluster.
 type adopted struct {
 	set    system.Set
-	before adoptedParent
+	before systems.AdoptedParent
 }
 
 // adoption reads whether a System is known; nil where it is not, or is no System. It is refused while
@@ -25,19 +26,19 @@ func (o *uninstallOptions) adoption(ctx context.Context, c *installCluster, inst
 	if !installation.System {
 		return nil, nil //nolint:nilnil // an operator is not adopted
 	}
-	_, found, err := c.parent(ctx, installation.Namespace, installation.Name)
+	_, found, err := c.Parent(ctx, installation.Namespace, installation.Name)
 	if err != nil || !found {
 		return nil, err
 	}
-	set, before, err := c.set(ctx, installation.Namespace, installation.Name)
+	set, before, err := c.Set(ctx, installation.Namespace, installation.Name)
 	if err != nil {
 		return nil, err
 	}
-	store, err := regulate.NewStore(c.config, set.Name, set.Namespace)
+	store, err := regulate.NewStore(c.Config, set.Name, set.Namespace)
 	if err != nil {
 		return nil, err
 	}
-	return &adopted{set, before}, unheld(ctx, store, set)
+	return &adopted{set, before}, systems.Unheld(ctx, store, set)
 }
 
 // forget ends that a System is known, once its apps are gone.
@@ -46,9 +47,9 @@ func (o *uninstallOptions) forget(ctx context.Context, c *installCluster, instal
 	if err != nil || a == nil {
 		return err
 	}
-	carriers, err := c.carriers(ctx, a.set)
+	carriers, err := c.Carriers(ctx, a.set)
 	if err == nil {
-		err = c.release(ctx, a.set, system.Release(carriers), a.before)
+		err = c.Release(ctx, a.set, system.Release(carriers), a.before)
 	}
 	if err != nil {
 		return hint.With(fmt.Errorf("all apps of %s are gone, but the System is still adopted: %w", installation.Name, err), "run the same command again to release it")
@@ -70,7 +71,7 @@ func (o *installOptions) remember(ctx context.Context, c *installCluster, r *ins
 // labelAgain labels the roots that the manifest which is kept of a System names. Who may write that
 // manifest could name anything: only objects of the releases that were brought back are labelled.
 func (c *installCluster) labelAgain(ctx context.Context, r *install.Runner, installation install.Installation, steps []install.StepState) error {
-	parent, found, err := c.parent(ctx, installation.Namespace, installation.Name)
+	parent, found, err := c.Parent(ctx, installation.Namespace, installation.Name)
 	if err != nil || !found {
 		return err
 	}
@@ -85,11 +86,11 @@ func (c *installCluster) labelAgain(ctx context.Context, r *install.Runner, inst
 	var again []system.Step
 	for i := range sys.Apps {
 		for _, root := range sys.Apps[i].Roots {
-			ref, err := c.refOf(sys, root)
+			ref, err := c.RefOf(sys, root)
 			if err != nil || !slices.Contains(restored, ref) {
 				continue
 			}
-			m, err := c.find(ctx, ref)
+			m, err := c.Find(ctx, ref)
 			switch {
 			case apierrors.IsNotFound(err):
 			case err != nil:
@@ -99,5 +100,5 @@ func (c *installCluster) labelAgain(ctx context.Context, r *install.Runner, inst
 			}
 		}
 	}
-	return c.marks(ctx, again, system.SetID(system.ParentRef(installation.Namespace, installation.Name)))
+	return c.Marks(ctx, again, system.SetID(system.ParentRef(installation.Namespace, installation.Name)))
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/solve"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 )
 
 // A package that others need stays, although the system has it no more.
@@ -36,7 +37,7 @@ func TestNeedsAreWrittenDown(t *testing.T) {
 	r.Gate = notHealthy(f, func() {})
 	gate := r.Gate
 	r.Gate = f.runner().Gate
-	r.Progress = func(Progress) {
+	r.Events = func(journal.Event) {
 		if j, err := f.Load(t.Context()); err == nil && j.Run != nil {
 			during = max(during, len(j.Needs()))
 		}

@@ -81,6 +81,7 @@ func (r *rightsOfRun) keeping() {
 	if r.changesSecrets() {
 		r.add(regulate.Permission{Resource: "secrets", Namespace: in.Namespace}, "create", "delete", "get")
 	}
+	r.set[regulate.EventPermission(in.Namespace)] = true
 	r.add(regulate.Permission{Group: "coordination.k8s.io", Resource: "leases", Namespace: in.Namespace}, "create")
 	r.add(regulate.Permission{Group: "coordination.k8s.io", Resource: "leases", Namespace: in.Namespace, Name: JournalName(in.Name)}, "get", "update")
 	r.add(regulate.Permission{Group: "coordination.k8s.io", Resource: "leases", Namespace: in.Namespace, Name: JournalName(in.Name), Optional: true}, "delete")

@@ -2,6 +2,8 @@ package install
 
 import (
 	"context"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 )
 
 // removalBegun returns the last record of a release whose removal a step has started; false if the
@@ -26,7 +28,7 @@ func (x *run) removalBegun(ctx context.Context, s *StepState) (Record, bool, err
 // them. While all objects exist, a failing hook refuses the removal, as in a first one. If
 // everything fails the step stays started, and the same command retries it.
 func (x *run) finishRemoval(ctx context.Context, s *StepState, last Record) error {
-	x.tellStep(StepStarted, *s, "")
+	x.emitStep(journal.EventStarted, *s, "")
 	gone, err := x.ownedOf(ctx, last)
 	if err == nil && last.Status != Uninstalled {
 		remove := x.Engine.Uninstall
@@ -48,6 +50,6 @@ func (x *run) finishRemoval(ctx context.Context, s *StepState, last Record) erro
 	if err := x.save(ctx); err != nil {
 		return err
 	}
-	x.tellStep(StepDone, *s, "")
+	x.emitStep(journal.EventDone, *s, "")
 	return nil
 }

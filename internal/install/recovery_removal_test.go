@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -177,7 +178,7 @@ func TestRemovalFinishedAsBegun(t *testing.T) {
 		}
 		return nil
 	}}
-	r.Progress = func(e Progress) { told = append(told, e.Message) }
+	r.Events = func(e journal.Event) { told = append(told, e.Message) }
 	if _, _, err := r.Recover(t.Context(), p.Installation, "u", Options{Timeout: 7 * time.Second}); err == nil || len(asked) != 1 || asked[0].NoHooks {
 		t.Fatalf("%v, uninstalled with %+v, though nothing was gone", err, asked)
 	}

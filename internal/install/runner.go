@@ -50,10 +50,12 @@ type Runner struct {
 	// Restorable returns why the former content of a definition cannot be restored; nil if it can.
 	// A nil Restorable leaves that to the API server.
 	Restorable func(current, was *unstructured.Unstructured) error
-	// Progress receives the progress; it may be nil.
-	Progress func(Progress)
-	By       string
-	Now      func() time.Time
+	// Events receives the events of a run; it may be nil.
+	Events func(journal.Event)
+	// Record adds a recorder to the receiver of a run, and returns what ends it; it may be nil.
+	Record func(emit func(journal.Event)) (receive func(journal.Event), flush func())
+	By     string
+	Now    func() time.Time
 	// Poll is the polling interval; 0 for half a second.
 	Poll time.Duration
 }
@@ -94,31 +96,6 @@ type Options struct {
 type Resolved struct {
 	Connection
 	Value any
-}
-
-// ProgressKind is the kind of a Progress.
-type ProgressKind string
-
-// The kinds of progress.
-const (
-	StepStarted   ProgressKind = "begun"
-	StepDone      ProgressKind = "done"
-	StepUndone    ProgressKind = "undone"
-	StepNotUndone ProgressKind = "left"
-	Waiting       ProgressKind = "waiting"
-	Undoing       ProgressKind = "undoing"
-	Noted         ProgressKind = "note"
-)
-
-// Progress is one message about the progress of a run.
-type Progress struct {
-	At   time.Time    `json:"at"`
-	Kind ProgressKind `json:"kind"`
-	// Step is the ID of the step, empty for the whole run.
-	Step     string   `json:"step,omitempty"`
-	StepKind StepKind `json:"stepKind,omitempty"`
-	Part     string   `json:"part,omitempty"`
-	Message  string   `json:"message,omitempty"`
 }
 
 // The results of a run.
@@ -221,16 +198,43 @@ func (e *FailedError) Unwrap() error { return e.Err }
 
 var errStopped = errors.New("interrupted")
 
-func (r *Runner) notify(e Progress) {
-	if r.Progress == nil {
-		return
+// recorded returns a Runner whose events are also recorded, and what ends that.
+func (r *Runner) recorded() (*Runner, func()) {
+	if r.Record == nil {
+		return r, func() {}
 	}
-	e.At = r.now()
-	r.Progress(e)
+	out := *r
+	var flush func()
+	out.Events, flush = r.Record(r.Events)
+	return &out, flush
 }
 
-func (r *Runner) tellStep(kind ProgressKind, s StepState, message string) {
-	r.notify(Progress{Kind: kind, Step: s.ID, StepKind: s.Kind, Part: s.Part, Message: message})
+func (r *Runner) emit(kind journal.EventKind, message string) {
+	r.send(journal.Event{Kind: kind, Message: message})
+}
+
+func (r *Runner) emitStep(kind journal.EventKind, s StepState, message string) {
+	r.send(journal.Event{Kind: kind, Step: s.ID, Action: string(s.Kind), App: s.Part, Message: message})
+}
+
+func (r *Runner) send(e journal.Event) {
+	if r.Events != nil {
+		e.At = r.now()
+		r.Events(e)
+	}
+}
+
+// runEvents are the events of how a run ended.
+var runEvents = map[string]journal.EventKind{
+	ResultDone: journal.EventDone, ResultUndone: journal.EventUndone, ResultPartlyUndone: journal.EventNotUndone,
+	ResultKeptFailed: journal.EventFailed, ResultUnfinished: journal.EventFailed,
+}
+
+// emitEnd emits how the run ended, if it was started.
+func (x *run) emitEnd() {
+	if kind, ended := runEvents[x.report.Result]; ended && x.started {
+		x.send(journal.Event{Kind: kind, Action: string(x.report.Action), Message: x.report.Why})
+	}
 }
 
 func (r *Runner) now() time.Time {

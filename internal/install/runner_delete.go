@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -78,7 +79,7 @@ func (x *run) waitGone(ctx context.Context, refs []object.Ref, timeout time.Dura
 		}
 		if len(remaining) > 0 && !reported {
 			reported = true
-			x.notify(Progress{Kind: Waiting, Message: fmt.Sprintf("until they are gone: %s", listed(remaining))})
+			x.emit(journal.EventWaiting, fmt.Sprintf("until they are gone: %s", listed(remaining)))
 		}
 		return len(remaining) == 0, nil
 	})

@@ -3,7 +3,6 @@ package install
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -29,6 +28,8 @@ type run struct {
 	// gone means that the namespace of the installation was deleted, with the lease.
 	gone   bool
 	report Report
+	// started means that the run is in the journal.
+	started bool
 	// loaded means that the run was read from a journal, which is to be checked against the
 	// cluster. left has the objects whose before-images are not restored, with the reasons.
 	loaded bool
@@ -46,6 +47,8 @@ type run struct {
 // started; the report has the outcome. Do waits for the lease, and then refuses a plan that was
 // made from another state (*OutdatedError).
 func (r *Runner) Do(ctx context.Context, p *Plan, o Options) (Report, error) {
+	r, flush := r.recorded()
+	defer flush()
 	x := &run{Runner: r, o: o, p: p, of: p.Installation, id: newRunID(p.Installation), report: Report{Action: p.Action}}
 	if len(p.Refusals) > 0 {
 		return x.report, &RefusedError{Refusals: p.Refusals}
@@ -59,7 +62,9 @@ func (r *Runner) Do(ctx context.Context, p *Plan, o Options) (Report, error) {
 	if x.made && x.j == nil {
 		err = errors.Join(err, x.takeBackNamespace(ctx))
 	}
-	return x.report, x.afterLoss(ctx, err)
+	err = x.afterLoss(ctx, err)
+	x.emitEnd()
+	return x.report, err
 }
 
 // locked takes the lease and calls act. The first context of act ends with ctx; both end when the
@@ -81,7 +86,7 @@ func (x *run) locked(ctx context.Context, act func(ctx, undoing context.Context)
 			end(&BusyError{Holder: holder, Since: since})
 			return
 		}
-		x.notify(Progress{Kind: Waiting, Message: fmt.Sprintf("%s holds the lock of %s since %s", holder, x.of.Name, since.UTC().Format(time.RFC3339))})
+		x.send(journal.WaitingForLock(x.of.Name, holder, since))
 	})
 	if err != nil {
 		return err
@@ -153,6 +158,8 @@ func (x *run) do(ctx, undoing context.Context) error {
 		}
 		return err
 	}
+	x.started = true
+	x.send(journal.Event{Kind: journal.EventStarted, Action: string(j.Run.Action)})
 	for i := range x.p.Steps {
 		err := x.hold(ctx, &x.p.Steps[i])
 		if err == nil {
@@ -209,7 +216,7 @@ func (x *run) step(ctx context.Context, s *Step) error {
 	if err := x.save(ctx); err != nil {
 		return err
 	}
-	x.tellStep(StepStarted, *current, "")
+	x.emitStep(journal.EventStarted, *current, "")
 	if err := x.perform(ctx, s, current); err != nil {
 		return err
 	}
@@ -220,7 +227,7 @@ func (x *run) step(ctx context.Context, s *Step) error {
 	if err := x.save(ctx); err != nil {
 		return err
 	}
-	x.tellStep(StepDone, *current, "")
+	x.emitStep(journal.EventDone, *current, "")
 	return nil
 }
 
@@ -243,7 +250,7 @@ func (x *run) fail(ctx context.Context, step string, failed error) error {
 		}
 		return as(ResultKeptFailed, failed)
 	}
-	x.notify(Progress{Kind: Undoing, Step: step, Message: failed.Error()})
+	x.send(journal.Event{Kind: journal.EventUndoing, Step: step, Action: string(x.j.Run.Action), Message: failed.Error()})
 	result, err := x.undo(ctx)
 	if err != nil {
 		return as(ResultUnfinished, errors.Join(failed, err))

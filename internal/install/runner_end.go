@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 )
 
 // end deletes the before-images, and closes the run in the journal. It can be repeated after an
@@ -27,7 +29,7 @@ func (x *run) end(ctx context.Context, result string) error {
 		return x.open(err)
 	}
 	if result == ResultPartlyUndone && len(x.left) > 0 {
-		x.notify(Progress{Kind: Noted, Message: "the before-images of this run stay, so that they can be inspected"})
+		x.emit(journal.EventNoted, "the before-images of this run stay, so that they can be inspected")
 	} else if err := x.Store.Drop(ctx, r.ID, beforeImages(r)); err != nil {
 		return x.open(err)
 	}

@@ -3,6 +3,8 @@ package install
 import (
 	"context"
 	"fmt"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 )
 
 // forgetFormer deletes the records of releases that former runs removed and that the history does
@@ -24,7 +26,7 @@ func (x *run) forgetFormer(ctx context.Context, runs []RunRecord) {
 			}
 			named[name] = true
 			if err := x.forgetUninstalled(ctx, name); err != nil {
-				x.notify(Progress{Kind: Noted, Message: fmt.Sprintf("the records of release %s, which was removed earlier, stay: %v", name, err)})
+				x.emit(journal.EventNoted, fmt.Sprintf("the records of release %s, which was removed earlier, stay: %v", name, err))
 			}
 		}
 	}

@@ -29,6 +29,8 @@ const (
 // removals), and keeps the steps that are done: Do continues the run, and undoes all of it if that
 // fails. Otherwise it undoes the whole run. An empty fingerprint matches no run.
 func (r *Runner) Recover(ctx context.Context, target Installation, fingerprint string, o Options) (Recovery, Report, error) {
+	r, flush := r.recorded()
+	defer flush()
 	x := &run{Runner: r, o: o, of: target}
 	current, err := r.Objects.Get(ctx, namespaceRef(target.Namespace))
 	if apierrors.IsNotFound(err) {
@@ -45,7 +47,9 @@ func (r *Runner) Recover(ctx context.Context, target Installation, fingerprint s
 		result, err = x.recover(ctx, undoing, fingerprint)
 		return err
 	})
-	return result, x.report, x.afterLoss(ctx, err)
+	err = x.afterLoss(ctx, err)
+	x.emitEnd()
+	return result, x.report, err
 }
 
 func (x *run) recover(ctx, undoing context.Context, fingerprint string) (Recovery, error) {
@@ -73,7 +77,7 @@ func (x *run) recover(ctx, undoing context.Context, fingerprint string) (Recover
 		}
 		return RecoveredNothing, err
 	case p.What == RecoveredDone:
-		x.report.Action = r.Action
+		x.report.Action, x.started = r.Action, true
 		return RecoveredDone, x.end(undoing, ResultDone)
 	case p.What == RecoveredResumed:
 		x.report.Action = r.Action
@@ -81,7 +85,7 @@ func (x *run) recover(ctx, undoing context.Context, fingerprint string) (Recover
 	case r.Why == "":
 		r.Why = "it was killed, or lost its connection"
 	}
-	x.report.Action = j.Run.Action
+	x.report.Action, x.started = j.Run.Action, true
 	result, err := x.undo(undoing)
 	x.report.Run, x.report.Result = j.runID(x.report.Run), result
 	if err != nil {

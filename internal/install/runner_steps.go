@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -52,7 +53,7 @@ func (x *run) perform(ctx context.Context, s *Step, state *StepState) error {
 	case RemoveRelease:
 		return x.removeRelease(ctx, s)
 	case Await:
-		x.tellStep(Waiting, *state, fmt.Sprintf("until %s healthy", counted(s.Objects)))
+		x.emitStep(journal.EventWaiting, *state, fmt.Sprintf("until %s healthy", counted(s.Objects)))
 		return x.Gate(ctx, s.Objects, x.o.statusTimeout(s.Timeout))
 	case DeleteObjects:
 		return x.deleteObjects(ctx, s.Objects, x.o.statusTimeout(s.Timeout))
@@ -217,7 +218,7 @@ func (x *run) putRelease(ctx context.Context, s *Step, state *StepState) error {
 	}
 	var values []Resolved
 	for _, c := range p.Connections {
-		x.tellStep(Waiting, *state, fmt.Sprintf("for %s of %s", c.Path, c.From))
+		x.emitStep(journal.EventWaiting, *state, fmt.Sprintf("for %s of %s", c.Path, c.From))
 		v, err := x.Resolve(ctx, c)
 		if err != nil {
 			return fmt.Errorf("connection %s of %s: %w", c.Path, c.From, err)

@@ -212,8 +212,8 @@ func TestRunnerStopsUndoing(t *testing.T) {
 	r := f.runner()
 	ctx, interrupt := context.WithCancel(t.Context())
 	stop, again := context.WithCancel(context.Background())
-	r.Progress = func(e Progress) {
-		if e.Kind == Undoing {
+	r.Events = func(e journal.Event) {
+		if e.Kind == journal.EventUndoing {
 			again()
 		}
 	}

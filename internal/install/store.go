@@ -57,3 +57,11 @@ func NewLock(config *rest.Config, target Installation) func(waiting func(string,
 		return journal.NewLease(config, placeOf(target), journal.LeaseOptions{Waiting: waiting, Limit: journal.DefaultLimit, Ephemeral: true})
 	}
 }
+
+// NewRecord returns the Record function of a Runner: its Events are about the journal.
+func NewRecord(config *rest.Config, target Installation) func(func(journal.Event)) (func(journal.Event), func()) {
+	about := &journal.EventObject{APIVersion: "v1", Kind: "ConfigMap", Namespace: target.Namespace, Name: JournalName(target.Name)}
+	return func(emit func(journal.Event)) (func(journal.Event), func()) {
+		return journal.Record(config, journal.RecorderOptions{Controller: FieldManager, Instance: journal.Holder(), About: about}, emit)
+	}
+}

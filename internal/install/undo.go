@@ -76,9 +76,9 @@ func (x *run) undoOne(ctx context.Context, s *StepState) error {
 		}
 	}
 	if s.Phase == NotUndone {
-		x.tellStep(StepNotUndone, *s, s.Note)
+		x.emitStep(journal.EventNotUndone, *s, s.Note)
 	} else {
-		x.tellStep(StepUndone, *s, "")
+		x.emitStep(journal.EventUndone, *s, "")
 	}
 	if own && x.gone {
 		return nil // and the journal was deleted with it
@@ -160,7 +160,7 @@ func (x *run) uninstall(ctx context.Context, name ReleaseName, o RevertOptions) 
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	x.notify(Progress{Kind: Noted, Message: fmt.Sprintf("uninstall %s: %v; retrying without its hooks", name, err)})
+	x.emit(journal.EventNoted, fmt.Sprintf("uninstall %s: %v; retrying without its hooks", name, err))
 	list, again := x.Engine.History(ctx, name)
 	if again == nil && (len(list) == 0 || list[len(list)-1].Status == Uninstalled) {
 		return nil
@@ -343,7 +343,7 @@ func (x *run) rollback(ctx context.Context, name ReleaseName, to int) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	x.notify(Progress{Kind: Noted, Message: fmt.Sprintf("roll back %s: %v; retrying without its hooks", name, err)})
+	x.emit(journal.EventNoted, fmt.Sprintf("roll back %s: %v; retrying without its hooks", name, err))
 	o.NoHooks = true
 	if again := x.Engine.Rollback(ctx, name, to, o); again != nil {
 		return joined(err, again)

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -87,7 +88,7 @@ func (x *run) keepClaims(ctx context.Context, refs []object.Ref, s *StepState) e
 		if len(claims) == 0 {
 			continue
 		}
-		x.notify(Progress{Kind: Noted, Message: fmt.Sprintf("%s existed before this run, and would be deleted with %s: their owner reference is removed first", listed(claims), ref)})
+		x.emit(journal.EventNoted, fmt.Sprintf("%s existed before this run, and would be deleted with %s: their owner reference is removed first", listed(claims), ref))
 		if err = x.retain(ctx, ref); err == nil {
 			err = x.pollUntil(ctx, x.o.statusTimeout(0), func(ctx context.Context) (bool, error) { return x.released(ctx, ref, claims) })
 		}
@@ -203,10 +204,10 @@ func (x *run) claims(ctx context.Context, result string) []string {
 		*all = slices.Compact(*all)
 	}
 	for _, text := range deleted {
-		x.notify(Progress{Kind: Noted, Message: text + " is deleted with the StatefulSet that this run created (persistentVolumeClaimRetentionPolicy)"})
+		x.emit(journal.EventNoted, text+" is deleted with the StatefulSet that this run created (persistentVolumeClaimRetentionPolicy)")
 	}
 	for _, text := range stay {
-		x.notify(Progress{Kind: Noted, Message: text + " stays, with its data"})
+		x.emit(journal.EventNoted, text+" stays, with its data")
 	}
 	return stay
 }

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -72,8 +73,8 @@ func oneSet() (*fakeCluster, *Plan) {
 
 func notes(r *Runner) *[]string {
 	var out []string
-	r.Progress = func(e Progress) {
-		if e.Kind == Noted {
+	r.Events = func(e journal.Event) {
+		if e.Kind == journal.EventNoted {
 			out = append(out, e.Message)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/restored"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -31,7 +32,7 @@ func (x *run) lookAtRestored(ctx context.Context) (*Restored, error) {
 	if len(refs) == 0 {
 		return nil, ctx.Err() //nolint:nilnil // as above
 	}
-	note := func(text string) { x.notify(Progress{Kind: Noted, Message: text}) }
+	note := func(text string) { x.emit(journal.EventNoted, text) }
 	note("checking the health of what was restored")
 	i := restored.Inspector{Objects: InspectedObjects(x.Objects), Gate: x.Gate, Note: note, Poll: x.Poll}
 	var err error

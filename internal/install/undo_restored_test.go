@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -66,7 +67,7 @@ func TestUndoLooks(t *testing.T) {
 		f := newFake("apps")
 		r := f.runner()
 		var notes []string
-		r.Progress = func(e Progress) { notes = append(notes, e.Message) }
+		r.Events = func(e journal.Event) { notes = append(notes, e.Message) }
 		r.Objects = withController{fakeCluster: f, fixed: !cured}
 		gates := 0
 		r.Gate = func(context.Context, []object.Ref, time.Duration) error {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -89,16 +88,10 @@ func (w WriteOptions) dry() []string {
 }
 
 // String returns a target as people write it: Deployment.apps shop/web.
-func (t Target) String() string {
-	gv, err := schema.ParseGroupVersion(t.APIVersion)
-	if err != nil || t.Kind == "" {
-		return strings.TrimSpace(t.Kind + " " + t.Name)
-	}
-	name := t.Name
-	if t.Namespace != "" {
-		name = t.Namespace + "/" + name
-	}
-	return gv.WithKind(t.Kind).GroupKind().String() + "/" + name
+func (t Target) String() string { return t.eventObject().String() }
+
+func (t Target) eventObject() *journal.EventObject {
+	return &journal.EventObject{APIVersion: t.APIVersion, Kind: t.Kind, Namespace: t.Namespace, Name: t.Name, UID: t.UID}
 }
 
 func permanent(format string, args ...any) error {

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 )
 
 // MaxBytes limits the JSON of a journal: an object has at most 1 MiB, managedFields and other
@@ -173,7 +175,7 @@ func (j *Journal) CloseHold(h *Hold, now time.Time, records ...Record) {
 // AppendHistory appends records to the history, and drops the oldest ones.
 func (j *Journal) AppendHistory(records ...Record) {
 	for _, r := range records {
-		r.Why, r.Result = cut(r.Why), cut(r.Result)
+		r.Why, r.Result = journal.Truncate(r.Why, maxText), journal.Truncate(r.Result, maxText)
 		j.History = append(j.History, r)
 	}
 	if n := len(j.History) - MaxHistory; n > 0 {
@@ -244,15 +246,4 @@ func recent(times []time.Time, now time.Time) []time.Time {
 	}
 	slices.SortFunc(out, time.Time.Compare)
 	return out
-}
-
-func cut(s string) string {
-	if len(s) <= maxText {
-		return s
-	}
-	n := maxText
-	for n > 0 && s[n]&0xC0 == 0x80 { // at the start of a character
-		n--
-	}
-	return s[:n] + "..."
 }

@@ -250,7 +250,13 @@ func (r *permissionSet) written(right Permission, sub string) {
 
 // event is what Events about a target take.
 func (r *permissionSet) event(namespace string) {
-	r.add(Permission{Group: eventsResource.Group, Resource: "events", Namespace: cmp.Or(namespace, "default"), Optional: true}, "create")
+	r.set[EventPermission(namespace)] = true
+}
+
+// EventPermission is the optional permission to record events about objects of a namespace; those
+// of cluster-scoped objects, without one, are recorded in default.
+func EventPermission(namespace string) Permission {
+	return Permission{Verb: "create", Group: "events.k8s.io", Resource: "events", Namespace: cmp.Or(namespace, "default"), Optional: true}
 }
 
 // operations is what taking back what was done takes.

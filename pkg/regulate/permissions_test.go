@@ -217,7 +217,7 @@ func TestOrderedNotes(t *testing.T) {
 			missing = append(missing, MissingPermission{Permission: r})
 		}
 	}
-	missing = append(missing, MissingPermission{Permission: Permission{Verb: "create", Group: eventsResource.Group, Resource: "events", Namespace: "data", Optional: true}})
+	missing = append(missing, MissingPermission{Permission: Permission{Verb: "create", Group: "events.k8s.io", Resource: "events", Namespace: "data", Optional: true}})
 	got := OrderedNotes(missing)
 	if len(got) != 2 || !strings.HasPrefix(got[0], "you may not delete pods in data: ") || !strings.HasPrefix(got[1], "you may not delete pods in shop: ") {
 		t.Errorf("%q", got)

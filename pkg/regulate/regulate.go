@@ -15,9 +15,8 @@
 //   - runner, run, undo, resume, compile, images, ownership, client: how it is done, undone, and
 //     continued after a kill, byte for byte.
 //   - action: the actions that do not write to an object: Jobs, HTTP requests, commands.
-//   - store, permissions, events: what is stored in the cluster, the lease, the permissions, and the
-//     Events.
-//   - manifests, exposition: a watch that runs in a cluster, and its metrics.
+//   - store, permissions: what is stored in the cluster, the lease, and the permissions.
+//   - manifests: a watch that runs in a cluster.
 //
 // No file knows where objects come from: they are given a graph, its health, and a Collector that
 // sees each object once.

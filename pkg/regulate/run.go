@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 )
 
 // defaultParallel is how many targets are written at a time.
@@ -157,7 +158,7 @@ func (x *run) begin(s *Step) *work {
 			x.dirty = true
 			bad := Record{At: x.Now(), App: s.App, Signal: s.Signal, Why: s.Why, Result: "not sent: " + err.Error(), Error: true}
 			x.j.AppendHistory(bad)
-			x.tell(bad)
+			x.report(bad, nil)
 			return nil
 		}
 		suspended := x.suspended(s.App)
@@ -199,7 +200,7 @@ func (x *run) afterwards(w *work) {
 	step.Managers = nil
 	ops, err := x.operations(&step, "Recover", true)
 	if err != nil {
-		x.tell(Record{At: x.Now(), Hold: w.hold.ID, App: w.hold.App, Signal: "Recover", Result: "the actions of on.Recover are skipped: " + err.Error(), Error: true})
+		x.report(Record{At: x.Now(), Hold: w.hold.ID, App: w.hold.App, Signal: "Recover", Result: "the actions of on.Recover are skipped: " + err.Error(), Error: true}, nil)
 		return
 	}
 	w.hold.Operations = append(w.hold.Operations, ops...)
@@ -363,14 +364,35 @@ func (x *run) record(w *work, o *Operation) Record {
 	return r
 }
 
-// tell notes what came of something, and tells who listens.
-func (x *run) tell(r Record) {
-	if r.Error {
+// report adds a record to the outcome and emits its event; it is nil where no operation ran.
+func (x *run) report(r Record, it *item) {
+	kind := journal.EventDone
+	switch undoing := it != nil && (it.back || it.op.State == Undone); {
+	case r.Error:
 		x.out.Failed = append(x.out.Failed, r)
-	} else {
+		if kind = journal.EventFailed; undoing {
+			kind = journal.EventNotUndone
+		}
+	default:
 		x.out.Done = append(x.out.Done, r)
+		if undoing {
+			kind = journal.EventUndone
+		}
 	}
-	if x.Progress != nil {
-		x.Progress(r)
+	x.emit(kind, r, it)
+}
+
+// emit sends the event of an operation, or of an app.
+func (x *run) emit(kind journal.EventKind, r Record, it *item) {
+	if x.Events == nil {
+		return
 	}
+	e := journal.Event{At: r.At, Kind: kind, Signal: r.Signal, Action: r.Action, App: r.App, Message: r.Result, Reason: r.Why}
+	if it != nil && it.op.Target.Name != "" {
+		e.Object = it.op.Target.eventObject()
+		if it.op.State == TargetGone {
+			e.Object.UID = ""
+		}
+	}
+	x.Events(e)
 }

@@ -32,6 +32,15 @@ func (x *run) round(ctx context.Context, items []*item) error {
 			todo = append(todo, it)
 		}
 	}
+	for _, it := range todo {
+		kind := journal.EventStarted
+		if it.back {
+			kind = journal.EventUndoing
+		}
+		started := x.record(it.w, it.op)
+		started.Result = ""
+		x.emit(kind, started, it)
+	}
 	x.each(ctx, todo, x.execute)
 	if ctx.Err() != nil {
 		return stopped(ctx.Err())
@@ -39,8 +48,7 @@ func (x *run) round(ctx context.Context, items []*item) error {
 	x.settleErrors(todo)
 	for _, it := range items {
 		if it.record != nil {
-			x.tell(*it.record)
-			x.event(ctx, it)
+			x.report(*it.record, it)
 		}
 	}
 	if len(todo) > 0 {
@@ -181,20 +189,4 @@ func (it *item) description() string {
 		return it.w.hold.App
 	}
 	return it.op.Target.String()
-}
-
-// event tells of a target in the cluster.
-func (x *run) event(ctx context.Context, it *item) {
-	o, r := it.op, it.record
-	if x.Events == nil || x.DryRun || o.Target.Name == "" || o.Target.UID == "" || o.State == TargetGone {
-		return
-	}
-	note := r.Result
-	if o.Text != "" && o.State == Done {
-		note = o.Text
-	}
-	if r.Why != "" {
-		note += ": " + r.Why
-	}
-	x.Events.Record(ctx, o.Target, r.Error, r.Signal, o.Action, note)
 }

@@ -15,6 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
@@ -30,7 +31,8 @@ type bench struct {
 	now     time.Time
 	clock   sync.Mutex
 	runner  func(r *Runner)
-	records []Record
+	// ended are the events of what ended.
+	ended []journal.Event
 }
 
 func testKinds() *object.Kinds {
@@ -73,7 +75,11 @@ func (b *bench) run(ctx context.Context) *Runner {
 		Signals: NewSignals([]Signal{{Kind: "Kustomization.kustomize.toolkit.fluxcd.io", Preset: PresetPause, Mode: PauseReconcile, Patch: map[string]any{"spec": map[string]any{"suspend": true}}}}, nil),
 		Now:     b.tick,
 	}
-	r.Progress = func(rec Record) { b.records = append(b.records, rec) }
+	r.Events = func(e journal.Event) {
+		if e.Kind != journal.EventStarted && e.Kind != journal.EventUndoing {
+			b.ended = append(b.ended, e)
+		}
+	}
 	if b.runner != nil {
 		b.runner(r)
 	}
@@ -256,7 +262,7 @@ func TestStopAndRecover(t *testing.T) {
 		t.Errorf("holds %v, history %+v", j.Holds, j.History)
 	}
 	// The managers come first and go last.
-	if first, last := b.records[0], b.records[len(b.records)-1]; first.Action != suspendAction || last.Action != suspendAction {
+	if first, last := b.ended[0], b.ended[len(b.ended)-1]; first.Action != suspendAction || last.Action != suspendAction {
 		t.Errorf("first %+v, last %+v", first, last)
 	}
 }

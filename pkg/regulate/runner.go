@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
@@ -43,16 +44,10 @@ type Store interface {
 	Save(ctx context.Context, j *Journal) error
 }
 
-// EventRecorder writes Events about targets. What cannot be reported is no error.
-type EventRecorder interface {
-	Record(ctx context.Context, t Target, warning bool, reason, action, note string)
-}
-
 // Runner runs plans.
 type Runner struct {
 	Client Client
 	Store  Store
-	Events EventRecorder // may be nil
 	Kinds  *object.Kinds
 	System *system.System
 	// World is the state of the apps: operations of a journal are verified with it.
@@ -63,8 +58,8 @@ type Runner struct {
 	// name them; it may be nil.
 	Pods func(object.Ref) []string
 	Now  func() time.Time
-	// Progress is called for each result; it may be nil.
-	Progress func(Record)
+	// Events receives the events of the run; it may be nil.
+	Events func(journal.Event)
 	// Output is called with the end of the output of a command of an app, which is stored
 	// nowhere. It may be nil.
 	Output func(app, text string)

@@ -56,8 +56,7 @@ func (x *run) resolveStarted(ctx context.Context) error {
 		for _, it := range now {
 			x.dirty = x.dirty || it.op.State != it.was
 			if it.record != nil {
-				x.tell(*it.record)
-				x.event(ctx, it)
+				x.report(*it.record, it)
 			}
 		}
 		items = later

@@ -95,13 +95,13 @@ func TestSettledIsTold(t *testing.T) {
 	if got := b.states(t)[0]; got != "a/scale Deployment.apps/shop/web Intended" {
 		t.Fatal(got)
 	}
-	b.records = nil
+	b.ended = nil
 	b.only(t, "b", "a") // nothing is to be done
 	if got := b.states(t)[0]; got != "a/scale Deployment.apps/shop/web Done" {
 		t.Error(got)
 	}
-	if len(b.records) != 1 || b.records[0].Result != "spec.replicas = 0" || b.records[0].App != "a" {
-		t.Errorf("%+v", b.records)
+	if len(b.ended) != 1 || b.ended[0].Message != "spec.replicas = 0" || b.ended[0].App != "a" {
+		t.Errorf("%+v", b.ended)
 	}
 }
 

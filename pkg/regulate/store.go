@@ -46,6 +46,12 @@ func NewElection(config *rest.Config, name, namespace string, o journal.LeaseOpt
 	return journal.NewLease(config, placeOf(name, system.WatchName(name), namespace), o)
 }
 
+// RecordEvents adds a recorder of Kubernetes Events to a receiver of the events of a Runner, and returns
+// what ends it.
+func RecordEvents(config *rest.Config, emit func(journal.Event)) (receive func(journal.Event), flush func()) {
+	return journal.Record(config, journal.RecorderOptions{Controller: FieldManager, Instance: journal.Holder()}, emit)
+}
+
 func placeOf(name, object, namespace string) journal.Place {
 	return journal.Place{Namespace: namespace, Name: object, Labels: map[string]string{system.Label: name}, FieldManager: FieldManager}
 }
@@ -94,33 +100,16 @@ func heldText(j *Journal) string {
 	for _, h := range j.Holds {
 		reason := ""
 		if len(h.Causes) > 0 {
-			reason = ": " + truncated(strings.Join(strings.Fields(h.Causes[0].Why), " "), 200)
+			reason = ": " + journal.Truncate(strings.Join(strings.Fields(h.Causes[0].Why), " "), 200)
 		}
 		lines = append(lines, fmt.Sprintf("%s %s since %s (%s)%s\n", h.App, h.Signal, h.At.UTC().Format(time.RFC3339), h.Phase, reason))
 	}
 	slices.Sort(lines)
 	for _, h := range j.Conflicts {
-		lines = append(lines, fmt.Sprintf("%s %s conflict: %s\n", h.App, h.Signal, truncated(leftText(h), 200)))
+		lines = append(lines, fmt.Sprintf("%s %s conflict: %s\n", h.App, h.Signal, journal.Truncate(leftText(h), 200)))
 	}
 	if more := len(lines) - maxHeld; more > 0 {
 		lines = append(lines[:maxHeld], fmt.Sprintf("and %d more\n", more))
 	}
 	return strings.Join(lines, "")
-}
-
-// truncated returns at most n bytes of s, whole runes, and says by three dots that it was cut.
-func truncated(s string, n int) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	if len(s) <= n {
-		return s
-	}
-	const dots = "..."
-	end := 0
-	for i := range s {
-		if i > n-len(dots) {
-			break
-		}
-		end = i
-	}
-	return s[:end] + dots
 }

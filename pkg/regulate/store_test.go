@@ -136,23 +136,3 @@ func TestJournalThatCanBeRead(t *testing.T) {
 		}
 	}
 }
-
-func TestTruncated(t *testing.T) {
-	for _, c := range []struct {
-		in   string
-		n    int
-		want string
-	}{
-		{"abc", 3, "abc"},
-		{"abcd", 3, "..."},
-		{"abcdef", 5, "ab..."},
-		{"", 5, ""},
-		{"ééééé", 7, "éé..."},
-		{"ééééé", 8, "éé..."},
-		{"a\xffb", 100, "a\uFFFDb"},
-	} {
-		if got := truncated(c.in, c.n); got != c.want || len(got) > max(c.n, len(c.want)) {
-			t.Errorf("truncated(%q, %d) = %q, want %q", c.in, c.n, got, c.want)
-		}
-	}
-}

@@ -26,6 +26,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 )
@@ -80,7 +81,7 @@ type helmEngine struct {
 	runner *install.Runner
 	o      install.Options
 	broken error // what the gate says
-	events []install.Progress
+	events []journal.Event
 }
 
 func newHelmEngine(t *testing.T, c *cluster.Cluster, name string) *helmEngine {
@@ -97,7 +98,7 @@ func newHelmEngine(t *testing.T, c *cluster.Cluster, name string) *helmEngine {
 	e.runner = &install.Runner{
 		Engine: install.NewHelm(e.config, nil), Objects: objects, Discovery: objects, Store: store, By: "e2e", Poll: 50 * time.Millisecond,
 		Lock: install.NewLock(e.config, e.of), Gate: func(context.Context, []object.Ref, time.Duration) error { return e.broken },
-		Progress: func(ev install.Progress) { e.events = append(e.events, ev) },
+		Events: func(ev journal.Event) { e.events = append(e.events, ev) },
 	}
 	version, err := kubernetes.NewForConfigOrDie(e.config).Discovery().ServerVersion()
 	if err != nil {

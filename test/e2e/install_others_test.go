@@ -1,8 +1,10 @@
 package e2e
 
 import (
+	"encoding/json"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/cli"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/apply"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/faults"
 )
@@ -155,6 +159,29 @@ func TestInstallRights(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s.run(s.args("install")...).succeeds(t)
+	result := s.run(s.args("install", "--progress", "json")...).succeeds(t)
 	s.whole()
+	var progress []journal.EventKind
+	for line := range strings.Lines(result.stderr) {
+		var e journal.Event
+		if json.Unmarshal([]byte(line), &e) == nil && e.Step == "" && e.Kind != journal.EventWaiting {
+			progress = append(progress, e.Kind)
+		}
+	}
+	if want := []journal.EventKind{journal.EventStarted, journal.EventDone}; !slices.Equal(progress, want) {
+		t.Errorf("the run is %v in the progress, want %v:\n%s", progress, want, result.stderr)
+	}
+	recorded, err := admin(c).EventsV1().Events("tea-"+s.unit).List(t.Context(), metav1.ListOptions{FieldSelector: "reportingController=" + install.FieldManager})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reasons := map[string]int{}
+	for _, e := range recorded.Items {
+		if e.Regarding.Kind == "ConfigMap" && e.Regarding.Name == "sysop-install-tea" && e.Action == "install" {
+			reasons[e.Reason]++
+		}
+	}
+	if reasons["Started"] == 0 || reasons["Done"] == 0 {
+		t.Errorf("Events of the installation: %v, want its start and its end", reasons)
+	}
 }

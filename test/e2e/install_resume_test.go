@@ -25,7 +25,7 @@ func (s *tea) waits(args ...string) *installing {
 	s.t.Helper()
 	run := s.start(args...)
 	cluster.Eventually(s.t, limit, func() error {
-		if !strings.Contains(run.stderr.String(), "waiting: ") {
+		if !strings.Contains(run.stderr.String(), "waiting for health: ") {
 			return errNotYet
 		}
 		return nil

@@ -399,18 +399,21 @@ func TestRegulateEvents(t *testing.T) {
 	t.Parallel()
 	c := shared.Cluster(t)
 	ns := c.Namespace(t)
-	teller, err := regulate.NewEventRecorder(c.Config(), journal.Holder(), func(s string) { t.Error(s) })
+	recorder, err := journal.NewRecorder(c.Config(), journal.RecorderOptions{Controller: regulate.FieldManager, Instance: journal.Holder(), Warn: func(s string) { t.Error(s) }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range 200 {
-		teller.Record(t.Context(), regulate.Target{APIVersion: "apps/v1", Kind: "Deployment", Namespace: ns, Name: fmt.Sprint("web-", i)}, i%2 == 0, "Stopped", "preset", strings.Repeat("é", 600))
+		kind := []journal.EventKind{journal.EventFailed, journal.EventDone}[i%2]
+		web := &journal.EventObject{APIVersion: "apps/v1", Kind: "Deployment", Namespace: ns, Name: fmt.Sprint("web-", i), UID: fmt.Sprint(i)}
+		recorder.Receive(journal.Event{At: time.Now(), Kind: kind, Signal: "Stopped", Action: "preset", Object: web, Message: strings.Repeat("é", 600)})
 	}
 	mark := "zone-of-" + ns
-	teller.Record(t.Context(), regulate.Target{APIVersion: "v1", Kind: "Node", Name: mark}, false, "Recovered", "", "")
+	node := &journal.EventObject{APIVersion: "v1", Kind: "Node", Name: mark, UID: "1"}
+	recorder.Receive(journal.Event{At: time.Now(), Kind: journal.EventUndone, Signal: "Recovered", Object: node})
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
-	teller.Flush(ctx)
+	recorder.Flush(ctx)
 	list, err := admin(c).EventsV1().Events(ns).List(t.Context(), metav1.ListOptions{FieldSelector: "reportingController=sysop.dev/regulate"})
 	if err != nil || len(list.Items) != 200 {
 		t.Errorf("%v: %d events, want 200", err, len(list.Items))

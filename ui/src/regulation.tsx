@@ -14,7 +14,20 @@ interface System {
   holds?: Hold[]
   conflicts?: Hold[]
   apps?: { app: string; state: 'Free' | 'Held' | 'Cause' | 'Unknown'; health: string; needs: string[]; reason?: string; message?: string }[]
+  /** The latest runs of its installation and its regulation, newest first; runsUnavailable says why some are unknown. */
+  runs?: Run[]
+  runsUnavailable?: string
   gaps?: { resource: string; namespace?: string; reason: string; message: string }[]
+}
+interface Run {
+  action: string
+  app?: string
+  by: string
+  started: string
+  ended?: string
+  result: string
+  reason?: string
+  failed?: boolean
 }
 interface Hold {
   id: number
@@ -61,7 +74,7 @@ function Empty({ reason }: { reason?: string }) {
 }
 
 function OneSystem({ page, system: s }: { page: Page; system: System }) {
-  const { apps = [], holds = [], conflicts = [], gaps = [] } = s
+  const { apps = [], holds = [], conflicts = [], gaps = [], runs = [] } = s
   const wait = holds.reduce((n, h) => n + h.operations.filter((o) => waiting.includes(o.state)).length, 0)
   return (
     <section class="system" aria-label={'System ' + s.name}>
@@ -95,10 +108,37 @@ function OneSystem({ page, system: s }: { page: Page; system: System }) {
               <ul class="holds">{conflicts.map((h) => <OneHold key={h.id} page={page} hold={h}><Command text={`kubectl sysop regulate recover ${s.name} ${h.app} --force -n ${s.namespace}`} /></OneHold>)}</ul>
             </>
           )}
+          {(runs.length > 0 || s.runsUnavailable) && <Runs system={s.name} runs={runs} unavailable={s.runsUnavailable} />}
           {gaps.length > 0 && <ul class="notes">{gaps.map((g, i) => <li key={i}>not read: {g.resource} {g.namespace}: {g.reason}: {g.message}</li>)}</ul>}
         </>
       )}
     </section>
+  )
+}
+
+function Runs({ system, runs, unavailable }: { system: string; runs: Run[]; unavailable?: string }) {
+  return (
+    <>
+      <h4>Runs</h4>
+      {unavailable && <Notice>{capital(unavailable)}</Notice>}
+      {runs.length > 0 && (
+        <div class="scroll" role="region" aria-label={'Runs on ' + system} tabIndex={0}>
+          <table class="journal">
+            <thead><tr><th scope="col">Started</th><th scope="col">Action</th><th scope="col">By</th><th scope="col">Result</th></tr></thead>
+            <tbody>
+              {runs.map((r, i) => (
+                <tr key={i}>
+                  <td title={r.ended && r.ended !== r.started ? 'ended ' + moment(r.ended) : undefined}>{moment(r.started)}</td>
+                  <td>{r.action} {r.app && <b>{r.app}</b>}</td>
+                  <td>{r.by || <span class="faint">–</span>}</td>
+                  <td class={r.failed ? 'tone-warn' : undefined}>{r.result}{r.reason && ': ' + r.reason}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </>
   )
 }
 

@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+)
+
+// catalogListOptions are those of catalog list and catalog search.
+type catalogListOptions struct {
+	*common
+	catalogueOptions
+	installable bool
+}
+
+func newCatalogList(env Env) *cobra.Command {
+	o := &catalogListOptions{common: newCommon(env, "table", "wide", "json", "yaml", "name")}
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the operators of the catalog",
+		Long:  `List the operators of the catalog, with the newest version that can be installed.`,
+		Example: `  # the operators that can be installed
+  kubectl sysop catalog list --installable
+
+  # with all their versions, and the catalog that each is from
+  kubectl sysop catalog list -o wide`,
+		Args:              cobra.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), "") },
+	}
+	o.flags(cmd)
+	return cmd
+}
+
+func newCatalogSearch(env Env) *cobra.Command {
+	o := &catalogListOptions{common: newCommon(env, "table", "wide", "json", "yaml", "name")}
+	cmd := &cobra.Command{
+		Use:   "search WORD...",
+		Short: "Find operators by name, kind, group or description",
+		Long:  `Find the operators that match every word in the name, the title, a kind, its group or the description. The best match comes first.`,
+		Example: `  # who runs MySQL?
+  kubectl sysop catalog search mysql
+
+  # who defines this kind?
+  kubectl sysop catalog search certificate -o wide`,
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), strings.Join(args, " ")) },
+	}
+	o.flags(cmd)
+	return cmd
+}
+
+func (o *catalogListOptions) flags(cmd *cobra.Command) {
+	o.writing(cmd)
+	o.catalogueFlags(cmd)
+	cmd.Flags().BoolVar(&o.installable, "installable", false, "only those that can be installed")
+}
+
+func (o *catalogListOptions) run(ctx context.Context, query string) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	cats, err := o.load(ctx, o.common)
+	if err != nil {
+		return err
+	}
+	var rows []view.CatalogRow
+	for _, m := range cats.Search(query) {
+		if o.installable && len(m.Entry.Versions) == 0 {
+			continue
+		}
+		rows = append(rows, view.CatalogRow{Entry: m.Entry, Origin: m.Origin, Matched: m.Matched})
+	}
+	cats.tell(o.common)
+	if err := o.write(view.Catalog(rows)); err != nil {
+		return err
+	}
+	if len(rows) == 0 {
+		fmt.Fprintf(o.env.ErrOut, "no operator has %s\n", safe(fmt.Sprintf("%q", query)))
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+)
+
+type catalogShowOptions struct {
+	*common
+	catalogueOptions
+}
+
+func newCatalogShow(env Env) *cobra.Command {
+	o := &catalogShowOptions{common: newCommon(env, "text", "json", "yaml", "name")}
+	cmd := &cobra.Command{
+		Use:   "show OPERATOR[@VERSION]",
+		Short: "Show an operator: its kinds, and how it is installed",
+		Long: `Show an operator of the catalog: the kinds that it defines and what they create, and
+for its newest version, or the one you name, its source, its requirements, and how the
+artifacts are verified.`,
+		Example: `  # how would cert-manager be installed?
+  kubectl sysop catalog show cert-manager`,
+		Args: cobra.ExactArgs(1),
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, noFiles
+			}
+			return o.completeEntries(o.common, func(catalog.Entry) bool { return true })(cmd, args, typed)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
+	}
+	o.writing(cmd)
+	o.catalogueFlags(cmd)
+	return cmd
+}
+
+func (o *catalogShowOptions) run(ctx context.Context, args []string) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	targets, err := parseTargets(args)
+	if err != nil {
+		return err
+	}
+	cats, err := o.load(ctx, o.common)
+	if err != nil {
+		return err
+	}
+	e, ok := cats.Find(targets[0].name)
+	if !ok {
+		return hint.With(errors.New(cats.Unknown(targets[0].name)), "kubectl sysop catalog search finds one by its kinds")
+	}
+	v, _ := e.Latest()
+	if at := targets[0].version; at != "" {
+		if v, ok = e.Version(at); !ok {
+			return hint.With(fmt.Errorf("the catalog has no version %s of %s", at, e.Name), "kubectl sysop catalog list -o wide shows the versions")
+		}
+	}
+	cats.tell(o.common)
+	return o.write(view.CatalogEntry(view.CatalogRow{Entry: e, Origin: cats.Origin(e.Name)}, v))
+}

@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/fetch"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+)
+
+type catalogValidateOptions struct {
+	*common
+	catalogueOptions
+	crds string
+}
+
+func newCatalogValidate(env Env) *cobra.Command {
+	o := &catalogValidateOptions{common: newCommon(env, "table", "json", "yaml", "name")}
+	cmd := &cobra.Command{
+		Use:   "validate [CATALOG]",
+		Short: "Validate a catalog, or all catalogs merged",
+		Long: `Validate a catalog: a directory, a .tar or .tgz, or an address. Every problem of every
+entry is reported with its position. The catalog is then merged with the embedded one,
+and what the entries need is checked: packages, version ranges, and providers of APIs.
+
+With --crds, every field that an entry names is checked against the CRDs in a
+directory: those of relations, health rules, signals and examples.`,
+		Example: `  # is what is embedded in order?
+  kubectl sysop catalog validate`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault), // a directory, or an archive
+		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
+	}
+	o.writing(cmd)
+	o.catalogueFlags(cmd)
+	cmd.Flags().StringVar(&o.crds, "crds", "", "check every field against the CRDs in this directory")
+	return cmd
+}
+
+func (o *catalogValidateOptions) run(ctx context.Context, args []string) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	cats, err := o.load(ctx, o.common)
+	if err != nil {
+		return err
+	}
+	v := app.CatalogValidation{Catalogue: cats.Catalogue, Further: o.further(), CRDs: o.crds}
+	if len(args) == 1 {
+		v.Origin = fetch.Shown(args[0])
+		if v.Files, err = cats.filesOf(ctx, args[0]); err != nil {
+			return err
+		}
+	}
+	report, err := app.ValidateCatalog(v)
+	if err != nil {
+		return err
+	}
+	for _, w := range report.Warnings {
+		o.Warn(w)
+	}
+	cats.tell(o.common)
+	if err := o.write(view.CatalogProblems(report.Entries, report.Problems)); err != nil {
+		return err
+	}
+	if len(report.Problems) > 0 {
+		return errors.New(plural(len(report.Problems), "problem"))
+	}
+	if o.human() {
+		_, err = fmt.Fprintf(o.env.Out, "%s: no problem\n", pluralEntries(report.Entries))
+	}
+	return err
+}
+
+func pluralEntries(n int) string {
+	if n == 1 {
+		return "1 entry"
+	}
+	return fmt.Sprintf("%d entries", n)
+}

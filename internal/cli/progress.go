@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
+)
+
+// progressModes are the values of --progress.
+var progressModes = []string{"auto", "plain", "json", "none"}
+
+// progressPrinter is a receiver of the events of runs: it prints them on standard error.
+type progressPrinter struct {
+	mode string
+	out  io.Writer
+	// signals says that auto prints the results of signals, too.
+	signals bool
+}
+
+func newProgressPrinter(env Env) progressPrinter {
+	return progressPrinter{mode: "auto", out: env.ErrOut, signals: env.Talk}
+}
+
+func (p *progressPrinter) flag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&p.mode, "progress", p.mode, "what stderr has of the progress: auto, plain (lines, also where no terminal is), json (a line of JSON for each event) or none")
+	must(cmd.RegisterFlagCompletionFunc("progress", cobra.FixedCompletions(progressModes, cobra.ShellCompDirectiveNoFileComp)))
+}
+
+func (p *progressPrinter) check() (err error) {
+	p.mode, err = oneOf("--progress", p.mode, progressModes)
+	return err
+}
+
+// print prints an event.
+func (p *progressPrinter) print(e journal.Event) {
+	switch {
+	case p.mode == "none":
+	case p.mode == "json":
+		if text, err := json.Marshal(e); err == nil { // every event has a form in JSON
+			fmt.Fprintf(p.out, "%s\n", text)
+		}
+	case e.Signal == "" || p.signals || p.mode == "plain":
+		if line := progressLine(e); line != "" {
+			fmt.Fprintln(p.out, safe(line))
+		}
+	}
+}
+
+// progressLine is an event for people; it is empty for what the next line says anyway.
+func progressLine(e journal.Event) string {
+	started := e.Kind == journal.EventStarted || e.Kind == journal.EventUndoing
+	switch {
+	case e.Kind == journal.EventWaiting:
+		return "  waiting " + e.Message
+	case e.Kind == journal.EventNoted:
+		return "note: " + e.Message
+	case e.Signal != "" && started:
+		return ""
+	case e.Signal != "":
+		return fmt.Sprintf("%s %s: %s", e.Signal, strings.TrimSuffix(e.App+" "+e.Object.String(), " "), e.Message)
+	case e.Kind == journal.EventUndoing:
+		return "undoing: " + e.Message
+	case e.Step == "":
+		return "" // the end of a run is its result
+	case e.Kind == journal.EventStarted:
+		return fmt.Sprintf("%s: %s", view.StepWords(install.StepKind(e.Action)), e.Step)
+	case e.Kind == journal.EventUndone:
+		return "  undone: " + e.Step
+	case e.Kind == journal.EventNotUndone:
+		return fmt.Sprintf("  left: %s: %s", e.Step, e.Message)
+	}
+	return ""
+}

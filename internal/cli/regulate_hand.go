@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+type regulateHandOptions struct {
+	*applyOptions
+	signal  string
+	timeout time.Duration
+}
+
+func newRegulateStop(env Env) *cobra.Command {
+	o := &regulateHandOptions{applyOptions: newActing(env, "table", "json", "yaml")}
+	cmd := &cobra.Command{
+		Use:   "stop [SYSTEM] APP",
+		Short: "Hold an app until regulate recover",
+		Example: `  # what would be done to hold WordPress?
+  kubectl sysop regulate stop wordpress -f demo --from demo --dry-run=client
+
+  # hold an app of an adopted System
+  kubectl sysop regulate stop shop worker`,
+		Args:              between(0, 2, "a SYSTEM and an APP"),
+		ValidArgsFunction: o.completeAppArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), args, func(app string) regulator.Planner { return regulator.Stop(app, o.signal) })
+		},
+	}
+	o.flags(cmd)
+	cmd.Flags().StringVar(&o.signal, "signal", system.Stop, "the signal to send: Stop, or one of the System's own")
+	must(cmd.RegisterFlagCompletionFunc("signal", o.completeSignals))
+	return cmd
+}
+
+func newRegulateRecover(env Env) *cobra.Command {
+	o := &regulateHandOptions{applyOptions: newActing(env, "table", "json", "yaml")}
+	cmd := &cobra.Command{
+		Use:   "recover [SYSTEM] APP",
+		Short: "Recover an app, whatever held it",
+		Long: `Recover an app: everything done to hold it is undone. Fields that another client changed
+stay, and are reported. Then it waits until the app is Healthy, for --timeout, and says
+so, or lists what is not and which command helps (exit code 2).
+
+While a rule still holds it, --force is required; the rule then ignores the app until its
+cause has cleared once. --force also restores fields changed by others, including those
+that an earlier recover left.`,
+		Example: `  # what would be done to recover WordPress?
+  kubectl sysop regulate recover wordpress -f demo --from demo --dry-run=client
+
+  # recover an app of an adopted System
+  kubectl sysop regulate recover shop worker`,
+		Args:              between(0, 2, "a SYSTEM and an APP"),
+		ValidArgsFunction: o.completeAppArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), args, func(app string) regulator.Planner { return regulator.Recover(app, o.force) })
+		},
+	}
+	o.flags(cmd)
+	cmd.Flags().DurationVar(&o.timeout, "timeout", recoverTimeout, "how long to wait until the app is Healthy; 0 checks once, briefly")
+	cmd.Flags().BoolVar(&o.force, "force", false, "recover although a rule holds it, and also restore fields that others changed")
+	return cmd
+}
+
+func (o *regulateHandOptions) flags(cmd *cobra.Command) {
+	o.naming(cmd)
+	o.appFlag(cmd, "the app")
+	o.writing(cmd)
+	o.doing(cmd)
+}
+
+func (o *regulateHandOptions) run(ctx context.Context, args []string, plan func(app string) regulator.Planner) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	name, app, err := o.splitOne(args)
+	if err != nil {
+		return err
+	}
+	b, err := regulator.OpenApp(ctx, &o.Input, o.request(name))
+	if err != nil {
+		return err
+	}
+	d, err := b.Apply(ctx, plan(app), o.applying(b))
+	if err != nil {
+		return err
+	}
+	if err := o.printResult(ctx, b, d, max(o.timeout, 0)); err != nil {
+		return err
+	}
+	switch {
+	case d.Restored != nil && !d.Restored.Healthy:
+		return errNotFine
+	case o.dryRun == "client":
+		return nil
+	}
+	return d.Refusal()
+}

@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+)
+
+// heldRun prints a change of an app while its neighbours are held.
+type heldRun struct {
+	o *applyOptions
+	*regulator.HeldRun
+}
+
+// printHeld says on standard error which apps are held. It is an error if one could not be held.
+func (r *heldRun) printHeld(ctx context.Context) error {
+	if r.Held.Outcome == nil || len(r.Held.Plan.Steps) == 0 {
+		fmt.Fprintf(r.o.env.ErrOut, "no app is held: none needs %s\n", r.App)
+		return nil
+	}
+	if err := r.printDone(r.Held); err != nil {
+		return err
+	}
+	if n := len(r.Held.Outcome.Failed); n > 0 {
+		if _, err := r.o.inspect(ctx, r.Session, r.Held.Outcome, glance); err != nil {
+			return err
+		}
+		return hint.With(fmt.Errorf("%d of the neighbours could not be held, so the command was not run: %s", n, r.Held.Outcome.Failed[0].Result), "kubectl sysop regulate recover recovers the others")
+	}
+	return nil
+}
+
+// printDone prints what was done as a table on standard error.
+func (r *heldRun) printDone(d *regulator.Result) error {
+	out := view.RegulationDone(d.Outcome, d.Plan, d.Restored, regulationOptions(r.Session))
+	return render.Write(r.o.env.ErrOut, "table", out, render.Options{Width: r.o.env.Width, NoHeaders: r.o.noHeaders})
+}
+
+// execute runs the command to its end. Signals reach it as they reach us: it is of our
+// process group.
+func (r *heldRun) execute(command []string) error {
+	fmt.Fprintf(r.o.env.ErrOut, "running %s\n", safe(strings.Join(command, " ")))
+	cmd := exec.Command(command[0], command[1:]...) //nolint:gosec // It is what the user asked for.
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = r.o.env.In, r.o.env.Out, r.o.env.ErrOut
+	return cmd.Run()
+}
+
+// inspect checks the recovered apps.
+func (r *heldRun) inspect(ctx context.Context) error {
+	if r.Freed == nil {
+		return nil
+	}
+	report, err := r.Inspect(ctx)
+	r.Freed.Restored, err = r.o.printRestored(ctx, report, regulator.RestoredApps(r.Freed.Outcome), err)
+	return err
+}
+
+// printLeft says why the neighbours are left held, and what helps.
+func (r *heldRun) printLeft() {
+	if r.Left == "" {
+		return
+	}
+	fmt.Fprintf(r.o.env.ErrOut, "STILL HELD: %s\n", safe(r.Left))
+	for _, command := range r.Help {
+		fmt.Fprintf(r.o.env.ErrOut, "hint: a StatefulSet waits for a pod of another revision (OrderedReady): %s\n", safe(command))
+	}
+	fmt.Fprintln(r.o.env.ErrOut, "hint: kubectl sysop regulate status shows them; kubectl sysop regulate recover APP recovers one")
+}
+
+// end says how it ended: failed is how the command did.
+func (r *heldRun) end(ctx context.Context, command []string, failed error) error {
+	code := 0
+	if exit, ok := errors.AsType[*exec.ExitError](failed); ok {
+		code = exit.ExitCode()
+	} else if failed != nil {
+		code = ExitError
+	}
+	if r.Freed != nil && r.Freed.Outcome != nil {
+		if err := r.printDone(r.Freed); err != nil {
+			return err
+		}
+	}
+	if err := r.inspect(ctx); err != nil {
+		return err
+	}
+	if !r.o.human() {
+		if err := r.o.write(r.answer(command, code)); err != nil {
+			return err
+		}
+	}
+	r.printLeft()
+	switch {
+	case failed != nil:
+		return &exitError{fmt.Errorf("%s: %w", command[0], failed), code}
+	case r.Left != "":
+		return errNotFine
+	case r.Freed != nil && r.Freed.Outcome != nil && len(r.Freed.Outcome.Failed) > 0:
+		return fmt.Errorf("not all apps recovered: %s", r.Freed.Outcome.Failed[0].Result)
+	case r.Freed != nil && r.Freed.Restored != nil && !r.Freed.Restored.Healthy:
+		return errNotFine
+	}
+	return nil
+}
+
+// answer is the whole run, for machines.
+func (r *heldRun) answer(command []string, code int) view.Output {
+	run := view.RegulationRun{App: r.App, Command: command, ExitCode: code, Left: r.Left, Held: r.Held.Outcome}
+	if r.Freed != nil {
+		run.Freed, run.Restored = r.Freed.Outcome, r.Freed.Restored
+	}
+	return view.RegulationRan(run, regulationOptions(r.Session))
+}

@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+)
+
+type regulateStatusOptions struct {
+	*regulateOptions
+	exitCode bool
+}
+
+func newRegulateStatus(env Env) *cobra.Command {
+	o := &regulateStatusOptions{regulateOptions: newRegulating(env, "tree", "table", "json", "yaml", "name")}
+	cmd := &cobra.Command{
+		Use:   "status [SYSTEM]",
+		Short: "Show which apps are held, why, since when, and what was done to them",
+		Example: `  # the apps of the example System
+  kubectl sysop regulate status -f demo --from demo`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: o.completeSystems,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name, err := o.systemOf(args)
+			if err != nil {
+				return err
+			}
+			return o.run(cmd.Context(), name)
+		},
+	}
+	o.naming(cmd)
+	o.writing(cmd)
+	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit with code 2 if an app is held")
+	return cmd
+}
+
+func (o *regulateStatusOptions) run(ctx context.Context, name string) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	b, p, err := regulator.Status(ctx, &o.Input, o.request(name))
+	if err != nil {
+		return err
+	}
+	b.Session.ReportGaps(b.Graph)
+	if err := o.write(view.RegulationStatus(b.Journal, p, b.State, b.Session.AsOf(), regulationOptions(b))); err != nil {
+		return err
+	}
+	if len(b.Journal.Holds) == 0 && o.output == "table" {
+		fmt.Fprintf(o.env.ErrOut, "no app of %s is held\n", b.System.Name)
+	}
+	b.Session.PrintTimings(b.Graph)
+	if o.exitCode && len(b.Journal.Holds) > 0 {
+		return errNotFine
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+// watcher returns a watcher that prints what it does.
+func (o *regulateWatchOptions) watcher(b *regulator.Session) *regulator.Watcher {
+	w := b.NewWatcher(o.applying(b))
+	w.Refused = func(r *regulate.Refusal) {
+		o.Warn(fmt.Sprintf("%s of %s is refused (%s): %s", r.Signal, r.App, r.Reason, r.Message))
+	}
+	w.Drifted = func(d *regulate.Drift) {
+		o.Warn(fmt.Sprintf("%s of app %s: %s", d.Target, d.App, d.Text()))
+		for _, c := range d.Choices(b.System.Name) {
+			fmt.Fprintf(o.env.ErrOut, "  %s: %s\n", safe(c.What), safe(c.Command))
+		}
+	}
+	p := &watchPrinter{o: o.applyOptions, b: b}
+	w.Applied = p.print
+	return w
+}
+
+// announce says at once what is watched: the first answer may take a while, and nothing more is
+// said until something is to be done.
+func (o *regulateWatchOptions) announce(s *system.System, namespace string) {
+	rules := "no rules: it holds no app"
+	if n := len(s.Regulation.Rules); n > 0 {
+		rules = plural(n, "rule")
+	}
+	fmt.Fprintf(o.env.ErrOut, "watching the System %s%s: %s (%s), %s; Ctrl-C ends it\n",
+		safe(s.Name), safe(inNamespace(namespace)), plural(len(s.Apps), "app"), safe(strings.Join(s.AppNames(), ", ")), rules)
+}
+
+// standby says that another watch acts, and this one waits.
+func (o *regulateWatchOptions) standby(holder string, since time.Time) {
+	at := ""
+	if !since.IsZero() {
+		at = " since " + since.Local().Format(time.TimeOnly)
+	}
+	fmt.Fprintf(o.env.ErrOut, "standing by: %s watches%s, and this one takes over when that ends\n", safe(holder), at)
+}
+
+// watchPrinter writes what a watch did: lines, or documents.
+type watchPrinter struct {
+	o *applyOptions
+	b *regulator.Session
+	// why is the cause that was printed last.
+	why string
+}
+
+func (p *watchPrinter) print(d *regulator.Result) error {
+	if len(d.Outcome.Done)+len(d.Outcome.Failed) == 0 {
+		return nil
+	}
+	quiet := *d.Plan
+	quiet.Pending, quiet.Refused = nil, nil
+	a := view.RegulationDone(d.Outcome, &quiet, nil, regulationOptions(p.b))
+	switch p.o.output {
+	case "json":
+		return render.JSONLine(p.o.env.Out, a.Document)
+	case "yaml":
+		if _, err := fmt.Fprintln(p.o.env.Out, "---"); err != nil {
+			return err
+		}
+		return p.o.write(a)
+	}
+	p.dropRepeatedCause(a.Table)
+	return p.o.writeUnder(a, false)
+}
+
+// dropRepeatedCause leaves a cause out that was printed last, by the last column.
+func (p *watchPrinter) dropRepeatedCause(t *view.Table) {
+	for _, row := range t.Rows {
+		cell := &row[len(row)-1]
+		if cell.Text == p.why {
+			cell.Text = ""
+			continue
+		}
+		p.why = cell.Text
+	}
+}
