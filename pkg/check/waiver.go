@@ -125,11 +125,11 @@ func waiverReason(m *strict.Mapping, n *yaml.Node) string {
 }
 
 func waiverUntil(m *strict.Mapping, n *yaml.Node) time.Time {
-	until, err := time.Parse(untilLayout, m.Text(n))
+	day, err := time.Parse(untilLayout, m.Text(n))
 	if err != nil && n.Value != "" {
 		m.Report(n, "%q is not a date: write it as 2027-01-31", field.Shorten(n.Value))
 	}
-	return until
+	return day
 }
 
 // waiverObject reads TYPE/NAMESPACE/NAME, or TYPE/NAME for a cluster-scoped object. The type
