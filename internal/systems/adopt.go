@@ -46,7 +46,7 @@ func Adopt(ctx context.Context, in *app.Input, r AdoptRequest) (*Change, error) 
 }
 
 // AdoptInstalled adopts a System whose apps were just installed: the kinds that the cluster serves are
-// read anew.
+// read again.
 func AdoptInstalled(ctx context.Context, in *app.Input, s *system.System, text string) error {
 	c, err := Connect(ctx, in)
 	if err != nil {
@@ -174,6 +174,7 @@ func linesOf(errs []error) error {
 	return lines
 }
 
+// BringsSecrets says whether the manifest includes a Secret of an app.
 func BringsSecrets(a system.App) bool {
 	for _, o := range a.Resources {
 		if o.GetKind() == "Secret" && o.GroupVersionKind().Group == "" {

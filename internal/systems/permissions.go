@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// RequirePermissions is an error that names every missing permission for a change of a System. If permissions
-// cannot be reviewed, it warns: the writes will show them.
+// RequirePermissions is an error that names every missing permission for a change of a System. If
+// permissions cannot be reviewed, it warns: the writes will show what is missing.
 func RequirePermissions(ctx context.Context, in *app.Input, config *rest.Config, name string, rights []regulate.Permission) error {
 	missing, err := regulate.Review(ctx, config, rights)
 	if undecided, ok := errors.AsType[*regulate.UnknownPermissionsError](err); ok {

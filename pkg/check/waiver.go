@@ -20,19 +20,19 @@ const WaiveAnnotation = "sysop.dev/waive"
 // Waiver accepts the findings of a rule.
 type Waiver struct {
 	// Rule is the ID.
-	Rule string
+	Rule string `json:"id" read:"rule,required"`
 	// Object is the one that carries the annotation, or that the file names; the zero Ref
 	// means every object. As in kubectl, a file may use a short kind (deploy) and may omit the
 	// group.
-	Object object.Ref
+	Object object.Ref `json:"object" read:"object"`
 	// Reason is never empty.
-	Reason string
+	Reason string `json:"reason" read:"reason,required"`
 	// Until is the last day of the waiver, in UTC; zero for no end.
-	Until time.Time
+	Until time.Time `json:"until" read:"until"`
 	// Origin is its place: waivers.yaml:4, or annotation of Deployment/shop/web.
-	Origin string
+	Origin string `json:"-"`
 	// InSource is set for an annotation.
-	InSource bool
+	InSource bool `json:"-"`
 }
 
 // Ended reports whether the last day of a waiver is over.
@@ -103,29 +103,10 @@ func (p *waiverFile) list(n *yaml.Node) {
 func (p *waiverFile) item(n *yaml.Node) {
 	var w Waiver
 	m := &strict.Mapping{}
-	m.Fields = []strict.Field{
-		{Name: "id", Required: true, Set: func(n *yaml.Node) {
-			if w.Rule = m.Text(n); w.Rule == "" {
-				return
-			}
-			if problem := waiverUnknownRule(w.Rule, p.rules); problem != "" {
-				m.Report(n, "%s", problem)
-			}
-		}},
-		{Name: "object", Set: func(n *yaml.Node) { w.Object = waiverObject(m, n) }},
-		{Name: "reason", Required: true, Set: func(n *yaml.Node) {
-			if w.Reason = strings.TrimSpace(m.Text(n)); w.Reason == "" && n.Value != "" {
-				m.Report(n, "the string is empty")
-			}
-		}},
-		{Name: "until", Set: func(n *yaml.Node) {
-			var err error
-			if w.Until, err = time.Parse(untilLayout, m.Text(n)); err != nil && n.Value != "" {
-				m.Report(n, "%q is not a date: write it as 2027-01-31", field.Shorten(n.Value))
-			}
-		}},
-	}
-	m.Read(n)
+	m.Struct(n, &w, strict.Formats{
+		"rule":   func(id string) string { return waiverUnknownRule(id, p.rules) },
+		"object": waiverObject, "reason": waiverReason, "until": waiverUntil,
+	})
 	w.Origin = waiverOrigin(p.name, n)
 	same := func(o Waiver) bool { return o.Rule == w.Rule && o.Object == w.Object }
 	if i := slices.IndexFunc(p.waivers, same); i >= 0 && len(m.Problems) == 0 {
@@ -133,6 +114,22 @@ func (p *waiverFile) item(n *yaml.Node) {
 	}
 	p.problems = append(p.problems, m.Problems...)
 	p.waivers = append(p.waivers, w)
+}
+
+func waiverReason(m *strict.Mapping, n *yaml.Node) string {
+	reason := strings.TrimSpace(m.Text(n))
+	if reason == "" && n.Value != "" {
+		m.Report(n, "the string is empty")
+	}
+	return reason
+}
+
+func waiverUntil(m *strict.Mapping, n *yaml.Node) time.Time {
+	day, err := time.Parse(untilLayout, m.Text(n))
+	if err != nil && n.Value != "" {
+		m.Report(n, "%q is not a date: write it as 2027-01-31", field.Shorten(n.Value))
+	}
+	return day
 }
 
 // waiverObject reads TYPE/NAMESPACE/NAME, or TYPE/NAME for a cluster-scoped object. The type

@@ -38,34 +38,34 @@ const Before = "{{before}}"
 type Signal struct {
 	// Kind is written Kind.group. *.group is any kind of a group, *.*.group any kind of the
 	// groups below one, and * any kind at all.
-	Kind string `json:"kind"`
+	Kind string `json:"kind" read:"-"`
 	// Except are kinds that such a pattern does not mean, written as Kind is, or the name of
 	// a kind for that of any group. Categories are those of custom kinds that it means as
 	// well, whatever their group: who knows the kinds of a cluster makes a signal of each.
-	Except     []string `json:"except,omitempty"`
-	Categories []string `json:"categories,omitempty"`
-	Preset     string   `json:"preset"`
-	Mode       Mode     `json:"mode"`
+	Except     []string `json:"except,omitempty" read:"-"`
+	Categories []string `json:"categories,omitempty" read:"-"`
+	Preset     string   `json:"preset" read:"-"`
+	Mode       Mode     `json:"mode" read:",required"`
 	// Versions are those of the kind that have it; none means every one.
 	Versions []string `json:"versions,omitempty"`
 	// Patch is a merge patch (RFC 7386). With Each it is that of every item of the list at
 	// that path (spec.componentSpecs), since a merge patch would replace the list.
-	Patch map[string]any `json:"patch"`
-	Each  string         `json:"each,omitempty"`
+	Patch map[string]any `json:"patch" read:"patch"`
+	Each  string         `json:"each,omitempty" read:"path"`
 	// Presence says that the keys of the patch hold by being there, whatever their value.
 	// Same are other values of its one field that hold as well.
 	Presence bool  `json:"presence,omitempty"`
-	Same     []any `json:"same,omitempty"`
+	Same     []any `json:"same,omitempty" read:"values"`
 	// Or is the signal of objects that have another field, which excludes that of Patch.
 	Or *Variant `json:"or,omitempty"`
 	// Resume is the merge patch that operators document for the way back. It is for people:
 	// what is restored is what was there before.
-	Resume map[string]any `json:"resume"`
+	Resume map[string]any `json:"resume" read:"patch"`
 	// Requires is a path that must be there for the signal to mean anything.
-	Requires string `json:"requires,omitempty"`
+	Requires string `json:"requires,omitempty" read:"path"`
 	// Other says that it is another way to the same end: no preset means it, and who wants
 	// it writes a patch.
-	Other bool `json:"other,omitempty"`
+	Other bool `json:"other,omitempty" read:"-"`
 	// Scale says that replicas are set to 0 through the scale subresource: the patch is that
 	// of a Scale.
 	Scale bool `json:"scale,omitempty"`
@@ -73,17 +73,17 @@ type Signal struct {
 	// signal: both want allowStop in the manifest, Caution also of a pause.
 	Stateful bool   `json:"stateful,omitempty"`
 	Caution  bool   `json:"caution,omitempty"`
-	Effect   string `json:"effect"`
+	Effect   string `json:"effect" read:",required"`
 	Caveat   string `json:"caveat,omitempty"`
-	Source   string `json:"source"`
+	Source   string `json:"source" read:",required"`
 	// Since is the release of the operator as of which it reads this; an older one leaves what
 	// is written alone, and nothing in the object tells.
 	Since string `json:"since,omitempty"`
 	// Reacted is an expression of CEL, as in health rules, that is true of an object whose
 	// status says that its operator has read the signal. Empty where no status says so.
-	Reacted string `json:"reacted,omitempty"`
+	Reacted string `json:"reacted,omitempty" read:"predicate"`
 	// Origin says whose word it is: catalogue strimzi, built-in.
-	Origin string `json:"origin"`
+	Origin string `json:"origin" read:"-"`
 }
 
 // reactedField is the key of Reacted in an entry.
@@ -108,9 +108,9 @@ func (s Signal) Warning() string {
 
 // Variant is what is written, and the way back, where an object has the field at When.
 type Variant struct {
-	When   string         `json:"when"`
-	Patch  map[string]any `json:"patch"`
-	Resume map[string]any `json:"resume"`
+	When   string         `json:"when" read:"path,required"`
+	Patch  map[string]any `json:"patch" read:"patch,required"`
+	Resume map[string]any `json:"resume" read:"patch,required"`
 }
 
 // Signals finds the signals of a kind.

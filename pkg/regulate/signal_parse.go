@@ -63,32 +63,28 @@ func SignalFields(m *strict.Mapping, to *[]Signal) []strict.Field {
 func parseSignal(n *yaml.Node, preset string) (Signal, []strict.Problem) {
 	s := Signal{Preset: preset, Other: preset == ""}
 	m := &strict.Mapping{}
-	var mode *yaml.Node
-	m.Fields = append(s.whatFields(m),
-		strict.Field{Name: "mode", Required: true, Set: func(n *yaml.Node) { s.Mode, mode = Mode(m.Text(n)), n }},
-		strict.Field{Name: "versions", Set: func(n *yaml.Node) { s.Versions = m.Texts(n) }},
-		strict.Field{Name: "requires", Set: func(n *yaml.Node) { s.Requires = fieldPath(m, n) }},
-		strict.Field{Name: "stateful", Set: func(n *yaml.Node) { s.Stateful = m.Bool(n) }},
-		strict.Field{Name: "caution", Set: func(n *yaml.Node) { s.Caution = m.Bool(n) }},
-		strict.Field{Name: "effect", Required: true, Set: func(n *yaml.Node) { s.Effect = m.Text(n) }},
-		strict.Field{Name: "caveat", Set: func(n *yaml.Node) { s.Caveat = m.Text(n) }},
-		strict.Field{Name: "source", Required: true, Set: func(n *yaml.Node) { s.Source = m.Text(n) }},
-		strict.Field{Name: "since", Set: func(n *yaml.Node) { s.Since = m.Text(n) }},
-		strict.Field{Name: reactedField, Set: func(n *yaml.Node) { s.Reacted = predicate(m, n) }},
-	)
+	var extra []strict.Field
 	if s.Other {
-		m.Fields = append(m.Fields, strict.Field{Name: "preset", Required: true, Set: func(n *yaml.Node) {
+		extra = append(extra, strict.Field{Name: "preset", Required: true, Set: func(n *yaml.Node) {
 			if s.Preset = m.Text(n); s.Preset != "" && modesOf[s.Preset] == nil {
 				m.Report(n, "%q: expected pause or stop", field.Shorten(s.Preset))
 			}
 		}})
 	}
-	m.Read(n)
+	mode := m.Struct(n, &s, signalFormats(), extra...).Nodes["mode"]
+	if s.Scale {
+		s.Patch, s.Resume = spec("replicas", int64(0)), spec("replicas", Before)
+	}
 	if modes := modesOf[s.Preset]; mode != nil && modes != nil && !slices.Contains(modes, s.Mode) {
 		m.Report(mode, "%q is not a mode of %s: expected %s", field.Shorten(string(s.Mode)), s.Preset, modeWords(modes))
 	}
 	s.check(m, n)
 	return s, m.Problems
+}
+
+// signalFormats are what the tags of a signal name.
+func signalFormats() strict.Formats {
+	return strict.Formats{"patch": patchAt, "path": fieldPath, "predicate": predicate, "values": values}
 }
 
 // predicate reads an expression that is true or false of an object.
@@ -104,41 +100,6 @@ func predicate(m *strict.Mapping, n *yaml.Node) string {
 		m.Report(n, "%v", err)
 	}
 	return text
-}
-
-// whatFields are the keys that say what is written.
-func (s *Signal) whatFields(m *strict.Mapping) []strict.Field {
-	return []strict.Field{
-		{Name: "patch", Set: func(n *yaml.Node) { s.Patch = patchAt(m, n) }},
-		{Name: "resume", Set: func(n *yaml.Node) { s.Resume = patchAt(m, n) }},
-		{Name: "scale", Set: func(n *yaml.Node) {
-			if s.Scale = m.Bool(n); s.Scale {
-				s.Patch, s.Resume = spec("replicas", int64(0)), spec("replicas", Before)
-			}
-		}},
-		{Name: "each", Set: func(n *yaml.Node) { s.Each = fieldPath(m, n) }},
-		{Name: "presence", Set: func(n *yaml.Node) { s.Presence = m.Bool(n) }},
-		{Name: "same", Set: func(n *yaml.Node) {
-			if n.Kind != yaml.SequenceNode {
-				m.Report(n, "expected a list of values")
-			}
-			for _, item := range n.Content {
-				s.Same = append(s.Same, plainValue(m, item))
-			}
-		}},
-		{Name: "or", Set: func(n *yaml.Node) {
-			v := &Variant{}
-			children := &strict.Mapping{}
-			children.Fields = []strict.Field{
-				{Name: "when", Required: true, Set: func(n *yaml.Node) { v.When = fieldPath(children, n) }},
-				{Name: "patch", Required: true, Set: func(n *yaml.Node) { v.Patch = patchAt(children, n) }},
-				{Name: "resume", Required: true, Set: func(n *yaml.Node) { v.Resume = patchAt(children, n) }},
-			}
-			children.Read(n)
-			m.Problems = append(m.Problems, children.Problems...)
-			s.Or = v
-		}},
-	}
 }
 
 // check says what is missing, and what does not go together.
@@ -193,6 +154,17 @@ func patchAt(m *strict.Mapping, n *yaml.Node) map[string]any {
 	}
 	fields, _ := plainValue(m, n).(map[string]any)
 	return fields
+}
+
+func values(m *strict.Mapping, n *yaml.Node) []any {
+	if n.Kind != yaml.SequenceNode {
+		m.Report(n, "expected a list of values")
+	}
+	var out []any
+	for _, item := range n.Content {
+		out = append(out, plainValue(m, item))
+	}
+	return out
 }
 
 func plainValue(m *strict.Mapping, n *yaml.Node) any {
