@@ -29,6 +29,10 @@ type HistoryOptions struct {
 	// Resources are true names of extended resources (google.com/tpu), such as those of the
 	// price book and of the nodes: metrics have them with underscores.
 	Resources []Resource
+	// Post sends a query that is too long for the URLs of proxies to a Service behind the API
+	// server, which needs permission to create services/proxy; nil, or where it is refused: the
+	// query is sent with get.
+	Post GetFunc
 	// Client sends the requests to a URL; nil means a plain one. It does not serve a
 	// target behind the API server.
 	Client *http.Client
@@ -65,7 +69,7 @@ type History struct {
 // before /api/v1, or svc:[SCHEME:]NAMESPACE/NAME[:PORT][/PREFIX] for a Service that is
 // reached with get, through the proxy of the API server. It sends no request yet.
 func NewHistory(target string, get GetFunc, o HistoryOptions) (*History, error) {
-	ask, name, err := parseTarget(target, get, o.Client)
+	ask, name, err := parseTarget(target, get, o)
 	if err != nil {
 		return nil, err
 	}
