@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -243,6 +244,16 @@ func (h *History) probe(ctx context.Context, f *fetcher) (*windowState, error) {
 	if e.has[schedulerMetric] {
 		if e.scheduled, err = relabelled(schedulerMetric); err != nil {
 			return nil, err
+		}
+	}
+	if steps := rulePrefix + "steps"; o.Matchers != "" && !e.has[steps] {
+		byText := matchersLabel + "=" + strconv.Quote(o.Matchers)
+		found, err := f.labelValues(ctx, "__name__", "{__name__="+strconv.Quote(steps)+","+byText+"}", w)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) > 0 {
+			e.has[steps], e.recordedWith = true, byText
 		}
 	}
 	s := newWindowState(o, e, w)
