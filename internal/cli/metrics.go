@@ -97,7 +97,7 @@ instant's cost is that of an hour, and of a month of 730 hours.`,
 	o.reading(cmd)
 	o.writing(cmd)
 	o.flags(cmd)
-	cmd.AddCommand(newMetricsRules(env))
+	cmd.AddCommand(newMetricsRules(env), newMetricsDoctor(env))
 	return cmd
 }
 
@@ -134,7 +134,7 @@ func (o *metricsOptions) flags(cmd *cobra.Command) {
 	must(cmd.RegisterFlagCompletionFunc("by", o.completeBy))
 	for flag, values := range map[string][]string{
 		"sort-by": cost.SortKeys(), "share": {"even", "usage", "requests", "weight"}, "share-by": {"even", "weighted"}, "step": {"1m", "5m", "15m", "60m"},
-		"window": {"1h", "24h", "7d", "today", "yesterday", "week", "lastweek", "month", "lastmonth"},
+		"window": windowNames(),
 	} {
 		must(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
 	}

@@ -75,7 +75,7 @@ func read(in io.Reader) ([]*series, error) {
 		for name, v := range s.Metric {
 			m[string(name)] = string(v)
 		}
-		s.labels = labels.FromMap(m)
+		s.labels = labels.FromMap(m).WithoutEmpty()
 		all = append(all, &s)
 	}
 	if len(all) == 0 {

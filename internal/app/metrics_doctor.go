@@ -1,0 +1,39 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+)
+
+// InspectMetrics asks a Prometheus which metrics for a window it has. It reads nothing else of the
+// cluster.
+func (i *Input) InspectMetrics(ctx context.Context, h HistorySource, w metrics.Window) ([]metrics.MetricStatus, error) {
+	o := metrics.HistoryOptions{Window: w, Matchers: h.Matchers, Progress: func(answered, needed int) {
+		i.Report.Progress(fmt.Sprintf("%d of %d queries answered", answered, needed))
+	}}
+	var err error
+	if o.Timeout, err = clientcmd.ParseTimeout(*i.Config.Timeout); err != nil {
+		return nil, fmt.Errorf("--request-timeout: %w", err)
+	}
+	if o.Client, err = HistoryClient(h.TokenFile); err != nil {
+		return nil, err
+	}
+	var get metrics.GetFunc
+	if strings.HasPrefix(h.Address, "svc:") {
+		s := &Session{Input: i}
+		if s.Source, _, err = i.Source(ctx); err != nil {
+			return nil, err
+		}
+		get, o.Post = s.get(), s.post()
+	}
+	history, err := metrics.NewHistory(h.Address, get, o)
+	if err != nil {
+		return nil, fmt.Errorf("--prometheus: %w", err)
+	}
+	return history.Inspect(ctx)
+}
