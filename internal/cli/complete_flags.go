@@ -153,7 +153,7 @@ func (c *common) completeBy(cmd *cobra.Command, _ []string, typed string) ([]str
 	const label = "label:"
 	last, ok := strings.CutPrefix(typed, label)
 	if !ok {
-		return beginning([]string{"stack", "resource", "namespace", "node", "creator", label, "annotation:"}, typed), noFiles | cobra.ShellCompDirectiveNoSpace
+		return beginning([]string{"stack", "resource", "namespace", "node", "creator", label, "nslabel:", "annotation:"}, typed), noFiles | cobra.ShellCompDirectiveNoSpace
 	}
 	return prefixed(label, c.asking(cmd.Context(), last, func(ctx context.Context, w *completionSource) []string {
 		words := labelWords(w.list(ctx, podKnown, w.namespace, ""), "", false)

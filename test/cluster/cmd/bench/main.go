@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 )
@@ -88,7 +89,7 @@ func run(ctx context.Context, o options) error {
 	if err := b.served(ctx); err != nil {
 		return err
 	}
-	if err := b.windows(ctx); err != nil || o.only == windowTag {
+	if err := b.windows(ctx); err != nil || strings.HasPrefix(o.only, windowTag) {
 		return err
 	}
 	return b.measure(ctx, want, o)
