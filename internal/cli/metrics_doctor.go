@@ -23,7 +23,7 @@ func newMetricsDoctor(env Env) *cobra.Command {
 		Use:   "doctor",
 		Short: "Show which metrics for costs over a window a Prometheus has",
 		Long: `Ask a Prometheus which of the metrics that "metrics --window" needs it has, and since when,
-and show what costs are without those that it does not have. It queries 24 moments of the
+and show what costs are without those that it does not have. It queries 25 moments of the
 window: a metric is present at all of them, partial at some, or missing.`,
 		Example: `  # does it have what a bill of the last 30 days needs?
   kubectl sysop metrics doctor --prometheus svc:monitoring/prometheus-k8s:9090

@@ -119,7 +119,7 @@ func TestMetricsDoctor(t *testing.T) {
 	}
 	out, talk := ask(0, "--prometheus", s.URL)
 	for _, line := range []string{
-		"kube_pod_info kube-state-metrics present 2026-09-01 01:00",
+		"kube_pod_info kube-state-metrics present 2026-09-01 00:00",
 		"container_cpu_usage_seconds_total kubelet missing usage of CPU is unknown: pods pay for their requests alone",
 	} {
 		if !strings.Contains(out, line) {

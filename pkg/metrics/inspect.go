@@ -30,7 +30,7 @@ type MetricStatus struct {
 	Consequence string `json:"consequence,omitempty"`
 }
 
-// inspections is at how many moments of a window Inspect looks.
+// inspections is how many equal spans of a window begin and end with a moment that Inspect queries.
 const inspections = 24
 
 // required are the metrics that windows need: where they come from, and what figures are without
@@ -77,10 +77,14 @@ func (h *History) Inspect(ctx context.Context) ([]MetricStatus, error) {
 	query := `label_replace(group by (__name__) (` + e.selector("", "__name__=~"+quoteMatcher(names)) + `),"metric","$1","__name__","(.+)")`
 	f := newFetcher(h.server, h.options.Progress)
 	spans := h.options.Window.Aligned(h.options.Step).Spans(h.options.Step, inspections)
-	f.expect(len(spans))
+	moments := []time.Time{spans[0].From}
+	for _, span := range spans {
+		moments = append(moments, span.To)
+	}
+	f.expect(len(moments))
 	seen := map[string]int{}
-	for i, span := range slices.Backward(spans) {
-		rows, err := f.query(ctx, query, span.To)
+	for i, moment := range slices.Backward(moments) {
+		rows, err := f.query(ctx, query, moment)
 		if err != nil {
 			return nil, fmt.Errorf("query %s: %w", h.server.name, err)
 		}
@@ -90,14 +94,14 @@ func (h *History) Inspect(ctx context.Context) ([]MetricStatus, error) {
 				continue
 			}
 			seen[names[at]]++
-			if m := &all[at]; i == len(spans)-1 || m.Since != nil && m.Since.Equal(spans[i+1].To) {
-				m.Since = &span.To
+			if m := &all[at]; i == len(moments)-1 || m.Since != nil && m.Since.Equal(moments[i+1]) {
+				m.Since = &moment
 			}
 		}
 	}
 	for i := range all {
 		switch m := &all[i]; seen[m.Metric] {
-		case len(spans):
+		case len(moments):
 			m.Status, m.Consequence = Present, ""
 		case 0:
 			m.Status = Absent

@@ -38,14 +38,14 @@ func TestInspect(t *testing.T) {
 	}
 	want := map[string]struct {
 		status Availability
-		since  int // hours; 0 for none
-	}{cpuMetric: {Present, 1}, memoryMetric: {Partial, 13}, phaseMetric: {Partial, 0}, infoMetric: {Partial, 19}}
+		since  int // hours; -1 for none
+	}{cpuMetric: {Present, 0}, memoryMetric: {Partial, 13}, phaseMetric: {Partial, -1}, infoMetric: {Partial, 19}}
 	for _, m := range all {
 		expected, ok := want[m.Metric]
 		if !ok {
-			expected.status = Absent
+			expected.status, expected.since = Absent, -1
 		}
-		since := 0
+		since := -1
 		if m.Since != nil {
 			since = int(m.Since.Sub(w.From) / time.Hour)
 		}
