@@ -4,22 +4,18 @@ import (
 	"context"
 	"fmt"
 	"strings"
-
-	"k8s.io/client-go/tools/clientcmd"
+	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 )
 
 // InspectMetrics asks a Prometheus which metrics for a window it has. It reads nothing else of the
-// cluster.
-func (i *Input) InspectMetrics(ctx context.Context, h HistorySource, w metrics.Window) ([]metrics.MetricStatus, error) {
-	o := metrics.HistoryOptions{Window: w, Matchers: h.Matchers, Progress: func(answered, needed int) {
+// cluster. A query may take the timeout; 0 for the default.
+func (i *Input) InspectMetrics(ctx context.Context, h HistorySource, w metrics.Window, timeout time.Duration) ([]metrics.MetricStatus, error) {
+	o := metrics.HistoryOptions{Window: w, Matchers: h.Matchers, Timeout: timeout, Progress: func(answered, needed int) {
 		i.Report.Progress(fmt.Sprintf("%d of %d queries answered", answered, needed))
 	}}
 	var err error
-	if o.Timeout, err = clientcmd.ParseTimeout(*i.Config.Timeout); err != nil {
-		return nil, fmt.Errorf("--request-timeout: %w", err)
-	}
 	if o.Client, err = HistoryClient(h.TokenFile); err != nil {
 		return nil, err
 	}

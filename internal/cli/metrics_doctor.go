@@ -61,7 +61,11 @@ func (o *metricsDoctorOptions) run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("--window: %w", err)
 	}
-	all, err := o.InspectMetrics(ctx, o.history, w)
+	timeout, err := o.requestTimeout()
+	if err != nil {
+		return err
+	}
+	all, err := o.InspectMetrics(ctx, o.history, w, timeout)
 	if err != nil {
 		return err
 	}
