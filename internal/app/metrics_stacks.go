@@ -21,7 +21,7 @@ func (m *MetricsResult) Read(ctx context.Context) error {
 	if len(q.Args) == 0 {
 		first := source.Query{All: true}
 		if !m.Input.AllNamespaces && s.Namespace != "" {
-			first = m.beyond(source.Query{Namespaces: m.alongside([]string{s.Namespace}), Kinds: s.Rules.Crossing()})
+			first = m.widen(source.Query{Namespaces: m.alongside([]string{s.Namespace}), Kinds: s.Rules.Crossing()})
 		}
 		g, err := s.Read(ctx, first, s.Everything, opts)
 		if err != nil {
@@ -39,7 +39,7 @@ func (m *MetricsResult) Read(ctx context.Context) error {
 	if !first.All {
 		first.Namespaces = m.alongside(first.Namespaces)
 	}
-	g, err := s.Read(ctx, m.beyond(first), func(g *graph.Graph) []graph.ID { return s.Resolve(g, roots, m.Request.Selector) }, opts)
+	g, err := s.Read(ctx, m.widen(first), func(g *graph.Graph) []graph.ID { return s.Resolve(g, roots, m.Request.Selector) }, opts)
 	if err != nil {
 		return err
 	}
@@ -52,9 +52,9 @@ func (m *MetricsResult) Read(ctx context.Context) error {
 	return nil
 }
 
-// beyond adds to a query what a cost depends on beyond its namespaces: all pods and nodes, where idle
+// widen adds to a query what a cost depends on beyond its namespaces: all pods and nodes, where idle
 // cost is split, and the namespaces whose labels are read.
-func (m *MetricsResult) beyond(first source.Query) source.Query {
+func (m *MetricsResult) widen(first source.Query) source.Query {
 	if m.Request.By == cost.ByNamespaceLabel && !first.All {
 		first.Kinds = append(slices.Clone(first.Kinds), namespaceKind)
 	}
