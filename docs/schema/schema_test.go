@@ -6,7 +6,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -27,7 +30,7 @@ import (
 
 // schemas are the files beside this one.
 var schemas = []string{
-	"graph", "problems", "path", "impact", "health", "health-change", "metrics", "stacks", "ui-state", "ui", "logs", "man", "version", "snapshot", "rules", "rules-explain", "rules-lint", "prices", "prices-nodes", "check", "preflight", "colocation", "drain",
+	"graph", "problems", "path", "impact", "health", "health-change", "metrics", "metrics-doctor", "stacks", "ui-state", "ui", "logs", "man", "version", "snapshot", "rules", "rules-explain", "rules-lint", "prices", "prices-nodes", "check", "preflight", "colocation", "drain",
 	"regulate-plan", "regulate-status", "regulate-history", "regulate-done", "regulate-run", "regulate-neighbours", "signals", "system", "system-show", "system-validate", "system-change", "systems", "entry",
 	"event", "install-plan", "install-done", "install-history", "install-diff", "catalog", "catalog-show", "catalog-validate",
 }
@@ -61,7 +64,7 @@ func run(t *testing.T, args ...string) []byte {
 	var out, errOut bytes.Buffer
 	env := cli.Env{
 		IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut},
-		Getenv:    func(string) string { return "" }, Demo: demotest.FS(), Now: func() time.Time { return time.Time{} },
+		Getenv:    func(string) string { return "" }, Demo: demotest.FS(), Now: func() time.Time { return time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC) },
 	}
 	if code := cli.Main(t.Context(), env, args); code != cli.ExitDone {
 		t.Fatalf("%v: exit code %d: %s", args, code, &errOut)
@@ -289,5 +292,17 @@ func TestSameDefinitions(t *testing.T) {
 			}
 			seen[def] = body
 		}
+	}
+}
+
+// TestMetricsDoctor has a server with one of the metrics.
+func TestMetricsDoctor(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"status":"success","data":{"resultType":"vector","result":[{"metric":{"metric":"kube_pod_info"},"value":[1,"1"]}]}}`)
+	}))
+	defer s.Close()
+	out := run(t, "metrics", "doctor", "--window", "24h", "-o", "json", "--prometheus", s.URL)
+	if err := compile(t, "metrics-doctor").Validate(instance(t, out)); err != nil {
+		t.Errorf("%#v", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -15,7 +16,7 @@ import (
 // values returns the group of an object, where the group is a field or label of the object.
 func (m *MetricsResult) values(ctx context.Context) (func(object.Ref, metrics.Path) string, error) {
 	switch m.Request.By {
-	case "label":
+	case cost.ByLabel, cost.ByNamespaceLabel:
 		return m.nearest(m.Graph.Label), nil
 	case "annotation":
 		return m.nearest(m.Graph.Annotation), nil
@@ -38,6 +39,21 @@ func (m *MetricsResult) nearest(value func(graph.ID, string) (string, bool)) fun
 					return v
 				}
 			}
+		}
+		return ""
+	}
+}
+
+// labelOf returns the value that the label of a namespace gives to what is in it; nil where rows are
+// by something else.
+func (m *MetricsResult) labelOf() func(namespace string) string {
+	if m.Request.By != cost.ByNamespaceLabel {
+		return nil
+	}
+	return func(namespace string) string {
+		if id, ok := m.Graph.Find(object.Ref{Kind: namespaceKind.Kind, Name: namespace}); ok {
+			v, _ := m.Graph.Label(id, m.Request.Key)
+			return v
 		}
 		return ""
 	}

@@ -276,7 +276,10 @@ func (m *MetricsResult) history(get metrics.GetFunc) (*metrics.History, error) {
 	if err != nil {
 		return nil, err
 	}
-	h, err := metrics.NewHistory(m.Request.History.Address, get, metrics.HistoryOptions{Window: *m.Request.Window, Namespaces: m.namespaces(), Matchers: m.Request.History.Matchers, Client: client, KindOf: m.Session.groupOf, Timeout: m.Request.Timeout, Resources: m.resources, Step: m.Request.History.Step, Progress: m.answered})
+	h, err := metrics.NewHistory(m.Request.History.Address, get, metrics.HistoryOptions{
+		Window: *m.Request.Window, Step: m.Request.History.Step, Namespaces: m.namespaces(), Matchers: m.Request.History.Matchers, Resources: m.resources,
+		Post: m.Session.post(), Client: client, Timeout: m.Request.Timeout, KindOf: m.Session.groupOf, Progress: m.answered,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("--prometheus: %w", err)
 	}

@@ -69,7 +69,7 @@ func (m *MetricsResult) roll(ctx context.Context) error {
 		return err
 	}
 	m.Report = cost.NewReport(m.Reading, m.Attribution, m.Ledger, cost.Grouping{
-		By: m.Request.By, Key: m.Request.Key, Value: value, Containers: m.Request.Containers,
+		By: m.Request.By, Key: m.Request.Key, Value: value, OfNamespace: m.labelOf(), Containers: m.Request.Containers,
 		Custom: func(r object.Ref) bool { k, ok := m.Session.Kinds.Kind(r.GroupKind()); return ok && k.Custom },
 	})
 	if m.Request.SortBy != "" {

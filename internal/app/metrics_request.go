@@ -67,11 +67,11 @@ func (q *MetricsRequest) Group(text string) error {
 		if q.Key == "" {
 			return nil
 		}
-	case "label", "annotation":
+	case "label", "nslabel", "annotation":
 		if len(validation.IsQualifiedName(q.Key)) == 0 {
 			return nil
 		}
-		return hint.With(fmt.Errorf("--by %s: expected the key of a %s after the colon", text, q.By), "as in --by "+q.By+":app.kubernetes.io/name")
+		return hint.With(fmt.Errorf("--by %s: expected the key of a %s after the colon", text, strings.TrimPrefix(q.By, "ns")), "as in --by "+q.By+":app.kubernetes.io/name")
 	}
-	return hint.With(fmt.Errorf("unknown value %q of --by", text), "write one of stack, resource, namespace, node, creator, label:KEY, annotation:KEY")
+	return hint.With(fmt.Errorf("unknown value %q of --by", text), "write one of stack, resource, namespace, node, creator, label:KEY, nslabel:KEY, annotation:KEY")
 }

@@ -27,6 +27,17 @@ func (s *Session) get() metrics.GetFunc {
 	return nil
 }
 
+// post returns how long queries are posted through the API server; nil from a snapshot.
+func (s *Session) post() metrics.GetFunc {
+	switch from := s.Source.(type) {
+	case *source.Cluster:
+		return from.Post
+	case *source.Live:
+		return from.Cluster().Post
+	}
+	return nil
+}
+
 // now is the current time, or that of the snapshot: the time of its newest sample of usage or,
 // without one, when it was taken.
 func (s *Session) now() time.Time {

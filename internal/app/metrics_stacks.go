@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
@@ -20,7 +21,7 @@ func (m *MetricsResult) Read(ctx context.Context) error {
 	if len(q.Args) == 0 {
 		first := source.Query{All: true}
 		if !m.Input.AllNamespaces && s.Namespace != "" {
-			first = m.idling(source.Query{Namespaces: m.alongside([]string{s.Namespace}), Kinds: s.Rules.Crossing()})
+			first = m.widen(source.Query{Namespaces: m.alongside([]string{s.Namespace}), Kinds: s.Rules.Crossing()})
 		}
 		g, err := s.Read(ctx, first, s.Everything, opts)
 		if err != nil {
@@ -38,7 +39,7 @@ func (m *MetricsResult) Read(ctx context.Context) error {
 	if !first.All {
 		first.Namespaces = m.alongside(first.Namespaces)
 	}
-	g, err := s.Read(ctx, m.idling(first), func(g *graph.Graph) []graph.ID { return s.Resolve(g, roots, m.Request.Selector) }, opts)
+	g, err := s.Read(ctx, m.widen(first), func(g *graph.Graph) []graph.ID { return s.Resolve(g, roots, m.Request.Selector) }, opts)
 	if err != nil {
 		return err
 	}
@@ -51,9 +52,12 @@ func (m *MetricsResult) Read(ctx context.Context) error {
 	return nil
 }
 
-// idling adds all pods and nodes to a query, where idle cost is split: the split depends on every
-// pod of a node.
-func (m *MetricsResult) idling(first source.Query) source.Query {
+// widen adds to a query what a cost depends on beyond its namespaces: all pods and nodes, where idle
+// cost is split, and the namespaces whose labels are read.
+func (m *MetricsResult) widen(first source.Query) source.Query {
+	if m.Request.By == cost.ByNamespaceLabel && !first.All {
+		first.Kinds = append(slices.Clone(first.Kinds), namespaceKind)
+	}
 	if m.Request.Options.ShareIdle && !first.All {
 		first.Kinds = append(slices.Clone(first.Kinds), PodKind, NodeKind)
 	}

@@ -76,7 +76,7 @@ func (c *common) completeBy(cmd *cobra.Command, _ []string, typed string) ([]str
 	const label = "label:"
 	last, ok := strings.CutPrefix(typed, label)
 	if !ok {
-		return beginning([]string{"stack", "resource", "namespace", "node", "creator", label, "annotation:"}, typed), noFiles | cobra.ShellCompDirectiveNoSpace
+		return beginning([]string{"stack", "resource", "namespace", "node", "creator", label, "nslabel:", "annotation:"}, typed), noFiles | cobra.ShellCompDirectiveNoSpace
 	}
 	return prefixed(label, c.asking(cmd.Context(), last, func(ctx context.Context, w *completion.Source) []string { return w.LabelKeys(ctx, "", "") })), noFiles
 }

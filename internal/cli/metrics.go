@@ -84,6 +84,9 @@ instant's cost is that of an hour, and of a month of 730 hours.`,
   kubectl sysop metrics -A --by namespace --from demo
   kubectl sysop metrics -A --by label:app.kubernetes.io/name --from demo
 
+  # by team: a label of the object, else of its owner, else of its namespace
+  kubectl sysop metrics -A --by nslabel:team --from demo
+
   # the three most expensive, and the rest as one row
   kubectl sysop metrics -A --top 3 --depth 1 --from demo
 
@@ -101,7 +104,7 @@ instant's cost is that of an hour, and of a month of 730 hours.`,
 	o.reading(cmd)
 	o.writing(cmd)
 	o.flags(cmd)
-	cmd.AddCommand(newMetricsRules(env))
+	cmd.AddCommand(newMetricsRules(env), newMetricsDoctor(env))
 	return cmd
 }
 
@@ -110,7 +113,7 @@ func (o *metricsOptions) flags(cmd *cobra.Command) {
 	f.StringVarP(&o.selector, "selector", "l", "", "select the roots of a TYPE by label")
 	must(cmd.RegisterFlagCompletionFunc("selector", o.completeSelector))
 	f.IntVar(&o.depth, "depth", 0, "how many levels tree and wide show (0: all)")
-	f.StringVar(&o.by, "by", "stack", "what to group rows by: stack, resource, namespace, node, creator, label:KEY, annotation:KEY")
+	f.StringVar(&o.by, "by", "stack", "what to group rows by: stack, resource, namespace, node, creator, label:KEY, nslabel:KEY (of the object, its owner or its namespace), annotation:KEY")
 	f.StringVar(&o.sortBy, "sort-by", "", "order of the rows: "+strings.Join(cost.SortKeys(), ", ")+" (with --top: cost)")
 	f.IntVar(&o.top, "top", 0, "show only this many rows, and the others as one (0: all)")
 	f.BoolVar(&o.containers, "containers", false, "show the containers of pods")
@@ -138,7 +141,7 @@ func (o *metricsOptions) flags(cmd *cobra.Command) {
 	must(cmd.RegisterFlagCompletionFunc("by", o.completeBy))
 	for flag, values := range map[string][]string{
 		"sort-by": cost.SortKeys(), "share": {"even", "usage", "requests", "weight"}, "share-by": {"even", "weighted"}, "step": {"1m", "5m", "15m", "60m"},
-		"window": {"1h", "24h", "7d", "today", "yesterday", "week", "lastweek", "month", "lastmonth"},
+		"window": windowNames(),
 	} {
 		must(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
 	}

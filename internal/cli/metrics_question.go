@@ -83,10 +83,17 @@ func (o *metricsOptions) parseWindow(q *app.MetricsRequest) error {
 		}
 	}
 	var err error
-	if q.Timeout, err = clientcmd.ParseTimeout(*o.Config.Timeout); err != nil {
-		return fmt.Errorf("--request-timeout: %w", err)
+	q.Timeout, err = o.requestTimeout()
+	return err
+}
+
+// requestTimeout is that of --request-timeout; 0 if it is not given.
+func (c *common) requestTimeout() (time.Duration, error) {
+	timeout, err := clientcmd.ParseTimeout(*c.Config.Timeout)
+	if err != nil {
+		return 0, fmt.Errorf("--request-timeout: %w", err)
 	}
-	return nil
+	return timeout, nil
 }
 
 func (o *metricsOptions) parseSharing(q *app.MetricsRequest) error {

@@ -99,3 +99,40 @@ func TestWindowOfOne(t *testing.T) {
 		t.Errorf("stdout\n%s", &out)
 	}
 }
+
+// TestMetricsDoctor asks a server that has some of the metrics at each moment.
+func TestMetricsDoctor(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.Contains(r.FormValue("query"), `cluster="eu"`) {
+			t.Errorf("the query is %s", r.FormValue("query"))
+		}
+		fmt.Fprint(w, `{"status":"success","data":{"resultType":"vector","result":[{"metric":{"metric":"kube_pod_info"},"value":[1,"1"]}]}}`)
+	}))
+	defer s.Close()
+	ask := func(want int, args ...string) (string, string) {
+		var out, talk bytes.Buffer
+		args = append([]string{"metrics", "doctor", "--window", "2026-09-01/2026-09-02", "--prometheus-matchers", `cluster="eu"`}, args...)
+		if code := cli.Main(t.Context(), env(strings.NewReader(""), &out, &talk), args); code != want {
+			t.Fatalf("exit %d: %s", code, &talk)
+		}
+		return strings.Join(strings.Fields(out.String()), " "), talk.String()
+	}
+	out, talk := ask(0, "--prometheus", s.URL)
+	for _, line := range []string{
+		"kube_pod_info kube-state-metrics present 2026-09-01 00:00",
+		"container_cpu_usage_seconds_total kubelet missing usage of CPU is unknown: pods pay for their requests alone",
+	} {
+		if !strings.Contains(out, line) {
+			t.Errorf("no line %q in\n%s", line, out)
+		}
+	}
+	if !strings.Contains(talk, "1 of 25 metrics are present in the whole window 2026-09-01T00:00:00Z/2026-09-02T00:00:00Z") {
+		t.Errorf("stderr %s", talk)
+	}
+	if out, _ := ask(0, "--prometheus", s.URL, "-o", "json"); !strings.Contains(out, `"status": "missing"`) {
+		t.Errorf("stdout %s", out)
+	}
+	if _, talk := ask(1); !strings.Contains(talk, "hint: add --prometheus URL") {
+		t.Errorf("stderr %s", talk)
+	}
+}

@@ -85,21 +85,14 @@ func (a *API) history(ctx context.Context, query url.Values) (json.RawMessage, e
 	if err != nil {
 		return nil, err
 	}
-	whole := l.Request.Window.Aligned(step)
-	length := max(whole.Length()/maxSpans, step).Truncate(step)
-	for from := whole.From; from.Before(whole.To); {
-		to := from.Add(length)
-		if len(out.Points) == maxSpans-1 || to.After(whole.To) {
-			to = whole.To
-		}
+	for _, span := range l.Request.Window.Aligned(step).Spans(step, maxSpans) {
 		m, q := *l.MetricsResult, *l.Request
-		q.Window, q.History.Step, m.Request = &metrics.Window{From: from, To: to}, step, &q
+		q.Window, q.History.Step, m.Request = &span, step, &q
 		if err := m.Compute(ctx, collector); err != nil {
 			return nil, err
 		}
 		out.Currency = m.Report.Currency
-		out.Points = append(out.Points, pointOf(&m, from, to))
-		from = to
+		out.Points = append(out.Points, pointOf(&m, span.From, span.To))
 	}
 	return json.Marshal(out)
 }

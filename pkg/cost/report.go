@@ -88,11 +88,13 @@ const (
 	ByLabel      = "label"
 	ByAnnotation = "annotation"
 	ByCreator    = "creator"
+	// ByNamespaceLabel is by a label of the object, else of its owner, else of its namespace.
+	ByNamespaceLabel = "nslabel"
 )
 
 // Grouping selects the kind of the rows of a report.
 type Grouping struct {
-	// By is stack, resource, namespace, node, label, annotation or creator.
+	// By is stack, resource, namespace, node, label, nslabel, annotation or creator.
 	By string
 	// Key is that of the label or annotation.
 	Key string
@@ -100,6 +102,8 @@ type Grouping struct {
 	// of itself, or of the nearest on its path that has one; "" for none. It is asked
 	// where By says so.
 	Value func(item object.Ref, place metrics.Path) string
+	// OfNamespace returns the value for a thing of a namespace that has none itself; nil for none.
+	OfNamespace func(namespace string) string
 	// Containers adds them below pods.
 	Containers bool
 	// Custom says that a kind is that of a custom resource, for the levels. Where it is

@@ -84,9 +84,13 @@ func (b *reportBuilder) groupOf(item object.Ref, pod *metrics.Pod) int32 {
 	if b.grouping.Value != nil {
 		value = b.grouping.Value(item, place)
 	}
-	if value == "" && pod != nil && b.grouping.By == ByLabel {
+	ofLabel := b.grouping.By == ByLabel || b.grouping.By == ByNamespaceLabel
+	if value == "" && pod != nil && ofLabel {
 		// Of a pod that is gone only the reading knows the labels.
 		value, _ = metrics.Label(pod.Labels, b.grouping.Key)
+	}
+	if value == "" && b.grouping.OfNamespace != nil {
+		value = b.grouping.OfNamespace(item.Namespace)
 	}
 	return b.group(value)
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -29,6 +30,10 @@ type HistoryOptions struct {
 	// Resources are true names of extended resources (google.com/tpu), such as those of the
 	// price book and of the nodes: metrics have them with underscores.
 	Resources []Resource
+	// Post sends a query that is too long for the URLs of proxies to a Service behind the API
+	// server, which needs permission to create services/proxy; nil, or where it is refused: the
+	// query is sent with get.
+	Post GetFunc
 	// Client sends the requests to a URL; nil means a plain one. It does not serve a
 	// target behind the API server.
 	Client *http.Client
@@ -65,7 +70,7 @@ type History struct {
 // before /api/v1, or svc:[SCHEME:]NAMESPACE/NAME[:PORT][/PREFIX] for a Service that is
 // reached with get, through the proxy of the API server. It sends no request yet.
 func NewHistory(target string, get GetFunc, o HistoryOptions) (*History, error) {
-	ask, name, err := parseTarget(target, get, o.Client)
+	ask, name, err := parseTarget(target, get, o)
 	if err != nil {
 		return nil, err
 	}
@@ -239,6 +244,16 @@ func (h *History) probe(ctx context.Context, f *fetcher) (*windowState, error) {
 	if e.has[schedulerMetric] {
 		if e.scheduled, err = relabelled(schedulerMetric); err != nil {
 			return nil, err
+		}
+	}
+	if steps := rulePrefix + "steps"; o.Matchers != "" && !e.has[steps] {
+		byText := matchersLabel + "=" + strconv.Quote(o.Matchers)
+		found, err := f.labelValues(ctx, "__name__", "{__name__="+strconv.Quote(steps)+","+byText+"}", w)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) > 0 {
+			e.has[steps], e.recordedWith = true, byText
 		}
 	}
 	s := newWindowState(o, e, w)

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -20,6 +21,22 @@ import (
 // queryFunc sends a request of the HTTP API, to a path below /api/v1, and returns the status
 // and the body.
 type queryFunc func(ctx context.Context, path string, form url.Values) (status int, body []byte, err error)
+
+// postLong posts long queries, until the server or a proxy before it refuses that: with GET they
+// may pass all the same.
+func postLong(get, post queryFunc) queryFunc {
+	var refused atomic.Bool
+	return func(ctx context.Context, path string, form url.Values) (int, []byte, error) {
+		if path == "query" && !refused.Load() && len(form.Encode()) > maxQueryURL {
+			status, body, err := post(ctx, path, form)
+			if status != http.StatusForbidden && status != http.StatusMethodNotAllowed {
+				return status, body, err
+			}
+			refused.Store(true)
+		}
+		return get(ctx, path, form)
+	}
+}
 
 const (
 	// maxBody bounds a response: far above what the pods of a cluster need.
@@ -37,9 +54,9 @@ var (
 
 // parseTarget returns how to ask the server that text names, and the name of it for
 // errors, without a password.
-func parseTarget(text string, get GetFunc, client *http.Client) (queryFunc, string, error) {
+func parseTarget(text string, get GetFunc, o HistoryOptions) (queryFunc, string, error) {
 	if rest, ok := strings.CutPrefix(text, "svc:"); ok {
-		return serviceTarget(text, rest, get)
+		return serviceTarget(text, rest, get, o.Post)
 	}
 	u, err := url.Parse(text)
 	switch {
@@ -53,12 +70,12 @@ func parseTarget(text string, get GetFunc, client *http.Client) (queryFunc, stri
 	if u.User != nil { // a user name is a secret too: the host alone
 		name = u.Host
 	}
-	return directTarget(u, client), name, nil
+	return directTarget(u, o.Client), name, nil
 }
 
-// serviceTarget reaches a Service through the proxy of the API server, which needs the
-// right to get services/proxy there, and no more: it is only ever GET.
-func serviceTarget(text, rest string, get GetFunc) (queryFunc, string, error) {
+// serviceTarget reaches a Service through the proxy of the API server, which needs permission to
+// get services/proxy there, and for long queries by POST to create it.
+func serviceTarget(text, rest string, get, post GetFunc) (queryFunc, string, error) {
 	m := serviceForm.FindStringSubmatch(rest)
 	if m == nil {
 		return nil, "", fmt.Errorf("address of prometheus %q: is not an svc:NAMESPACE/NAME[:PORT]: %s", text, targetForms)
@@ -75,8 +92,16 @@ func serviceTarget(text, rest string, get GetFunc) (queryFunc, string, error) {
 		service = scheme + ":" + service
 	}
 	base := "/api/v1/namespaces/" + namespace + "/services/" + service + "/proxy" + prefix + "/api/v1/"
+	if post == nil {
+		return throughAPIServer(base, get), text, nil
+	}
+	return postLong(throughAPIServer(base, get), throughAPIServer(base, post)), text, nil
+}
+
+// throughAPIServer sends requests to the proxy of a Service.
+func throughAPIServer(base string, send GetFunc) queryFunc {
 	return func(ctx context.Context, path string, form url.Values) (int, []byte, error) {
-		body, err := get(ctx, base+path, form)
+		body, err := send(ctx, base+path, form)
 		var status apierrors.APIStatus
 		if err != nil && errors.As(err, &status) && status.Status().Code != 0 {
 			code := int(status.Status().Code)
@@ -84,11 +109,12 @@ func serviceTarget(text, rest string, get GetFunc) (queryFunc, string, error) {
 				return code, []byte(err.Error()), nil
 			}
 			if len(body) > 0 {
-				return code, body, nil
+				err = nil
 			}
+			return code, body, err
 		}
 		return http.StatusOK, body, err
-	}, text, nil
+	}
 }
 
 func directTarget(u *url.URL, client *http.Client) queryFunc {
@@ -104,25 +130,27 @@ func directTarget(u *url.URL, client *http.Client) queryFunc {
 	at := *u
 	at.User = nil
 	base := at.JoinPath("api", "v1")
+	send := func(method string) queryFunc { return direct(client, method, base, u.User) }
+	return postLong(send(http.MethodGet), send(http.MethodPost))
+}
+
+func direct(client *http.Client, method string, base *url.URL, user *url.Userinfo) queryFunc {
 	return func(ctx context.Context, path string, form url.Values) (int, []byte, error) {
-		text := form.Encode()
-		method, body, query := http.MethodGet, io.Reader(nil), text
-		if path == "query" && len(text) > maxQueryURL {
-			method, body, query = http.MethodPost, strings.NewReader(text), ""
+		to, body := base.JoinPath(path), ""
+		if to.RawQuery = form.Encode(); method == http.MethodPost {
+			body, to.RawQuery = to.RawQuery, ""
 		}
-		to := base.JoinPath(path)
-		to.RawQuery = query
-		req, err := http.NewRequestWithContext(ctx, method, to.String(), body)
+		req, err := http.NewRequestWithContext(ctx, method, to.String(), strings.NewReader(body))
 		if err != nil {
 			return 0, nil, err
 		}
 		req.Header.Set("Accept", "application/json")
-		if body != nil {
+		if method == http.MethodPost {
 			req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		}
-		if u.User != nil {
-			password, _ := u.User.Password()
-			req.SetBasicAuth(u.User.Username(), password)
+		if user != nil {
+			password, _ := user.Password()
+			req.SetBasicAuth(user.Username(), password)
 		}
 		res, err := client.Do(req)
 		if err != nil {

@@ -73,8 +73,7 @@ func TestTargetErrors(t *testing.T) {
 	}
 }
 
-// TestServiceProxy reaches a server through the API server: by GET alone, under the path
-// of the proxy.
+// TestServiceProxy reaches a server through the API server, under the path of the proxy.
 func TestServiceProxy(t *testing.T) {
 	f := steady()
 	server := httptest.NewServer(f)
@@ -149,10 +148,7 @@ func TestDirect(t *testing.T) {
 	defer server.Close()
 	target := strings.Replace(server.URL, "http://", "http://ann:pa%20ss@", 1) + "/prometheus/"
 	r := measure(t, target, lastHour(), func(o *HistoryOptions) {
-		o.Namespaces = append(strings.Fields(strings.Repeat("a-rather-long-namespace-of-somebody ", 200)), "shop", "b.c")
-		for i := range o.Namespaces[:200] {
-			o.Namespaces[i] += "-" + strconv.Itoa(i)
-		}
+		o.Namespaces = append(manyNamespaces(), "shop", "b.c")
 	})
 	equal(t, "CPU", r.Pods[0].Used[CPU], "1")
 	f.mu.Lock()
@@ -179,6 +175,73 @@ func TestDirect(t *testing.T) {
 	if posted == 0 || got != 0 {
 		t.Errorf("of long queries %d are posted, %d are not", posted, got)
 	}
+}
+
+// TestLongQueries has proxies that refuse long URLs, or to post: by either way each query arrives.
+func TestLongQueries(t *testing.T) {
+	for name, status := range map[string]int{"posts": http.StatusOK, "forbids to post": http.StatusForbidden, "knows no POST": http.StatusMethodNotAllowed} {
+		t.Run(name, func(t *testing.T) {
+			f := steady()
+			var refused, long atomic.Int64
+			proxy := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				switch {
+				case r.Method == http.MethodPost && status != http.StatusOK:
+					refused.Add(1)
+					w.WriteHeader(status)
+				case r.Method == http.MethodGet && status == http.StatusOK && len(r.URL.String()) > 8<<10:
+					w.WriteHeader(http.StatusRequestURITooLong)
+				default:
+					if r.Method == http.MethodPost || len(r.URL.String()) > 8<<10 {
+						long.Add(1)
+					}
+					f.ServeHTTP(w, r)
+				}
+			})
+			send := func(method string) GetFunc {
+				return func(_ context.Context, path string, form url.Values) ([]byte, error) {
+					to, body := path+"?"+form.Encode(), ""
+					if method == http.MethodPost {
+						to, body = path, form.Encode()
+					}
+					r := httptest.NewRequest(method, to, strings.NewReader(body))
+					r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+					res := httptest.NewRecorder()
+					proxy.ServeHTTP(res, r)
+					if res.Code == http.StatusOK {
+						return res.Body.Bytes(), nil
+					}
+					return nil, &apierrors.StatusError{ErrStatus: metav1.Status{Code: int32(res.Code), Reason: metav1.StatusReasonForbidden, Message: "refused"}}
+				}
+			}
+			server := httptest.NewServer(proxy)
+			defer server.Close()
+			for _, target := range []string{server.URL, "svc:monitoring/prometheus"} {
+				refused.Store(0)
+				long.Store(0)
+				h, err := NewHistory(target, send(http.MethodGet), HistoryOptions{Window: lastHour(), Post: send(http.MethodPost), Namespaces: append(manyNamespaces(), "shop")})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var r UsageReport
+				if err := h.Measure(t.Context(), &r); err != nil {
+					t.Fatalf("%s: %v", target, err)
+				}
+				equal(t, target, r.Pods[0].Used[CPU], "1")
+				if long.Load() == 0 || refused.Load() > parallel || (refused.Load() > 0) != (status != http.StatusOK) {
+					t.Errorf("%s: %d long queries arrived, POST was refused %d times", target, long.Load(), refused.Load())
+				}
+			}
+		})
+	}
+}
+
+// manyNamespaces have names that make every query long.
+func manyNamespaces() []string {
+	var out []string
+	for i := range 400 {
+		out = append(out, "a-rather-long-namespace-"+strconv.Itoa(i))
+	}
+	return out
 }
 
 // TestSplits has a server that evaluates only short ranges: the queries are divided, the

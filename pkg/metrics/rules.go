@@ -9,12 +9,19 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/lazyregexp"
 )
 
-// rulePrefix begins the names of recording rules.
-const rulePrefix = "sysop:"
+const (
+	// rulePrefix begins the names of recording rules.
+	rulePrefix = "sysop:"
+	// matchersLabel has the text of the matchers where labels cannot say all of them.
+	matchersLabel = "sysop_matchers"
+)
 
 // recording selects the series that the rule of a quantity records.
 func (e *expressions) recording(q quantity) string {
 	plain := *e
+	if e.recordedWith != "" {
+		plain.matchers = e.recordedWith
+	}
 	if q.ofCluster {
 		plain.namespaces = nil
 	}
@@ -42,13 +49,16 @@ const RuleOffset = 2 * time.Minute
 // window. They are about the whole cluster, from the metrics that current versions of
 // kube-state-metrics and the kubelets have, whether their scraper honours labels or not.
 // Matchers are added to every selector, and those of one value (cluster="eu-1") to the labels of
-// what is recorded, by which a window with the same matchers finds it.
+// what is recorded; of all others the text is a label. A window with the same matchers finds it.
 func Rules(matchers string) []Rule {
 	e := &expressions{step: ruleStep, sampling: sampling(ruleStep), matchers: matchers, has: map[string]bool{}, unnamed: true, exported: true, scheduled: true}
 	for _, name := range e.metrics() {
 		e.has[name] = true
 	}
 	labels := equalities(matchers)
+	if len(labels) < len(matcherForm.FindAllString(matchers, -1)) {
+		labels[matchersLabel] = matchers
+	}
 	var rules []Rule
 	for _, q := range e.quantities(true) {
 		rule := Rule{Record: rulePrefix + q.name, Expr: q.expr, Labels: maps.Clone(labels)}

@@ -14,6 +14,9 @@ func TestRuleLabels(t *testing.T) {
 		if r.Labels["cluster"] != "eu-1" || r.Labels["tenant"] != `a"b` || r.Labels["zone"] != "" || r.Labels["stage"] != "" {
 			t.Fatalf("labels of %s are %v", r.Record, r.Labels)
 		}
+		if text := r.Labels["sysop_matchers"]; !strings.Contains(text, `stage!="dev"`) {
+			t.Errorf("%s has the matchers %q", r.Record, text)
+		}
 		if _, ok := r.Labels["namespace"]; ok && r.Record == "sysop:pod_running" {
 			t.Errorf("%s loses its namespaces: %v", r.Record, r.Labels)
 		}

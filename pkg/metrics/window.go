@@ -127,3 +127,15 @@ func parseMoment(text string, now time.Time) (time.Time, error) {
 func (w Window) Aligned(step time.Duration) Window {
 	return Window{From: w.From.UTC().Truncate(step), To: w.To.UTC().Truncate(step)}
 }
+
+// Spans divides a window of whole steps into at most so many spans of whole steps, which differ by
+// a step at most.
+func (w Window) Spans(step time.Duration, most int) []Window {
+	steps := int(w.Length() / step)
+	n := min(steps, most)
+	out := make([]Window, n)
+	for i := range out {
+		out[i] = Window{From: w.From.Add(time.Duration(i*steps/n) * step), To: w.From.Add(time.Duration((i+1)*steps/n) * step)}
+	}
+	return out
+}

@@ -85,3 +85,23 @@ func TestParseWindowErrors(t *testing.T) {
 		t.Error("today at midnight is no error")
 	}
 }
+
+// TestSpans divides windows whose steps are no multiple of the spans: none is longer than another
+// by more than a step, and they follow each other.
+func TestSpans(t *testing.T) {
+	begin := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	for steps, want := range map[int]int{1: 1, 7: 7, 24: 24, 47: 24, 100: 24} {
+		whole := Window{From: begin, To: begin.Add(time.Duration(steps) * time.Minute)}
+		spans := whole.Spans(time.Minute, 24)
+		at, shortest, longest := begin, whole.Length(), time.Duration(0)
+		for _, s := range spans {
+			if !s.From.Equal(at) {
+				t.Errorf("%d steps: a span begins at %s, the one before ends at %s", steps, s.From, at)
+			}
+			at, shortest, longest = s.To, min(shortest, s.Length()), max(longest, s.Length())
+		}
+		if len(spans) != want || !at.Equal(whole.To) || longest-shortest > time.Minute {
+			t.Errorf("%d steps: %d spans of %s to %s, which end at %s", steps, len(spans), shortest, longest, at)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package source
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -17,8 +18,7 @@ const nodeTimeout = 10 * time.Second
 // (IsForbidden, IsNotFound), of the context, or a *ConnectError. A node's proxy gets one attempt of
 // 10 seconds: a dead kubelet fails slowly, and a second time as well.
 func (c *Cluster) Get(ctx context.Context, path string, query url.Values) ([]byte, error) {
-	parts := strings.Split(path, "/")
-	if slices.Contains(parts, "..") || slices.Contains(parts, ".") {
+	if !isPath(path) {
 		return nil, fmt.Errorf("get %s: not a valid path", path)
 	}
 	if !strings.HasPrefix(path, nodesPath) {
@@ -35,6 +35,29 @@ func (c *Cluster) Get(ctx context.Context, path string, query url.Values) ([]byt
 		return nil, c.final(fail)
 	}
 	return a.body, nil
+}
+
+// Post sends a form once to a path below the proxy of a Service, for a question that is too long
+// for a URL, and returns the body and errors as Get does. It changes nothing in the cluster, but
+// needs permission to create services/proxy.
+func (c *Cluster) Post(ctx context.Context, path string, form url.Values) ([]byte, error) {
+	if !isPath(path) {
+		return nil, fmt.Errorf("post to %s: not a valid path", path)
+	}
+	a, fail := wholeBody(c.begin(ctx, c.client, http.MethodPost, path, form, jsonType))
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case fail.err != nil:
+		return nil, c.final(fail)
+	}
+	return a.body, nil
+}
+
+// isPath reports whether a path has no parts that lead out of it.
+func isPath(path string) bool {
+	parts := strings.Split(path, "/")
+	return !slices.Contains(parts, "..") && !slices.Contains(parts, ".")
 }
 
 const nodesPath = "/api/v1/nodes/"

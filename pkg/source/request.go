@@ -108,7 +108,11 @@ func (c *Cluster) final(f failure) error {
 
 // send sends a request once, and reads the response.
 func (c *Cluster) send(ctx context.Context, p string, query url.Values, accept string) (answer, failure) {
-	resp, fail := c.begin(ctx, c.client, p, query, accept)
+	return wholeBody(c.begin(ctx, c.client, http.MethodGet, p, query, accept))
+}
+
+// wholeBody reads the response that begin returns.
+func wholeBody(resp *http.Response, fail failure) (answer, failure) {
 	if fail.err != nil {
 		return answer{}, fail
 	}
@@ -125,18 +129,26 @@ func (c *Cluster) send(ctx context.Context, p string, query url.Values, accept s
 func (c *Cluster) stream(ctx context.Context, p string, query url.Values, accept string) (*http.Response, failure) {
 	endless := *c.client
 	endless.Timeout = 0
-	return c.begin(ctx, &endless, p, query, accept)
+	return c.begin(ctx, &endless, http.MethodGet, p, query, accept)
 }
 
-// begin sends a request once. For an HTTP error the failure has the server's error.
-func (c *Cluster) begin(ctx context.Context, client *http.Client, p string, query url.Values, accept string) (*http.Response, failure) {
+// begin sends a request once; a POST has the query as its form. For an HTTP error the failure has
+// the server's error.
+func (c *Cluster) begin(ctx context.Context, client *http.Client, method, p string, query url.Values, accept string) (*http.Response, failure) {
 	var connected atomic.Bool
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
 	u := *c.base
-	u.Path, u.RawQuery = path.Join("/", u.Path, p), query.Encode()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
+	u.Path = path.Join("/", u.Path, p)
+	form := ""
+	if u.RawQuery = query.Encode(); method == http.MethodPost {
+		form, u.RawQuery = u.RawQuery, ""
+	}
+	req, err := http.NewRequestWithContext(ctx, method, u.String(), strings.NewReader(form))
 	if err != nil {
 		return nil, failure{err: err, connected: true}
+	}
+	if method == http.MethodPost {
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
 	req.Header.Set("Accept", accept)
 	resp, err := client.Do(req)

@@ -29,12 +29,31 @@ const prometheusStart = startLimit
 
 // PrometheusOptions configure a Prometheus server.
 type PrometheusOptions struct {
-	// Series are all samples, by time within a series; NaN is a staleness marker.
+	// Series are samples, by time within a series; NaN is a staleness marker.
 	Series []model.SampleStream
+	// Ramps are series whose samples are made as they are loaded.
+	Ramps []Ramp
 	// Config is its configuration, in YAML. It needs none: nothing is scraped.
 	Config string
 	// Flags are further flags (--query.max-samples=1000).
 	Flags []string
+}
+
+// Ramp is a series with a sample each Every seconds from From to To, in unix seconds. It begins at
+// Start, grows by Growth a sample, and each sample is off by up to Noise.
+type Ramp struct {
+	Metric model.Metric `json:"metric"`
+	Shape  RampShape    `json:"ramp"`
+}
+
+// RampShape is what a Ramp looks like.
+type RampShape struct {
+	From   int64   `json:"from"`
+	To     int64   `json:"to"`
+	Every  int64   `json:"every"`
+	Start  float64 `json:"start"`
+	Growth float64 `json:"growth"`
+	Noise  float64 `json:"noise"`
 }
 
 // Prometheus is a Prometheus server that runs on loopback. It belongs to one test,
@@ -63,25 +82,31 @@ func StartPrometheus(t testing.TB, o PrometheusOptions) *Prometheus {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), prometheusStart)
 	defer cancel()
-	dir := t.TempDir()
-	if err := loadSeries(ctx, bin, filepath.Join(dir, "data"), o.Series); err != nil {
+	p, err := RunPrometheus(ctx, bin, t.TempDir(), o)
+	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if err := p.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return p
+}
+
+// RunPrometheus starts a Prometheus server on the series, in a directory of its own, and returns
+// when it is ready. The caller stops it.
+func RunPrometheus(ctx context.Context, bin build.Binaries, dir string, o PrometheusOptions) (*Prometheus, error) {
+	if err := loadSeries(ctx, bin, filepath.Join(dir, "data"), o); err != nil {
+		return nil, err
+	}
 	if err := os.WriteFile(filepath.Join(dir, "prometheus.yaml"), []byte(o.Config), 0o600); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	for n := 1; ; n++ {
 		p, err := startPrometheus(ctx, bin, dir, o.Flags)
-		if err == nil {
-			t.Cleanup(func() {
-				if err := p.Stop(); err != nil {
-					t.Error(err)
-				}
-			})
-			return p
-		}
-		if n == attempts || !inUse(err) {
-			t.Fatal(err)
+		if err == nil || n == attempts || !inUse(err) {
+			return p, err
 		}
 	}
 }
@@ -94,11 +119,16 @@ func (p *Prometheus) Stop() error {
 }
 
 // loadSeries writes the series to a data directory.
-func loadSeries(ctx context.Context, bin build.Binaries, dir string, series []model.SampleStream) error {
+func loadSeries(ctx context.Context, bin build.Binaries, dir string, o PrometheusOptions) error {
 	var in, out bytes.Buffer
 	encoder := json.NewEncoder(&in)
-	for i := range series {
-		if err := encoder.Encode(series[i]); err != nil {
+	for i := range o.Series {
+		if err := encoder.Encode(o.Series[i]); err != nil {
+			return fmt.Errorf("load series: %w", err)
+		}
+	}
+	for i := range o.Ramps {
+		if err := encoder.Encode(o.Ramps[i]); err != nil {
 			return fmt.Errorf("load series: %w", err)
 		}
 	}

@@ -116,16 +116,38 @@ func TestRules(t *testing.T) {
 	f := busy(t)
 	step := func(o *metrics.HistoryOptions) { o.Step = metrics.RuleInterval }
 	want := sums(f.read(nil, step))
+	for _, matchers := range []string{"", `instance!="nobody"`} {
+		r := f.withRules(matchers).read(nil, step, func(o *metrics.HistoryOptions) { o.Matchers = matchers })
+		if n := note(r, "Steps"); !strings.Contains(n.Message, "by recording rules") {
+			t.Errorf("the rules with matchers %q are not used: %+v", matchers, r.Notes)
+		}
+		got := sums(r)
+		for key, v := range want {
+			if !got[key].Equal(v) {
+				t.Errorf("%s is %s with rules, %s without", key, got[key], v)
+			}
+		}
+	}
+}
+
+// withRules is a server that has recorded what two replicas of the rules compute.
+func (f *truth) withRules(matchers string) *truth {
+	f.Helper()
+	t := f.T
+	rules := metrics.Rules(matchers)
 	series := slices.Clone(f.series)
-	for _, rule := range metrics.Rules("") {
+	for _, rule := range rules {
 		for _, replica := range []model.LabelValue{"a", "b"} {
 			for _, s := range f.evaluated(rule.Expr) {
 				s.Metric[model.MetricNameLabel], s.Metric["prometheus_replica"] = model.LabelValue(rule.Record), replica
+				for name, v := range rule.Labels {
+					s.Metric[model.LabelName(name)] = model.LabelValue(v)
+				}
 				series = append(series, s)
 			}
 		}
 	}
-	text, err := yaml.Marshal(map[string]any{"groups": []any{map[string]any{"name": "sysop", "interval": "5m", "query_offset": "2m", "rules": metrics.Rules("")}}})
+	text, err := yaml.Marshal(map[string]any{"groups": []any{map[string]any{"name": "sysop", "interval": "5m", "query_offset": "2m", "rules": rules}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,17 +155,7 @@ func TestRules(t *testing.T) {
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	with := &truth{T: t, url: cluster.StartPrometheus(t, cluster.PrometheusOptions{Series: series, Config: "rule_files: [" + file + "]\n"}).URL}
-	r := with.read(nil, step)
-	if n := note(r, "Steps"); !strings.Contains(n.Message, "by recording rules") {
-		t.Errorf("the rules are not used: %+v", r.Notes)
-	}
-	got := sums(r)
-	for key, v := range want {
-		if !got[key].Equal(v) {
-			t.Errorf("%s is %s with rules, %s without", key, got[key], v)
-		}
-	}
+	return &truth{T: t, url: cluster.StartPrometheus(t, cluster.PrometheusOptions{Series: series, Config: "rule_files: [" + file + "]\n"}).URL}
 }
 
 // TestRulesRelabelled has a scraper that puts its own labels in the place of others: what rules

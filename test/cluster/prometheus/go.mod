@@ -7,6 +7,7 @@ godebug default=go1.26
 tool github.com/prometheus/prometheus/cmd/prometheus
 
 require (
+	github.com/oklog/ulid/v2 v2.1.1
 	github.com/prometheus/common v0.69.0
 	github.com/prometheus/prometheus v0.313.0
 )
@@ -158,7 +159,6 @@ require (
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
 	github.com/mwitkow/go-conntrack v0.0.0-20190716064945-2f068394615f // indirect
 	github.com/oklog/run v1.2.0 // indirect
-	github.com/oklog/ulid/v2 v2.1.1 // indirect
 	github.com/open-telemetry/opentelemetry-collector-contrib/internal/exp/metrics v0.154.0 // indirect
 	github.com/open-telemetry/opentelemetry-collector-contrib/pkg/pdatautil v0.154.0 // indirect
 	github.com/open-telemetry/opentelemetry-collector-contrib/processor/deltatocumulativeprocessor v0.154.0 // indirect

@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 )
@@ -32,11 +33,12 @@ func main() {
 	against := flag.String("against", "", "another `binary` of the plugin, to measure beside")
 	only := flag.String("only", "", "measure the questions whose name contains this `text`")
 	namespaces := flag.Int("namespaces", 20, "number of `namespaces` the objects are spread over")
+	days := flag.Int("days", 30, "length of the history of windows, in `days`; 0 for none")
 	nodes := flag.Int("nodes", 250, "number of `nodes` the pods are bound to")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, options{*runs, *sizes, *definitions, *instances, *against, *only, *namespaces, *nodes}); err != nil {
+	if err := run(ctx, options{*runs, *sizes, *definitions, *instances, *against, *only, *namespaces, *nodes, *days}); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		stop()
 		os.Exit(1)
@@ -52,6 +54,7 @@ type options struct {
 	only        string
 	namespaces  int
 	nodes       int
+	days        int
 }
 
 func run(ctx context.Context, o options) error {
@@ -83,6 +86,12 @@ func run(ctx context.Context, o options) error {
 		}
 	}()
 	b := bench{cluster: c, loader: bins.Path("loader"), programs: programs, dir: dir, options: o}
+	if err := b.served(ctx); err != nil {
+		return err
+	}
+	if err := b.windows(ctx); err != nil || strings.HasPrefix(o.only, windowTag) {
+		return err
+	}
 	return b.measure(ctx, want, o)
 }
 
@@ -149,9 +158,6 @@ const (
 func objects(trees int) int { return trees*perTree + trees/2 }
 
 func (b *bench) measure(ctx context.Context, sizes []int, o options) error {
-	if err := b.served(ctx); err != nil {
-		return err
-	}
 	if err := b.load(ctx, fixed, 1, deployments); err != nil {
 		return err
 	}

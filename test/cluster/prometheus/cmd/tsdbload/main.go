@@ -1,12 +1,14 @@
-// Command tsdbload writes series into a block of a Prometheus data directory, for
+// Command tsdbload writes series into blocks of a Prometheus data directory, for
 // a server that is started on it afterwards.
 //
 // It reads standard input: a JSON object a series, in the form in which Prometheus
 // answers a range query. Times are seconds, ascending; a value of NaN is written
 // as a staleness marker, which ends a series as the disappearance of its target
-// does.
+// does. A long series is described instead by a ramp: its samples are made as they
+// are written, so that a month of many series needs little memory.
 //
 //	{"metric":{"__name__":"up","job":"kubelet"},"values":[[1793491200,"1"],[1793491230,"NaN"]]}
+//	{"metric":{"__name__":"cpu","pod":"a"},"ramp":{"from":1793491200,"to":1796083200,"every":30,"growth":1.5,"noise":0.5}}
 package main
 
 import (
@@ -18,14 +20,11 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"log/slog"
-	"math"
 	"os"
+	"slices"
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
-	"github.com/prometheus/prometheus/model/value"
-	"github.com/prometheus/prometheus/tsdb"
 )
 
 func main() {
@@ -36,75 +35,52 @@ func main() {
 	}
 }
 
-// load reads all series and writes them as one block, however long.
-func load(ctx context.Context, dir string, in io.Reader) (err error) {
+// load reads all series and writes them, a block after the other.
+func load(ctx context.Context, dir string, in io.Reader) error {
 	if dir == "" {
 		return errors.New("load series: -dir is missing")
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("load series: %w", err)
-	}
-	series, size, err := read(in)
+	all, err := read(in)
 	if err != nil {
 		return err
 	}
-	w, err := tsdb.NewBlockWriter(slog.New(slog.DiscardHandler), dir, size)
-	if err != nil {
-		return fmt.Errorf("open a block: %w", err)
+	first, last := all[0].from(), all[0].to()
+	for _, s := range all {
+		first, last = min(first, s.from()), max(last, s.to())
 	}
-	defer func() { err = errors.Join(err, w.Close()) }()
-	for _, s := range series {
-		if err := write(ctx, w, s); err != nil {
-			return fmt.Errorf("write series %s: %w", s.Metric, err)
+	for from := first - first%blockLength; from <= last; from += blockLength {
+		if err := writeBlock(ctx, dir, all, from, from+blockLength); err != nil {
+			return fmt.Errorf("write the block from %s: %w", model.Time(from).Time().UTC(), err)
 		}
-	}
-	if _, err := w.Flush(ctx); err != nil {
-		return fmt.Errorf("write the block: %w", err)
 	}
 	return nil
 }
 
-// read returns the series and a size of the block, in milliseconds, that holds
-// them in any order: a writer takes no sample that is older than the newest by
-// more than half the size.
-func read(in io.Reader) (series []*model.SampleStream, size int64, err error) {
-	first, last := model.Latest, model.Earliest
+// read returns the series in the order of their labels.
+func read(in io.Reader) ([]*series, error) {
+	var all []*series
 	for d := json.NewDecoder(bufio.NewReader(in)); ; {
-		var s model.SampleStream
+		var s series
 		err := d.Decode(&s)
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return nil, 0, fmt.Errorf("read series %d: %w", len(series)+1, err)
+			return nil, fmt.Errorf("read series %d: %w", len(all)+1, err)
 		}
-		if len(s.Values) == 0 || len(s.Histograms) > 0 || s.Metric[model.MetricNameLabel] == "" {
-			return nil, 0, fmt.Errorf("read series %d: it needs a name and values, and no histograms: %s", len(series)+1, s.Metric)
+		if valid := len(s.Values) > 0 || s.Ramp != nil && s.Ramp.Every > 0; !valid || s.Metric[model.MetricNameLabel] == "" {
+			return nil, fmt.Errorf("read series %d: it needs a name, and values or a ramp: %s", len(all)+1, s.Metric)
 		}
-		first, last = min(first, s.Values[0].Timestamp), max(last, s.Values[len(s.Values)-1].Timestamp)
-		series = append(series, &s)
-	}
-	if len(series) == 0 {
-		return nil, 0, errors.New("read series: there are none")
-	}
-	return series, 2*int64(last-first) + tsdb.DefaultBlockDuration, nil
-}
-
-func write(ctx context.Context, w *tsdb.BlockWriter, s *model.SampleStream) error {
-	m := make(map[string]string, len(s.Metric))
-	for name, v := range s.Metric {
-		m[string(name)] = string(v)
-	}
-	l := labels.FromMap(m)
-	a := w.Appender(ctx)
-	for _, p := range s.Values {
-		v := float64(p.Value)
-		if math.IsNaN(v) {
-			v = math.Float64frombits(value.StaleNaN)
+		m := make(map[string]string, len(s.Metric))
+		for name, v := range s.Metric {
+			m[string(name)] = string(v)
 		}
-		if _, err := a.Append(0, l, int64(p.Timestamp), v); err != nil {
-			return errors.Join(err, a.Rollback())
-		}
+		s.labels = labels.FromMap(m).WithoutEmpty()
+		all = append(all, &s)
 	}
-	return a.Commit()
+	if len(all) == 0 {
+		return nil, errors.New("read series: there are none")
+	}
+	slices.SortFunc(all, func(a, b *series) int { return labels.Compare(a.labels, b.labels) })
+	return all, nil
 }

@@ -1,0 +1,35 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+)
+
+// InspectMetrics asks a Prometheus which metrics for a window it has. It reads nothing else of the
+// cluster. A query may take the timeout; 0 for the default.
+func (i *Input) InspectMetrics(ctx context.Context, h HistorySource, w metrics.Window, timeout time.Duration) ([]metrics.MetricStatus, error) {
+	o := metrics.HistoryOptions{Window: w, Matchers: h.Matchers, Timeout: timeout, Progress: func(answered, needed int) {
+		i.Report.Progress(fmt.Sprintf("%d of %d queries answered", answered, needed))
+	}}
+	var err error
+	if o.Client, err = HistoryClient(h.TokenFile); err != nil {
+		return nil, err
+	}
+	var get metrics.GetFunc
+	if strings.HasPrefix(h.Address, "svc:") {
+		s := &Session{Input: i}
+		if s.Source, _, err = i.Source(ctx); err != nil {
+			return nil, err
+		}
+		get, o.Post = s.get(), s.post()
+	}
+	history, err := metrics.NewHistory(h.Address, get, o)
+	if err != nil {
+		return nil, fmt.Errorf("--prometheus: %w", err)
+	}
+	return history.Inspect(ctx)
+}
