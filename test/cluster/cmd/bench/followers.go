@@ -186,6 +186,7 @@ func request(ctx context.Context, method, base, path, body, bearer string) (io.R
 		return nil, err
 	}
 	r.Header.Set("Origin", base)
+	r.Header.Set("X-Sysop", "1")
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
 	}

@@ -33,10 +33,11 @@ func main() {
 	only := flag.String("only", "", "measure the questions whose name contains this `text`")
 	namespaces := flag.Int("namespaces", 20, "number of `namespaces` the objects are spread over")
 	nodes := flag.Int("nodes", 250, "number of `nodes` the pods are bound to")
+	keep := flag.Bool("keep", false, "keep the cluster after the questions, until an interrupt, to profile on it")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, options{*runs, *sizes, *definitions, *instances, *against, *only, *namespaces, *nodes}); err != nil {
+	if err := run(ctx, options{*runs, *sizes, *definitions, *instances, *against, *only, *namespaces, *nodes, *keep}); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		stop()
 		os.Exit(1)
@@ -52,6 +53,7 @@ type options struct {
 	only        string
 	namespaces  int
 	nodes       int
+	keep        bool
 }
 
 func run(ctx context.Context, o options) error {
@@ -83,7 +85,12 @@ func run(ctx context.Context, o options) error {
 		}
 	}()
 	b := bench{cluster: c, loader: bins.Path("loader"), programs: programs, dir: dir, options: o}
-	return b.measure(ctx, want, o)
+	if err := b.measure(ctx, want, o); err != nil || !o.keep {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "the cluster stays until an interrupt: KUBECONFIG=%s\n", c.Kubeconfig)
+	<-ctx.Done()
+	return nil
 }
 
 type programs struct{ sysop, floor, usage string }
