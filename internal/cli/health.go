@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -179,7 +180,7 @@ func (o *healthOptions) show(ctx context.Context, h *app.HealthResult) error {
 	if err := o.warnings(ctx, h); err != nil {
 		return err
 	}
-	if err := o.write(h.Output()); err != nil {
+	if err := o.write(h.Output(render.ShapeOf(o.output))); err != nil {
 		return err
 	}
 	o.tellHealth(h)

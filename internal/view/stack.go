@@ -46,27 +46,26 @@ func Stack(s *graph.Stack, o StackOptions) Output {
 
 func (v *stackView) answer() Output {
 	var a Output
-	wanted := func(shape Shape) bool { return v.o.Shape == 0 || v.o.Shape == shape }
-	if wanted(TreeShape) {
+	if v.o.Shape.has(TreeShape) {
 		a.Tree = v.tree()
 	}
-	if wanted(TableShape) {
+	if v.o.Shape.has(TableShape) {
 		a.Table = v.table()
 	}
-	if wanted(NamesShape) {
+	if v.o.Shape.has(NamesShape) {
 		a.Names = v.ids()
 	}
-	if !wanted(WideShape) && !wanted(DiagramShape) && !wanted(DocumentShape) {
+	if !v.o.Shape.has(WideShape) && !v.o.Shape.has(DiagramShape) && !v.o.Shape.has(DocumentShape) {
 		return a
 	}
 	doc := v.document()
-	if wanted(DocumentShape) {
+	if v.o.Shape.has(DocumentShape) {
 		a.Document = doc
 	}
-	if wanted(WideShape) {
+	if v.o.Shape.has(WideShape) {
 		a.Wide = v.wide(doc.Edges)
 	}
-	if wanted(DiagramShape) {
+	if v.o.Shape.has(DiagramShape) {
 		a.Diagram = v.net(doc.Edges)
 	}
 	return a

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -33,7 +34,7 @@ func (b *bench) followers(ctx context.Context, objects int) error {
 		args []string
 		open func(context.Context, io.Reader) error
 	}{
-		{"stacks -A --watch", []string{"stacks", "-A", "--watch"}, drain},
+		{"health -A --watch", []string{"health", "-A", "--watch"}, drain},
 		{"ui -A", []string{"ui", "-A", "-o", "json"}, openPage},
 	} {
 		if !strings.Contains(f.name, b.only) {
@@ -54,6 +55,7 @@ func (b *bench) follow(ctx context.Context, args []string, open func(context.Con
 	ctx, cancel := context.WithCancel(ctx)
 	cmd := exec.CommandContext(ctx, b.programs.sysop, args...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+b.cluster.Kubeconfig, "KUBECACHEDIR="+b.dir+"/cache", "HOME="+b.dir)
+	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		cancel()
@@ -120,6 +122,9 @@ func cpuSeconds(pid int) (float64, error) {
 	}
 	var user, system float64
 	fields := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
+	if fields[0] == "Z" {
+		return 0, errors.New("the program ended")
+	}
 	if _, err := fmt.Sscan(fields[11]+" "+fields[12], &user, &system); err != nil {
 		return 0, err
 	}
