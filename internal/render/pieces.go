@@ -147,7 +147,7 @@ func marshalsItself(t reflect.Type) bool {
 
 // isZero reports what omitzero leaves out.
 func isZero(v reflect.Value) bool {
-	if z, ok := v.Interface().(interface{ IsZero() bool }); ok && (v.Kind() != reflect.Pointer || !v.IsNil()) {
+	if z, ok := reflect.TypeAssert[interface{ IsZero() bool }](v); ok && (v.Kind() != reflect.Pointer || !v.IsNil()) {
 		return z.IsZero()
 	}
 	return v.IsZero()

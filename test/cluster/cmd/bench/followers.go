@@ -32,7 +32,7 @@ func (b *bench) followers(ctx context.Context, objects int) error {
 	for _, f := range []struct {
 		name string
 		args []string
-		open func(context.Context, io.Reader) error
+		open func(ctx context.Context, out, messages io.Reader) error
 	}{
 		{"health -A --watch", []string{"health", "-A", "--watch"}, drain},
 		{"ui -A", []string{"ui", "-A", "-o", "json"}, openPage},
@@ -51,12 +51,16 @@ func (b *bench) followers(ctx context.Context, objects int) error {
 }
 
 // follow returns the CPU seconds of the first result and of an event, and the peak in MB.
-func (b *bench) follow(ctx context.Context, args []string, open func(context.Context, io.Reader) error) (first, event, peak float64, err error) {
+func (b *bench) follow(ctx context.Context, args []string, open func(ctx context.Context, out, messages io.Reader) error) (first, event, peak float64, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	cmd := exec.CommandContext(ctx, b.programs.sysop, args...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+b.cluster.Kubeconfig, "KUBECACHEDIR="+b.dir+"/cache", "HOME="+b.dir)
-	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
+	if err != nil {
+		cancel()
+		return 0, 0, 0, err
+	}
+	messages, err := cmd.StderrPipe()
 	if err != nil {
 		cancel()
 		return 0, 0, 0, err
@@ -73,7 +77,7 @@ func (b *bench) follow(ctx context.Context, args []string, open func(context.Con
 	if err != nil {
 		return 0, 0, 0, err
 	}
-	if err := open(ctx, out); err != nil {
+	if err := open(ctx, out, messages); err != nil {
 		return 0, 0, 0, err
 	}
 	if first, err = settled(ctx, id.PID); err != nil {
@@ -147,14 +151,22 @@ func (b *bench) change(ctx context.Context, i int) error {
 	return err
 }
 
-func drain(_ context.Context, out io.Reader) error {
+// drain waits for the first result, which a message sums up, and drops what comes.
+func drain(_ context.Context, out, messages io.Reader) error {
 	go func() { _, _ = io.Copy(io.Discard, out) }()
+	lines := bufio.NewReader(messages)
+	text, err := lines.ReadString('\n')
+	if err != nil {
+		return fmt.Errorf("wait for the first result: %w: %s", err, text)
+	}
+	go func() { _, _ = io.Copy(os.Stderr, lines) }()
 	return nil
 }
 
 // openPage does what the page does: it changes the token of the address for a session, and
 // reads the stream.
-func openPage(ctx context.Context, out io.Reader) error {
+func openPage(ctx context.Context, out, messages io.Reader) error {
+	go func() { _, _ = io.Copy(os.Stderr, messages) }()
 	line, err := bufio.NewReader(out).ReadString('}')
 	if err != nil {
 		return fmt.Errorf("read the address: %w", err)
