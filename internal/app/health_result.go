@@ -198,9 +198,9 @@ func (h *HealthResult) cause(s view.HealthStack) string {
 	return ""
 }
 
-// Output is what is shown.
-func (h *HealthResult) Output() view.Output {
-	options := view.HealthOptions{Namespace: h.Home, Now: h.Session.AsOf(), Events: h.events, All: h.Request.All, Objects: h.objects}
+// Output is what is shown, in the wanted shape.
+func (h *HealthResult) Output(shape view.Shape) view.Output {
+	options := view.HealthOptions{Namespace: h.Home, Now: h.Session.AsOf(), Events: h.events, All: h.Request.All, Objects: h.objects, Shape: shape}
 	if h.Request.Since > 0 {
 		options.Since = options.Now.Add(-h.Request.Since)
 	}

@@ -110,11 +110,12 @@ func (m *MetricsResult) scope(collector *metrics.Collector) {
 		m.extra = append(m.extra, metrics.Note{Reason: "Idle", Message: "idle cost is unknown: not every pod of the cluster was read"})
 	}
 	m.Attribution = metrics.NewPlacement(m.Graph, m.stacks, all, m.StackOptions())
+	m.Reading = all
 	if !m.whole {
 		// Idle cost is split among all pods of a node; what is outside the request takes its part.
 		options.Keep = m.keeps
+		m.Reading = read()
 	}
-	m.Reading = read()
 }
 
 // costs reports whether anything in a namespace has a cost.

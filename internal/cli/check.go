@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
@@ -134,7 +135,9 @@ func (o *checkOptions) run(ctx context.Context) error {
 		return err
 	}
 	c.Session.ReportGaps(c.Graph)
-	if err := o.write(view.Check(report, checkShown(c, o.all))); err != nil {
+	shown := checkShown(c, o.all)
+	shown.Shape = render.ShapeOf(o.output)
+	if err := o.write(view.Check(report, shown)); err != nil {
 		return err
 	}
 	o.tellCheck(c, report)

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 )
 
@@ -120,7 +121,7 @@ func (o *healthOptions) show(ctx context.Context, h *app.HealthResult) error {
 	if err := o.warnings(ctx, h); err != nil {
 		return err
 	}
-	if err := o.write(h.Output()); err != nil {
+	if err := o.write(h.Output(render.ShapeOf(o.output))); err != nil {
 		return err
 	}
 	o.tellHealth(h)

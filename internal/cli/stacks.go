@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 )
@@ -106,7 +107,7 @@ func (o *stacksOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := o.write(stacksOutput(l)); err != nil {
+	if err := o.write(stacksOutput(l, render.ShapeOf(o.output))); err != nil {
 		return err
 	}
 	o.tellStacks(l)
@@ -125,11 +126,11 @@ func (o *stacksOptions) validateFlags() (labels.Selector, error) {
 	return app.ParseSelector(o.selector)
 }
 
-// stacksOutput is what is shown.
-func stacksOutput(l *app.StacksResult) view.Output {
+// stacksOutput is what is shown, in the wanted shape.
+func stacksOutput(l *app.StacksResult, shape view.Shape) view.Output {
 	return view.Stacks(l.Rows, &l.Total, view.StacksOptions{
 		Namespace: l.CommonNamespace(), Now: l.Session.AsOf(), Kind: l.Session.Typed, Reading: l.Reading, Prices: l.Request.Book.Name,
 		Money: cost.Round(l.Report, cost.ColumnMonth, 2), Currency: l.Report.Currency, Gaps: l.Graph.Gaps(),
-		Rest: l.Rest, Others: l.Others,
+		Rest: l.Rest, Others: l.Others, Shape: shape,
 	})
 }

@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// complete returns a copy of a document as all documents are written: a list is never null, and
+// completer remembers of types whether a value of them holds lists or times.
+type completer map[reflect.Type]bool
+
+// completed returns a copy of a document as all documents are written: a list is never null, and
 // a time is UTC in whole seconds. So results need not be prepared to be documents.
-func complete(document any) any {
-	if document == nil {
-		return nil
+func (c completer) completed(document any) any {
+	if document == nil || !c.concerned(reflect.TypeOf(document)) {
+		return document
 	}
 	v := reflect.New(reflect.TypeOf(document)).Elem()
 	v.Set(reflect.ValueOf(document))
-	completer{}.complete(v)
+	c.complete(v)
 	return v.Interface()
 }
-
-// completer remembers of types whether a value of them holds lists or times.
-type completer map[reflect.Type]bool
 
 var (
 	timeType        = reflect.TypeFor[time.Time]()
@@ -48,10 +48,11 @@ func (c completer) complete(v reflect.Value) {
 		to.Elem().Set(v.Elem())
 		c.complete(to.Elem())
 		v.Set(to)
+	case t.Kind() == reflect.Slice && !v.IsNil() && !c.concerned(t.Elem()):
 	case t.Kind() == reflect.Slice:
 		list := reflect.MakeSlice(t, v.Len(), v.Len())
 		reflect.Copy(list, v)
-		for i := 0; i < list.Len() && c.concerned(t.Elem()); i++ {
+		for i := range list.Len() {
 			c.complete(list.Index(i))
 		}
 		v.Set(list)

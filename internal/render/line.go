@@ -13,7 +13,7 @@ func JSONLine(w io.Writer, document any) error {
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(complete(document)); err != nil {
+	if err := enc.Encode(completer{}.completed(document)); err != nil {
 		return fmt.Errorf("write a line of JSON: %w", err)
 	}
 	_, err := w.Write(escapeStrings(text.Bytes(), surrogates))

@@ -1,8 +1,8 @@
 package render
 
 import (
+	"bufio"
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"unicode/utf16"
@@ -12,15 +12,17 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
-// asJSON writes the document. It escapes the characters that a terminal obeys as JSON does: a
-// reader decodes them.
+// asJSON writes the document, piece by piece. It escapes the characters that a terminal obeys as
+// JSON does: a reader decodes them.
 func asJSON(w io.Writer, a view.Output, _ Options) error {
-	text, err := marshal(a)
-	if err != nil {
+	to := bufio.NewWriterSize(w, 64<<10)
+	if err := pieces(a.Document, func(piece []byte) error {
+		_, err := to.Write(escapeStrings(piece, surrogates))
+		return err
+	}); err != nil {
 		return err
 	}
-	_, err = w.Write(escapeStrings(text, surrogates))
-	return err
+	return to.Flush()
 }
 
 // asYAML writes the document. YAML could escape as JSON does, but its library
@@ -47,11 +49,11 @@ func asYAML(w io.Writer, a view.Output, _ Options) error {
 
 func marshal(a view.Output) ([]byte, error) {
 	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(complete(a.Document))
-	return strict.PlainNumbers(text.Bytes()), err
+	err := pieces(a.Document, func(piece []byte) error {
+		_, err := text.Write(piece)
+		return err
+	})
+	return text.Bytes(), err
 }
 
 // raw tells what is unsafe and no line end, which lays a document out.

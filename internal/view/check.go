@@ -19,6 +19,8 @@ type CheckOptions struct {
 	All bool
 	// Version is that of the program, for formats that name it.
 	Version string
+	// Shape is the one that is wanted, since each takes time and memory; 0 is all of them.
+	Shape Shape
 }
 
 // Check returns the answer of the check command.
@@ -26,13 +28,24 @@ func Check(r *check.Report, o CheckOptions) Output {
 	v := &checkView{r: r, o: o}
 	v.groups = v.group()
 	v.twice = twiceKinds(slices.Values(v.objects()))
-	a := Output{Document: v.document(), Names: v.troubled(), Findings: v.findings()}
-	if o.Summary {
+	var a Output
+	if o.Shape.has(DocumentShape) {
+		a.Document = v.document()
+	}
+	if o.Shape.has(NamesShape) {
+		a.Names = v.troubled()
+	}
+	if o.Shape.has(FindingsShape) {
+		a.Findings = v.findings()
+	}
+	switch people := o.Shape.has(TreeShape) || o.Shape.has(TableShape) || o.Shape.has(WideShape); {
+	case !people:
+	case o.Summary:
 		c, rows := v.scoreColumns(), v.scoreRows()
 		a.Tree, a.Table, a.Wide = v.scoresTree(), c.table(rows), c.wideTable(rows)
-		return a
+	default:
+		a.Tree, a.Table, a.Wide = v.tree(), v.table(), v.wide()
 	}
-	a.Tree, a.Table, a.Wide = v.tree(), v.table(), v.wide()
 	return a
 }
 

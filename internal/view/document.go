@@ -85,8 +85,13 @@ type StepDocument struct {
 }
 
 func edgeDocument(g *graph.Graph, e graph.Edge) EdgeDocument {
+	return edgeBetween(e, g.Ref(e.From).String(), g.Ref(e.To).String())
+}
+
+// edgeBetween is edgeDocument with the ids of both ends.
+func edgeBetween(e graph.Edge, from, to string) EdgeDocument {
 	return EdgeDocument{
-		From: g.Ref(e.From).String(), To: g.Ref(e.To).String(), Relation: e.Relation.String(), Via: e.Via.String(),
+		From: from, To: to, Relation: e.Relation.String(), Via: e.Via.String(),
 		Why: e.Why(), Rule: e.Rule, Inferred: e.Inferred, Optional: e.Optional,
 	}
 }

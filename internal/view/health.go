@@ -26,6 +26,8 @@ type HealthOptions struct {
 	// All lists Objects instead of stacks.
 	All     bool
 	Objects []graph.ID
+	// Shape is the one that is wanted, since each takes time and memory; 0 is all of them.
+	Shape Shape
 }
 
 // Event is a Warning event about an object, seen once or several times.
@@ -54,14 +56,29 @@ func Health(a *health.Assessment, g *graph.Graph, stacks []HealthStack, o Health
 	slices.Sort(ids)
 	v.ids = slices.Compact(ids)
 	v.names = newNames(g, o.Namespace, v.ids)
-	answer := Output{Document: v.document(), Names: v.troubled()}
-	if o.All {
-		c := v.objectColumns()
-		answer.Tree, answer.Table, answer.Wide = v.byStatus(), c.table(v.ids), c.wideTable(v.ids)
-		return answer
+	answer := Output{}
+	if o.Shape.has(DocumentShape) {
+		answer.Document = v.document()
 	}
-	c, rows := v.causeColumns(), v.causes()
-	answer.Tree, answer.Table, answer.Wide = v.tree(), c.table(rows), c.wideTable(rows)
+	if o.Shape.has(NamesShape) {
+		answer.Names = v.troubled()
+	}
+	switch {
+	case !o.Shape.has(TreeShape):
+	case o.All:
+		answer.Tree = v.byStatus()
+	default:
+		answer.Tree = v.tree()
+	}
+	switch {
+	case !o.Shape.has(TableShape) && !o.Shape.has(WideShape):
+	case o.All:
+		c := v.objectColumns()
+		answer.Table, answer.Wide = c.table(v.ids), c.wideTable(v.ids)
+	default:
+		c, rows := v.causeColumns(), v.causes()
+		answer.Table, answer.Wide = c.table(rows), c.wideTable(rows)
+	}
 	return answer
 }
 

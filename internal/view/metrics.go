@@ -38,20 +38,19 @@ func Metrics(r *cost.Report, o MetricsOptions) Output {
 	v := metricsView{r: r, o: o, depthOf: map[*cost.Row]int{}}
 	v.cost, v.month = cost.Round(r, cost.ColumnCost, hourPlaces), cost.Round(r, cost.ColumnMonth, monthPlaces)
 	var a Output
-	wanted := func(s Shape) bool { return o.Shape == 0 || o.Shape == s }
-	if wanted(TreeShape) {
+	if o.Shape.has(TreeShape) {
 		a.Tree = v.tree()
 	}
-	if wanted(TableShape) {
+	if o.Shape.has(TableShape) {
 		a.Table = v.table()
 	}
-	if wanted(WideShape) {
+	if o.Shape.has(WideShape) {
 		a.Wide = v.wide()
 	}
-	if wanted(DocumentShape) {
+	if o.Shape.has(DocumentShape) {
 		a.Document = v.document()
 	}
-	if wanted(NamesShape) {
+	if o.Shape.has(NamesShape) {
 		a.Names = v.rowNames()
 	}
 	return a

@@ -41,6 +41,6 @@ func MetricsDoctor(w metrics.Window, all []metrics.MetricStatus) Output {
 	}
 	return Output{
 		Table: c.table(all), Wide: c.wideTable(all), Names: names,
-		Document: MetricsDoctorDocument{Head: Head{APIVersion, "MetricsDoctor"}, From: w.From, To: w.To, Metrics: all},
+		Document: MetricsDoctorDocument{Head: headOf("MetricsDoctor"), From: w.From, To: w.To, Metrics: all},
 	}
 }

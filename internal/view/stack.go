@@ -46,27 +46,26 @@ func Stack(s *graph.Stack, o StackOptions) Output {
 
 func (v *stackView) answer() Output {
 	var a Output
-	wanted := func(shape Shape) bool { return v.o.Shape == 0 || v.o.Shape == shape }
-	if wanted(TreeShape) {
+	if v.o.Shape.has(TreeShape) {
 		a.Tree = v.tree()
 	}
-	if wanted(TableShape) {
+	if v.o.Shape.has(TableShape) {
 		a.Table = v.table()
 	}
-	if wanted(NamesShape) {
+	if v.o.Shape.has(NamesShape) {
 		a.Names = v.ids()
 	}
-	if !wanted(WideShape) && !wanted(DiagramShape) && !wanted(DocumentShape) {
+	if !v.o.Shape.has(WideShape) && !v.o.Shape.has(DiagramShape) && !v.o.Shape.has(DocumentShape) {
 		return a
 	}
 	doc := v.document()
-	if wanted(DocumentShape) {
+	if v.o.Shape.has(DocumentShape) {
 		a.Document = doc
 	}
-	if wanted(WideShape) {
+	if v.o.Shape.has(WideShape) {
 		a.Wide = v.wide(doc.Edges)
 	}
-	if wanted(DiagramShape) {
+	if v.o.Shape.has(DiagramShape) {
 		a.Diagram = v.net(doc.Edges)
 	}
 	return a
@@ -97,16 +96,19 @@ func (v *stackView) document() GraphDocument {
 	for _, id := range v.s.Roots() {
 		doc.Roots = append(doc.Roots, v.g.Ref(id).String())
 	}
-	in := make(map[graph.ID]bool, len(v.all))
+	ids := make(map[graph.ID]string, len(v.all)) // Edges share the texts.
+	doc.Nodes = make([]NodeDocument, 0, len(v.all))
 	for _, id := range v.all {
 		n := nodeDocument(v.g, id)
 		n.Boundary, n.Shared, n.Provenance = v.s.Boundary(id), v.s.Shared(id), v.s.Provenance(id)
 		doc.Nodes = append(doc.Nodes, n)
-		in[id] = true
+		ids[id] = n.ID
 	}
-	for _, e := range v.s.Edges() {
-		if in[e.From] && in[e.To] {
-			doc.Edges = append(doc.Edges, edgeDocument(v.g, e))
+	edges := v.s.Edges()
+	doc.Edges = make([]EdgeDocument, 0, len(edges))
+	for _, e := range edges {
+		if from, to := ids[e.From], ids[e.To]; from != "" && to != "" {
+			doc.Edges = append(doc.Edges, edgeBetween(e, from, to))
 		}
 	}
 	for _, id := range slices.Concat(v.s.OwnersOutside(), v.s.Managers()) {

@@ -35,6 +35,8 @@ type StacksOptions struct {
 	// Rest counts the objects that are in none of the stacks; Others are these, with --all.
 	Rest   int
 	Others []OtherObject
+	// Shape is the one that is wanted, since each takes time and memory; 0 is all of them.
+	Shape Shape
 }
 
 // StackRow is a stack that was found.
@@ -91,14 +93,25 @@ func Stacks(rows []StackRow, total *cost.Row, o StacksOptions) Output {
 		lines = append(lines, &StackRow{Name: o.Others[i].Object, other: &o.Others[i]})
 	}
 	c := v.columns()
-	a := Output{Wide: c.wideTable(lines), CSV: c.csv(lines), Document: v.document(), Names: []string{}}
+	a := Output{Names: []string{}}
+	if o.Shape.has(WideShape) {
+		a.Wide = c.wideTable(lines)
+	}
+	if o.Shape.has(CSVShape) {
+		a.CSV = c.csv(lines)
+	}
+	if o.Shape.has(DocumentShape) {
+		a.Document = v.document()
+	}
 	for _, l := range lines { // Each is a ROOT that means the same wherever it is typed.
 		a.Names = append(a.Names, l.Name.String())
 	}
 	if o.Namespace != "" {
 		c = c.withoutNamed("NAMESPACE")
 	}
-	a.Table = c.table(lines)
+	if o.Shape.has(TableShape) {
+		a.Table = c.table(lines)
+	}
 	return a
 }
 

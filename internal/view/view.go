@@ -45,6 +45,9 @@ const (
 	UIShape
 )
 
+// has says whether an answer of the shape s, or of any where s is 0, holds another shape.
+func (s Shape) has(other Shape) bool { return s == 0 || s == other }
+
 // Tone says what a piece of text means, so that a format may show it by colour
 // besides the word.
 type Tone uint8

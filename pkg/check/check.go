@@ -104,11 +104,13 @@ func (r *Result) Applies() bool { return len(r.Passed)+len(r.Findings)+len(r.Unk
 // as well.
 func (r *Result) order() {
 	slices.SortFunc(r.Findings, compareFindings)
-	bad := map[object.Ref]bool{}
-	for i := range r.Findings {
-		bad[r.Findings[i].Object] = true
+	if len(r.Findings) > 0 {
+		bad := map[object.Ref]bool{}
+		for i := range r.Findings {
+			bad[r.Findings[i].Object] = true
+		}
+		r.Passed = slices.DeleteFunc(r.Passed, func(o object.Ref) bool { return bad[o] })
 	}
-	r.Passed = slices.DeleteFunc(r.Passed, func(o object.Ref) bool { return bad[o] })
 	slices.SortFunc(r.Passed, object.Compare)
 	r.Passed = slices.Compact(r.Passed)
 	slices.SortFunc(r.Unknowns, func(a, b Unknown) int {

@@ -3,11 +3,14 @@ package check
 import (
 	"hash/maphash"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -65,21 +68,16 @@ func keepsAnnotation(key string) bool {
 // Collector stores the parts of objects that rules read. An object that is added again
 // replaces its earlier version. It is safe for concurrent use.
 type Collector struct {
-	mu          sync.Mutex
-	whole       map[schema.GroupKind]map[object.Ref]runtime.Object
+	mu    sync.Mutex
+	whole map[schema.GroupKind]map[object.Ref]runtime.Object
+	// ordered are the references of the kinds that were asked for since the last change.
+	ordered     map[schema.GroupKind][]object.Ref
 	annotations map[object.Ref]map[string]string
 	versions    map[object.Ref]map[string]string
-	parts       map[uint64]*shared
+	parts       map[uint64]any // what objects have in common, by a hash of its content
 	seed        maphash.Seed
 	// backups are the backup settings of custom resources.
 	backups map[object.Ref]BackupSettings
-}
-
-// shared are the parts of a pod's spec that pods of one template have in common, which are
-// most of a pod.
-type shared struct {
-	containers, init []corev1.Container
-	volumes          []corev1.Volume
 }
 
 // NewCollector returns an empty collector.
@@ -88,7 +86,8 @@ func NewCollector() *Collector {
 		whole:       map[schema.GroupKind]map[object.Ref]runtime.Object{},
 		annotations: map[object.Ref]map[string]string{},
 		versions:    map[object.Ref]map[string]string{},
-		parts:       map[uint64]*shared{}, backups: map[object.Ref]BackupSettings{},
+		ordered:     map[schema.GroupKind][]object.Ref{},
+		parts:       map[uint64]any{}, backups: map[object.Ref]BackupSettings{},
 		seed: maphash.MakeSeed(),
 	}
 }
@@ -114,10 +113,9 @@ func (c *Collector) Add(o object.Object) {
 	if body == nil {
 		return
 	}
-	if pod, ok := body.(*corev1.Pod); ok {
-		body = c.thin(pod)
-	}
+	c.share(body)
 	gk := o.GroupKind()
+	delete(c.ordered, gk)
 	if c.whole[gk] == nil {
 		c.whole[gk] = map[object.Ref]runtime.Object{}
 	}
@@ -157,23 +155,77 @@ func statedVersions(o object.Object) map[string]string {
 // suffix differs from pod to pod.
 const tokenVolume = "kube-api-access"
 
-// thin returns a pod that shares equal parts with earlier pods. The caller holds the lock.
-func (c *Collector) thin(p *corev1.Pod) *corev1.Pod {
-	spec := &corev1.PodSpec{Containers: p.Spec.Containers, InitContainers: p.Spec.InitContainers, Volumes: p.Spec.Volumes}
+// share makes an object share equal parts with earlier ones. What pods of one template have in
+// common is most of a pod. The caller holds the lock.
+func (c *Collector) share(o runtime.Object) {
+	switch o := o.(type) {
+	case *corev1.Pod:
+		c.shareMeta(&o.ObjectMeta)
+		c.shareSpec(&o.Spec)
+		for i := range o.Status.Conditions {
+			t := &o.Status.Conditions[i]
+			t.Type, t.Status, t.Reason = shared(c, t.Type), shared(c, t.Status), shared(c, t.Reason)
+		}
+	case *appsv1.ReplicaSet:
+		c.shareMeta(&o.ObjectMeta)
+		c.shareMeta(&o.Spec.Template.ObjectMeta)
+		c.shareSpec(&o.Spec.Template.Spec)
+	case *appsv1.Deployment:
+		c.shareMeta(&o.ObjectMeta)
+		c.shareMeta(&o.Spec.Template.ObjectMeta)
+		c.shareSpec(&o.Spec.Template.Spec)
+	}
+}
+
+// shared returns the first value that is equal.
+func shared[T ~string](c *Collector, text T) T {
+	return sharedPart(c, maphash.String(c.seed, string(text)), func(have T) bool { return have == text }, text)
+}
+
+// sharedPart returns the first part with a hash, if it is equal.
+func sharedPart[T any](c *Collector, sum uint64, equal func(T) bool, part T) T {
+	if have, ok := c.parts[sum].(T); ok && equal(have) {
+		return have
+	}
+	c.parts[sum] = part
+	return part
+}
+
+func (c *Collector) shareMeta(m *metav1.ObjectMeta) {
+	var sum uint64
+	for k, v := range m.Labels { // The order of a map is random: a sum has none.
+		sum += maphash.Comparable(c.seed, [2]string{k, v})
+	}
+	if len(m.Labels) > 0 {
+		m.Labels = sharedPart(c, sum, func(have map[string]string) bool { return maps.Equal(have, m.Labels) }, m.Labels)
+	}
+	if len(m.OwnerReferences) == 1 {
+		m.OwnerReferences = sharedPart(c, maphash.String(c.seed, string(m.OwnerReferences[0].UID)), func(have []metav1.OwnerReference) bool {
+			return len(have) == 1 && reflect.DeepEqual(have[0], m.OwnerReferences[0])
+		}, m.OwnerReferences)
+	}
+	m.ManagedFields = nil
+}
+
+// shareSpec shares the containers and volumes, and what else is not of one pod alone.
+func (c *Collector) shareSpec(spec *corev1.PodSpec) {
 	sameTokenName(spec)
-	data, err := spec.Marshal()
-	if err != nil {
-		return p
+	program := corev1.PodSpec{Containers: spec.Containers, InitContainers: spec.InitContainers, Volumes: spec.Volumes}
+	rest := *spec
+	rest.Containers, rest.InitContainers, rest.Volumes, rest.NodeName, rest.Hostname = nil, nil, nil, "", ""
+	p, r := c.sharedSpec(&program), c.sharedSpec(&rest)
+	node, host := spec.NodeName, spec.Hostname
+	*spec = *r
+	spec.Containers, spec.InitContainers, spec.Volumes, spec.NodeName, spec.Hostname = p.Containers, p.InitContainers, p.Volumes, node, host
+}
+
+// sharedSpec returns the first spec with the same content.
+func (c *Collector) sharedSpec(spec *corev1.PodSpec) *corev1.PodSpec {
+	data := make([]byte, spec.Size())
+	if _, err := spec.MarshalToSizedBuffer(data); err != nil {
+		return spec
 	}
-	sum := maphash.Bytes(c.seed, data)
-	have := c.parts[sum]
-	if have == nil {
-		have = &shared{containers: spec.Containers, init: spec.InitContainers, volumes: spec.Volumes}
-		c.parts[sum] = have
-	}
-	p.Spec.Containers, p.Spec.InitContainers, p.Spec.Volumes = have.containers, have.init, have.volumes
-	p.ManagedFields = nil
-	return p
+	return sharedPart(c, maphash.Bytes(c.seed, data), func(*corev1.PodSpec) bool { return true }, spec)
 }
 
 // sameTokenName gives the token's volume the same name in every pod.
@@ -206,9 +258,13 @@ func Of[T runtime.Object](c *Collector, ref object.Ref) (T, bool) {
 func All[T runtime.Object](c *Collector, group, kind string) []T {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	in := c.whole[schema.GroupKind{Group: group, Kind: kind}]
+	gk := schema.GroupKind{Group: group, Kind: kind}
+	in := c.whole[gk]
+	if c.ordered[gk] == nil {
+		c.ordered[gk] = slices.SortedFunc(maps.Keys(in), object.Compare)
+	}
 	out := make([]T, 0, len(in))
-	for _, ref := range slices.SortedFunc(maps.Keys(in), object.Compare) {
+	for _, ref := range c.ordered[gk] {
 		if o, ok := in[ref].(T); ok {
 			out = append(out, o)
 		}

@@ -71,13 +71,15 @@ func (s *Stack) Check(rules []Rule) *Subject {
 func (s *Subject) ask(rules []Rule, each func(*Rule, *Result)) {
 	s.Rules = rules
 	slices.SortFunc(s.Objects, object.Compare)
+	result := &Result{}
 	for i := range rules {
-		result := &Result{Rule: &rules[i]}
+		result.Rule = &rules[i]
 		each(result.Rule, result)
 		if result.Applies() {
 			result.order()
 			result.Findings = slices.CompactFunc(result.Findings, func(a, b Finding) bool { return compareFindings(a, b) == 0 && a.Remedy == b.Remedy })
 			s.Results = append(s.Results, result)
+			result = &Result{}
 		}
 	}
 }

@@ -26,14 +26,25 @@ type waiving struct {
 	used   map[*Waiver]bool
 	above  map[object.Ref][]object.Ref
 	// checked are the scopes in which each object was checked, and each namespace.
-	checked map[object.Ref]map[Scope]bool
+	checked map[object.Ref]scopes
+}
+
+// scopes is a set of scopes.
+type scopes struct{ definition, operator, stack bool }
+
+func (s scopes) has(scope Scope) bool {
+	return scope == OfDefinition && s.definition || scope == OfOperator && s.operator || scope == OfStack && s.stack
+}
+
+func (s scopes) with(scope Scope) scopes {
+	return scopes{s.definition || scope == OfDefinition, s.operator || scope == OfOperator, s.stack || scope == OfStack}
 }
 
 // waive marks waived findings, and reports waivers without effect.
 func waive(r *Report, rules []Rule, file []Waiver, w *ClusterState, now time.Time) {
 	v := &waiving{report: r, world: w, byRule: map[string]map[object.Ref]*Waiver{}, used: map[*Waiver]bool{}, above: map[object.Ref][]object.Ref{}}
 	v.look()
-	annotated, malformed := w.annotatedWaivers(rules, func(ref object.Ref) bool { return v.checked[ref] != nil })
+	annotated, malformed := w.annotatedWaivers(rules, func(ref object.Ref) bool { return v.checked[ref] != scopes{} })
 	r.Malformed = malformed
 	all := slices.Concat(annotated, file)
 	var held []*Waiver
@@ -76,12 +87,11 @@ func waive(r *Report, rules []Rule, file []Waiver, w *ClusterState, now time.Tim
 
 // look records the checked objects.
 func (v *waiving) look() {
-	v.checked = map[object.Ref]map[Scope]bool{}
+	v.checked = map[object.Ref]scopes{}
 	note := func(ref object.Ref, scope Scope) {
-		if v.checked[ref] == nil {
-			v.checked[ref] = map[Scope]bool{}
+		if have := v.checked[ref]; !have.has(scope) {
+			v.checked[ref] = have.with(scope)
 		}
-		v.checked[ref][scope] = true
 	}
 	for _, s := range v.report.Subjects {
 		look := func(ref object.Ref) {
@@ -173,7 +183,7 @@ func (v *waiving) idle(waiver *Waiver) string {
 	everywhere := waiver.Object == (object.Ref{})
 	asked := slices.ContainsFunc(v.report.Subjects, func(s *Subject) bool { return s.Scope == scope })
 	switch {
-	case everywhere && !asked, !everywhere && !v.checked[waiver.Object][scope] && !v.absent(waiver.Object):
+	case everywhere && !asked, !everywhere && !v.checked[waiver.Object].has(scope) && !v.absent(waiver.Object):
 		return ""
 	case !everywhere && v.absent(waiver.Object):
 		return fmt.Sprintf("there is no %s", waiver.Object)

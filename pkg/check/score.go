@@ -82,18 +82,12 @@ func scoreWeight(s Severity) float64 {
 func (s *Score) add(r *Result) {
 	gravest, waived := r.scoreWrong()
 	s.Waived += waived
-	right := map[object.Ref]bool{}
-	for _, ref := range r.Passed {
-		right[ref] = true
-	}
-	for i := range r.Findings {
-		right[r.Findings[i].Object] = true
-	}
+	decided := r.decided()
 	switch {
 	case r.Rule.Uncheckable != "":
 		s.Uncheckable++
 		return
-	case len(right) == 0:
+	case decided == 0:
 		s.Unknown++
 		return
 	}
@@ -106,7 +100,7 @@ func (s *Score) add(r *Result) {
 		s.Kept++
 	}
 	s.all += weight
-	s.got += weight - penalty/float64(len(right))
+	s.got += weight - penalty/float64(decided)
 	s.Value = int(math.Floor(100*s.got/s.all + scoreNoise))
 	if s.Kept < s.Of {
 		s.Value = min(s.Value, 99)
@@ -116,9 +110,34 @@ func (s *Score) add(r *Result) {
 // scoreNoise exceeds the rounding error of sums of binary fractions.
 const scoreNoise = 1e-6
 
+// decided returns the number of objects that passed or have a finding. Without findings no set of
+// them is made: most results have none, and the objects that passed are in order.
+func (r *Result) decided() int {
+	if len(r.Findings) == 0 {
+		n := 0
+		for i := range r.Passed {
+			if i == 0 || r.Passed[i] != r.Passed[i-1] {
+				n++
+			}
+		}
+		return n
+	}
+	objects := make(map[object.Ref]bool, len(r.Passed)+len(r.Findings))
+	for _, ref := range r.Passed {
+		objects[ref] = true
+	}
+	for i := range r.Findings {
+		objects[r.Findings[i].Object] = true
+	}
+	return len(objects)
+}
+
 // scoreWrong returns the worst severity of the findings about each object that are not waived,
 // and the number of waived ones.
 func (r *Result) scoreWrong() (gravest map[object.Ref]Severity, waived int) {
+	if len(r.Findings) == 0 {
+		return nil, 0
+	}
 	gravest = map[object.Ref]Severity{}
 	for i := range r.Findings {
 		f := &r.Findings[i]

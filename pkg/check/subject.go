@@ -140,19 +140,29 @@ type Stack struct {
 	// Ref is the reference in reports.
 	Ref   object.Ref
 	Stack *graph.Stack
+
+	// members and workloads are made once: every rule asks for them.
+	members   []object.Ref
+	workloads []*Workload
 }
 
 // Members returns the existing objects of the stack, without boundaries (nodes, classes,
 // definitions) and without objects that only created some of them, in order.
 func (s *Stack) Members() []object.Ref {
-	var out []object.Ref
-	for _, id := range s.Stack.Members() {
-		if s.World.Graph.State(id) == graph.Present && !s.Stack.Boundary(id) && !s.Stack.Provenance(id) {
-			out = append(out, s.World.Graph.Ref(id))
+	if s.members == nil {
+		for _, id := range s.Stack.Members() {
+			if s.World.Graph.State(id) == graph.Present && !s.Stack.Boundary(id) && !s.Stack.Provenance(id) {
+				s.members = append(s.members, s.World.Graph.Ref(id))
+			}
 		}
 	}
-	return out
+	return slices.Clone(s.members)
 }
 
 // Workloads returns the workloads of the stack, and its bare pods.
-func (s *Stack) Workloads() []*Workload { return s.World.WorkloadsOf(s.Members()) }
+func (s *Stack) Workloads() []*Workload {
+	if s.workloads == nil {
+		s.workloads = s.World.WorkloadsOf(s.Members())
+	}
+	return slices.Clone(s.workloads)
+}

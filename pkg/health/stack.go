@@ -67,9 +67,10 @@ func (s *Stack) Part(id graph.ID) (Part, bool) {
 
 // Stack returns the health of a stack.
 func (a *Assessment) Stack(st *graph.Stack) *Stack {
-	w := &walk{a: a, st: st, index: map[graph.ID]int{}}
-	w.s = &Stack{Counts: map[Status]int{}, index: w.index}
-	for i, id := range st.Members() {
+	members := st.Members()
+	w := &walk{a: a, st: st, index: make(map[graph.ID]int, len(members))}
+	w.s = &Stack{Counts: map[Status]int{}, index: w.index, Parts: make([]Part, 0, len(members))}
+	for i, id := range members {
 		w.index[id] = i
 		w.s.Parts = append(w.s.Parts, Part{ID: id, Own: w.healthOf(id), Depth: -1})
 	}

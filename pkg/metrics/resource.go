@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -66,7 +66,7 @@ func (a *API) Measure(ctx context.Context, r *UsageReport) error {
 // version there is, and whether anybody answers.
 func (a *API) measureNamespaces(ctx context.Context, r *UsageReport) error {
 	parts := byNamespace(r.Pods)
-	lists := make([]*metricsv1beta1.PodMetricsList, len(parts))
+	lists := make([][]podSample, len(parts))
 	errs := make([]error, len(parts))
 	lists[0], errs[0] = a.list(ctx, parts[0][0].Ref.Namespace)
 	if errs[0] != nil && !apierrors.IsForbidden(errs[0]) {
@@ -103,7 +103,7 @@ func byNamespace(pods []Pod) [][]Pod {
 
 // list requests the samples of a namespace, or of all. The first request finds the better of the
 // two versions that the server has.
-func (a *API) list(ctx context.Context, namespace string) (*metricsv1beta1.PodMetricsList, error) {
+func (a *API) list(ctx context.Context, namespace string) ([]podSample, error) {
 	versions := apiVersions[:]
 	if known := a.version.Load(); known != nil {
 		versions = []string{*known}
@@ -126,11 +126,40 @@ func (a *API) list(ctx context.Context, namespace string) (*metricsv1beta1.PodMe
 	if err != nil {
 		return nil, err
 	}
-	var list metricsv1beta1.PodMetricsList
+	var list struct {
+		Items []podSample `json:"items"`
+	}
 	if err := json.Unmarshal(body, &list); err != nil {
 		return nil, fmt.Errorf("%w: %w", errUnreadable, err)
 	}
-	return &list, nil
+	return list.Items, nil
+}
+
+// podSample is what is read of a PodMetrics. The API has no pages: one list may hold the samples
+// of every pod of the cluster.
+type podSample struct {
+	Metadata struct {
+		Namespace string `json:"namespace"`
+		Name      string `json:"name"`
+	} `json:"metadata"`
+	Timestamp  metav1.Time       `json:"timestamp"`
+	Containers []containerSample `json:"containers"`
+}
+
+type containerSample struct {
+	Name  string `json:"name"`
+	Usage struct {
+		CPU    *resource.Quantity `json:"cpu"`
+		Memory *resource.Quantity `json:"memory"`
+	} `json:"usage"`
+}
+
+// usage is that of CPU or memory; nil if it is unknown.
+func (c *containerSample) usage(res Resource) *resource.Quantity {
+	if res == CPU {
+		return c.Usage.CPU
+	}
+	return c.Usage.Memory
 }
 
 // refuse notes why pods are not measured.
@@ -160,10 +189,10 @@ func (a *API) refuse(ctx context.Context, r *UsageReport, about string, pods []P
 }
 
 // fill takes over the samples of pods.
-func (a *API) fill(r *UsageReport, pods []Pod, list *metricsv1beta1.PodMetricsList) {
-	samples := make(map[object.Ref]*metricsv1beta1.PodMetrics, len(list.Items))
-	for i := range list.Items {
-		samples[podRef(list.Items[i].Namespace, list.Items[i].Name)] = &list.Items[i]
+func (a *API) fill(r *UsageReport, pods []Pod, list []podSample) {
+	samples := make(map[object.Ref]*podSample, len(list))
+	for i := range list {
+		samples[podRef(list[i].Metadata.Namespace, list[i].Metadata.Name)] = &list[i]
 	}
 	for i := range pods {
 		p := &pods[i]
@@ -193,17 +222,17 @@ func missing(p *Pod, at time.Time) string {
 
 // sample takes over what containers use. A sum of which a part is missing is unknown
 // .
-func (p *Pod) sample(containers []metricsv1beta1.ContainerMetrics) {
+func (p *Pod) sample(containers []containerSample) {
 	for _, res := range []Resource{CPU, Memory} {
 		var sum decimal.Decimal
 		known := len(containers) > 0
 		for i := range containers {
-			q, ok := containers[i].Usage[corev1.ResourceName(res)]
-			if !ok || q.Sign() < 0 {
+			q := containers[i].usage(res)
+			if q == nil || q.Sign() < 0 {
 				known = false
 				continue
 			}
-			used := exactly(q)
+			used := exactly(*q)
 			sum = sum.Add(used)
 			if c := p.container(containers[i].Name); c != nil {
 				c.use(res, used)

@@ -35,6 +35,9 @@ func PlainNumbers(text []byte) []byte {
 			i = end - 1
 		}
 	}
+	if done == 0 {
+		return text
+	}
 	return append(out, text[done:]...)
 }
 

@@ -93,10 +93,12 @@ func keepsReplicasApart(spec *corev1.PodSpec, own map[string]string) bool {
 
 // nodes checks the actual nodes of pods.
 func nodes(s *check.Stack, r *check.Result) {
-	nodes := check.All[*corev1.Node](s.World.Facts, "", "Node")
-	zone := map[string]string{}
-	for _, n := range nodes {
-		zone[n.Name] = n.Labels[corev1.LabelTopologyZone]
+	zone := func(p *corev1.Pod) string {
+		n, ok := check.Of[*corev1.Node](s.World.Facts, object.Ref{Kind: "Node", Name: p.Spec.NodeName})
+		if !ok {
+			return ""
+		}
+		return n.Labels[corev1.LabelTopologyZone]
 	}
 	for _, c := range s.World.ReplicaGroups(s.ManagedWorkloads()) {
 		placed := placed(c)
@@ -104,12 +106,12 @@ func nodes(s *check.Stack, r *check.Result) {
 			continue
 		}
 		on := distinct(placed, func(p *corev1.Pod) string { return p.Spec.NodeName })
-		in := distinct(placed, func(p *corev1.Pod) string { return zone[p.Spec.NodeName] })
+		in := distinct(placed, zone)
 		if len(on) > 1 && (len(in) > 1 || in[0] == "") {
 			r.Pass(c.Ref)
 			continue
 		}
-		open := slices.DeleteFunc(slices.Clone(nodes), func(n *corev1.Node) bool {
+		open := slices.DeleteFunc(check.All[*corev1.Node](s.World.Facts, "", "Node"), func(n *corev1.Node) bool {
 			return !slices.ContainsFunc(placed, func(p *corev1.Pod) bool { return s.World.NodeTakes(n, p) })
 		})
 		switch {

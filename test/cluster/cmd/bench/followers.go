@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -31,9 +32,9 @@ func (b *bench) followers(ctx context.Context, objects int) error {
 	for _, f := range []struct {
 		name string
 		args []string
-		open func(context.Context, io.Reader) error
+		open func(ctx context.Context, out, messages io.Reader) error
 	}{
-		{"stacks -A --watch", []string{"stacks", "-A", "--watch"}, drain},
+		{"health -A --watch", []string{"health", "-A", "--watch"}, drain},
 		{"ui -A", []string{"ui", "-A", "-o", "json"}, openPage},
 	} {
 		if !strings.Contains(f.name, b.only) {
@@ -50,11 +51,16 @@ func (b *bench) followers(ctx context.Context, objects int) error {
 }
 
 // follow returns the CPU seconds of the first result and of an event, and the peak in MB.
-func (b *bench) follow(ctx context.Context, args []string, open func(context.Context, io.Reader) error) (first, event, peak float64, err error) {
+func (b *bench) follow(ctx context.Context, args []string, open func(ctx context.Context, out, messages io.Reader) error) (first, event, peak float64, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	cmd := exec.CommandContext(ctx, b.programs.sysop, args...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+b.cluster.Kubeconfig, "KUBECACHEDIR="+b.dir+"/cache", "HOME="+b.dir)
 	out, err := cmd.StdoutPipe()
+	if err != nil {
+		cancel()
+		return 0, 0, 0, err
+	}
+	messages, err := cmd.StderrPipe()
 	if err != nil {
 		cancel()
 		return 0, 0, 0, err
@@ -71,7 +77,7 @@ func (b *bench) follow(ctx context.Context, args []string, open func(context.Con
 	if err != nil {
 		return 0, 0, 0, err
 	}
-	if err := open(ctx, out); err != nil {
+	if err := open(ctx, out, messages); err != nil {
 		return 0, 0, 0, err
 	}
 	if first, err = settled(ctx, id.PID); err != nil {
@@ -120,6 +126,9 @@ func cpuSeconds(pid int) (float64, error) {
 	}
 	var user, system float64
 	fields := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
+	if fields[0] == "Z" {
+		return 0, errors.New("the program ended")
+	}
 	if _, err := fmt.Sscan(fields[11]+" "+fields[12], &user, &system); err != nil {
 		return 0, err
 	}
@@ -142,14 +151,22 @@ func (b *bench) change(ctx context.Context, i int) error {
 	return err
 }
 
-func drain(_ context.Context, out io.Reader) error {
+// drain waits for the first result, which a message sums up, and drops what comes.
+func drain(_ context.Context, out, messages io.Reader) error {
 	go func() { _, _ = io.Copy(io.Discard, out) }()
+	lines := bufio.NewReader(messages)
+	text, err := lines.ReadString('\n')
+	if err != nil {
+		return fmt.Errorf("wait for the first result: %w: %s", err, text)
+	}
+	go func() { _, _ = io.Copy(os.Stderr, lines) }()
 	return nil
 }
 
 // openPage does what the page does: it changes the token of the address for a session, and
 // reads the stream.
-func openPage(ctx context.Context, out io.Reader) error {
+func openPage(ctx context.Context, out, messages io.Reader) error {
+	go func() { _, _ = io.Copy(os.Stderr, messages) }()
 	line, err := bufio.NewReader(out).ReadString('}')
 	if err != nil {
 		return fmt.Errorf("read the address: %w", err)
@@ -186,6 +203,7 @@ func request(ctx context.Context, method, base, path, body, bearer string) (io.R
 		return nil, err
 	}
 	r.Header.Set("Origin", base)
+	r.Header.Set("X-Sysop", "1")
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
 	}

@@ -33,12 +33,13 @@ func main() {
 	against := flag.String("against", "", "another `binary` of the plugin, to measure beside")
 	only := flag.String("only", "", "measure the questions whose name contains this `text`")
 	namespaces := flag.Int("namespaces", 20, "number of `namespaces` the objects are spread over")
-	days := flag.Int("days", 30, "length of the history of windows, in `days`; 0 for none")
+	days := flag.Int("days", 10, "length of the history of windows, in `days`; 0 for none")
 	nodes := flag.Int("nodes", 250, "number of `nodes` the pods are bound to")
+	keep := flag.Bool("keep", false, "keep the cluster after the questions, until an interrupt, to profile on it")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, options{*runs, *sizes, *definitions, *instances, *against, *only, *namespaces, *nodes, *days}); err != nil {
+	if err := run(ctx, options{*runs, *sizes, *definitions, *instances, *against, *only, *namespaces, *nodes, *days, *keep}); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		stop()
 		os.Exit(1)
@@ -55,6 +56,7 @@ type options struct {
 	namespaces  int
 	nodes       int
 	days        int
+	keep        bool
 }
 
 func run(ctx context.Context, o options) error {
@@ -92,7 +94,12 @@ func run(ctx context.Context, o options) error {
 	if err := b.windows(ctx); err != nil || strings.HasPrefix(o.only, windowTag) {
 		return err
 	}
-	return b.measure(ctx, want, o)
+	if err := b.measure(ctx, want, o); err != nil || !o.keep {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "the cluster stays until an interrupt: KUBECONFIG=%s\n", c.Kubeconfig)
+	<-ctx.Done()
+	return nil
 }
 
 type programs struct{ sysop, floor, usage string }
