@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -100,7 +98,7 @@ func (o *catalogListOptions) run(ctx context.Context, query string) error {
 		}
 		rows = append(rows, view.CatalogRow{Entry: m.Entry, Origin: m.Origin, Matched: m.Matched})
 	}
-	cats.tell(o.common)
+	o.notes(cats.Notes)
 	if err := o.write(view.Catalog(rows)); err != nil {
 		return err
 	}
@@ -108,13 +106,6 @@ func (o *catalogListOptions) run(ctx context.Context, query string) error {
 		fmt.Fprintf(o.env.ErrOut, "no operator has %s\n", safe(fmt.Sprintf("%q", query)))
 	}
 	return nil
-}
-
-// tell reports the warnings of the fetched catalogues.
-func (a *catalogues) tell(c *common) {
-	for _, n := range a.notes {
-		fmt.Fprintf(c.env.ErrOut, "note: %s\n", safe(n))
-	}
 }
 
 type catalogShowOptions struct {
@@ -158,17 +149,17 @@ func (o *catalogShowOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	e, ok := cats.Find(targets[0].name)
+	e, ok := cats.Find(targets[0].Name)
 	if !ok {
-		return hint.With(errors.New(cats.Unknown(targets[0].name)), "kubectl sysop catalog search finds one by its kinds")
+		return hint.With(errors.New(cats.Unknown(targets[0].Name)), "kubectl sysop catalog search finds one by its kinds")
 	}
 	v, _ := e.Latest()
-	if at := targets[0].version; at != "" {
+	if at := targets[0].Version; at != "" {
 		if v, ok = e.Version(at); !ok {
 			return hint.With(fmt.Errorf("the catalog has no version %s of %s", at, e.Name), "kubectl sysop catalog list -o wide shows the versions")
 		}
 	}
-	cats.tell(o.common)
+	o.notes(cats.Notes)
 	return o.write(view.CatalogEntry(view.CatalogRow{Entry: e, Origin: cats.Origin(e.Name)}, v))
 }
 
@@ -237,7 +228,7 @@ func (o *catalogValidateOptions) run(ctx context.Context, args []string) error {
 	entries := len(cats.Entries())
 	var problems, warnings []string
 	if len(args) == 1 {
-		files, err := cats.filesOf(ctx, args[0])
+		files, err := cats.Files(ctx, args[0])
 		if err != nil {
 			return err
 		}
@@ -271,7 +262,7 @@ func (o *catalogValidateOptions) run(ctx context.Context, args []string) error {
 	for _, w := range warnings {
 		fmt.Fprintf(o.env.ErrOut, "warning: %s\n", safe(w))
 	}
-	cats.tell(o.common)
+	o.notes(cats.Notes)
 	if err := o.write(view.CatalogProblems(entries, problems)); err != nil {
 		return err
 	}
@@ -289,21 +280,4 @@ func pluralEntries(n int) string {
 		return "1 entry"
 	}
 	return fmt.Sprintf("%d entries", n)
-}
-
-// filesOf reads the files of a catalogue: a directory as it is, anything else unpacked.
-func (a *catalogues) filesOf(ctx context.Context, address string) (fs.FS, error) {
-	f, err := fetch.New(a.options)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := os.Stat(address); err != nil && !isAddress(address) {
-		return nil, fmt.Errorf("read the catalog: %w", err)
-	}
-	files, artifact, err := f.Catalogue(ctx, address)
-	if err != nil {
-		return nil, err
-	}
-	a.notes = append(a.notes, artifact.Notes...)
-	return files, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/catalogs"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -47,10 +48,8 @@ func (o *catalogueOptions) completeEntries(c *common, wanted func(catalog.Entry)
 func (o *catalogueOptions) knownEntries(ctx context.Context, c *common) []catalog.Entry {
 	local := *o
 	local.offline = true
-	quiet := *c
-	quiet.env.ErrOut = discard{}
-	leave := func(catalogueSource, error) error { return nil } // The others are offered all the same.
-	if cats, err := local.loadBut(ctx, &quiet, leave); err == nil {
+	skip := func(catalogs.Source, error) error { return nil } // The others are offered all the same.
+	if cats, err := catalogs.Load(ctx, local.read(c), skip); err == nil {
 		return cats.Entries()
 	}
 	return catalog.All()
@@ -133,9 +132,6 @@ func installations(ctx context.Context, w *completionSource) []string {
 			out = append(out, name)
 		}
 	}
-	return distinctTexts(out)
+	slices.Sort(out)
+	return slices.Compact(out)
 }
-
-type discard struct{}
-
-func (discard) Write(p []byte) (int, error) { return len(p), nil }

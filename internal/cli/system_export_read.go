@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/catalogs"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -273,21 +274,9 @@ func (x *systemExport) operators(ctx context.Context, p *parts, out *system.Expo
 
 // versions are those of the operators that were installed with us. Who may not look does
 // without.
-func (x *systemExport) versions(ctx context.Context, cats *catalogues) (map[string]string, error) {
-	out := map[string]string{}
+func (x *systemExport) versions(ctx context.Context, cats *catalogs.Catalogs) (map[string]string, error) {
 	if x.session.Snapshot {
-		return out, nil
+		return nil, nil
 	}
-	c, err := x.o.installCluster(ctx)
-	if err != nil {
-		return nil, err
-	}
-	found, err := c.installed(ctx, believed{cats: cats, given: c.namespace}, []string{c.namespace})
-	if err != nil && !apierrors.IsForbidden(err) {
-		return nil, err
-	}
-	for name, current := range found.there {
-		out[name] = current.version
-	}
-	return out, nil
+	return x.o.installedVersions(ctx, cats)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/catalogs"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -95,7 +96,7 @@ func (o *systemValidateOptions) run(ctx context.Context, files []string) error {
 
 // check finds all that is wrong with one manifest. The error says that a cluster could not
 // be asked; a file that cannot be read is a problem of its first line.
-func (o *systemValidateOptions) check(ctx context.Context, cats *catalogues, file string) (view.SystemCheckedDocument, error) {
+func (o *systemValidateOptions) check(ctx context.Context, cats *catalogs.Catalogs, file string) (view.SystemCheckedDocument, error) {
 	doc := view.SystemCheckedDocument{File: systemName(file), Apps: []string{}, Problems: []strict.Problem{}}
 	sys, problems, err := o.parseSystem(ctx, file)
 	switch {
@@ -125,7 +126,7 @@ func (o *systemValidateOptions) check(ctx context.Context, cats *catalogues, fil
 }
 
 // unknownOperators tells the operators that no catalogue has.
-func unknownOperators(cats *catalogues, sys *system.System) []strict.Problem {
+func unknownOperators(cats *catalogs.Catalogs, sys *system.System) []strict.Problem {
 	var problems []strict.Problem
 	check := func(line int, owner, name string) {
 		if _, known := cats.Find(name); name != "" && !known {

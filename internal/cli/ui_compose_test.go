@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/catalogs"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
@@ -191,7 +192,7 @@ func TestComposeFurtherCatalogues(t *testing.T) {
 		t.Error("what --catalog has is not offered")
 	}
 	o.env.Getenv = func(name string) string {
-		if name == configVariable {
+		if name == catalogs.SettingsVariable {
 			return settings
 		}
 		return ""

@@ -219,9 +219,3 @@ func (c *ClusterObjects) resourceFor(kind schema.GroupKind, version, namespace, 
 	}
 	return r.Namespace(namespace), nil
 }
-
-// refOf returns the reference of an object.
-func refOf(o *unstructured.Unstructured) object.Ref {
-	gvk := o.GroupVersionKind()
-	return object.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}
-}

@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
@@ -120,10 +121,10 @@ func (a *act) record(v *v1.Release) (Record, error) {
 	}
 	for _, o := range objects {
 		if strings.TrimSpace(strings.ToLower(o.GetAnnotations()[policyAnnotation])) == "keep" {
-			out.Kept = append(out.Kept, refOf(o))
+			out.Kept = append(out.Kept, object.RefOf(o))
 			continue
 		}
-		out.Objects = append(out.Objects, refOf(o))
+		out.Objects = append(out.Objects, object.RefOf(o))
 	}
 	for _, h := range v.Hooks {
 		objects, err := a.objectsOf(h.Manifest, v.Namespace)
@@ -131,7 +132,7 @@ func (a *act) record(v *v1.Release) (Record, error) {
 			return out, fmt.Errorf("hook %s: %w", h.Path, err)
 		}
 		for _, o := range objects {
-			hook := HookObject{Object: refOf(o)}
+			hook := HookObject{Object: object.RefOf(o)}
 			for _, e := range h.Events {
 				hook.Events = append(hook.Events, string(e))
 			}

@@ -134,11 +134,11 @@ func (l *recoveryLosses) claimsOfSet(ctx context.Context, set *unstructured.Unst
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("list the claims of %s: %w", refOf(set), err)
+		return fmt.Errorf("list the claims of %s: %w", object.RefOf(set), err)
 	}
 	for _, claim := range all {
 		if goesWith(claim, set) && !s.existed(claim, set) {
-			l.found[refOf(claim)] = true
+			l.found[object.RefOf(claim)] = true
 		}
 	}
 	return nil
@@ -160,8 +160,8 @@ func (l *recoveryLosses) namespace(ctx context.Context, name string) error {
 	for i := range list {
 		o := &list[i]
 		kind, _ := l.kinds.Kind(o.GroupVersionKind().GroupKind())
-		if o.GetDeletionTimestamp() == nil && (refOf(o).GroupKind() == claimKind || kind.Custom && takenUp(o)) {
-			l.found[refOf(o)] = true
+		if o.GetDeletionTimestamp() == nil && (object.RefOf(o).GroupKind() == claimKind || kind.Custom && takenUp(o)) {
+			l.found[object.RefOf(o)] = true
 		}
 	}
 	return nil

@@ -193,7 +193,7 @@ func (x *run) foreign(list []unstructured.Unstructured) (out []object.Ref) {
 		if o.GetDeletionTimestamp() != nil || len(o.GetOwnerReferences()) > 0 || x.ours(o) {
 			continue
 		}
-		out = append(out, refOf(o))
+		out = append(out, object.RefOf(o))
 	}
 	slices.SortFunc(out, object.Compare)
 	return out

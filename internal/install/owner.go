@@ -165,7 +165,7 @@ func (m *planner) ownObjects(p *Part) {
 	}
 	hooks := m.hooksBefore(p)
 	for _, u := range rendered(p).Objects {
-		ref := refOf(u)
+		ref := object.RefOf(u)
 		live, found := m.state.Objects[ref]
 		if !found || ref.Name == "" {
 			continue
@@ -175,7 +175,7 @@ func (m *planner) ownObjects(p *Part) {
 		}
 	}
 	for _, h := range rendered(p).Hooks {
-		ref := refOf(h.Object)
+		ref := object.RefOf(h.Object)
 		live, found := m.state.Objects[ref]
 		if !found || ref.Name == "" {
 			continue
@@ -202,7 +202,7 @@ func (m *planner) hooksBefore(p *Part) map[object.Ref]bool {
 
 // placed returns the reference of an object of a manifest, which may omit the namespace.
 func (m *planner) placed(u *unstructured.Unstructured, namespace string) object.Ref {
-	ref := refOf(u)
+	ref := object.RefOf(u)
 	if r, known := m.kinds.Kind(ref.GroupKind()); known {
 		switch {
 		case !r.Namespaced:

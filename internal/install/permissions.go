@@ -230,10 +230,10 @@ func (r *rightsOfRun) release(s *Step) {
 	}
 	// Undo recreates removed objects, which takes the same permissions.
 	for _, u := range objects {
-		r.object(refOf(u), s.Namespace, "create", "delete", "get", "patch", "update")
+		r.object(object.RefOf(u), s.Namespace, "create", "delete", "get", "patch", "update")
 	}
 	for _, u := range hooks {
-		r.object(refOf(u), s.Namespace, "create", "delete", "get", "patch", "list", "watch")
+		r.object(object.RefOf(u), s.Namespace, "create", "delete", "get", "patch", "list", "watch")
 	}
 }
 

@@ -53,7 +53,7 @@ func (m *planner) claimsWith(set *unstructured.Unstructured, ref object.Ref) []o
 	var out []object.Ref
 	for _, claim := range m.claimsIn(ref) {
 		if goesWith(claim, set) || live != nil && goesWith(claim, live) {
-			out = append(out, refOf(claim))
+			out = append(out, object.RefOf(claim))
 		}
 	}
 	return out
@@ -81,7 +81,7 @@ func (m *planner) claimsScaled(was, wanted *unstructured.Unstructured, ref objec
 	var out []object.Ref
 	for _, claim := range m.claimsIn(ref) {
 		if n, named := ordinalOf(claim.GetName(), prefixes); named && has.has(n) && !keeps.has(n) {
-			out = append(out, refOf(claim))
+			out = append(out, object.RefOf(claim))
 		}
 	}
 	return out

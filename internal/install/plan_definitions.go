@@ -16,7 +16,7 @@ import (
 func (m *planner) definitions(p *Part) {
 	step := Step{ID: "definitions/" + p.Name, Kind: ApplyDefinitions, Part: p.Name, Version: p.Version}
 	for _, want := range rendered(p).Definitions {
-		ref := refOf(want)
+		ref := object.RefOf(want)
 		if other, found := m.made[ref]; found {
 			m.shared(p, other, want)
 			continue
@@ -48,7 +48,7 @@ func (m *planner) shared(p *Part, other string, want *unstructured.Unstructured)
 		for _, u := range rendered(o).Definitions {
 			if u.GetName() == want.GetName() && !crd.Same(u, want) {
 				m.refuse(Refusal{
-					Topic: "definitions", Part: p.Name, Object: refOf(want),
+					Topic: "definitions", Part: p.Name, Object: object.RefOf(want),
 					Message: fmt.Sprintf("%s and %s both provide %s, with different content", other, p.Name, want.GetName()), Hint: "install one of them without its CRDs, by its values",
 				})
 			}
@@ -69,7 +69,7 @@ func (m *planner) changes(p *Part, live, want *unstructured.Unstructured) bool {
 	k, foreign := m.definitionManager(p, live)
 	if live.GetDeletionTimestamp() != nil {
 		m.refuse(Refusal{
-			Topic: "definitions", Part: p.Name, Object: refOf(live), Message: fmt.Sprintf("CRD %s is being deleted", live.GetName()),
+			Topic: "definitions", Part: p.Name, Object: object.RefOf(live), Message: fmt.Sprintf("CRD %s is being deleted", live.GetName()),
 			Hint: "wait until it is gone; it stays while finalizers hold its custom resources",
 		})
 	}
@@ -85,7 +85,7 @@ func (m *planner) changes(p *Part, live, want *unstructured.Unstructured) bool {
 	case foreign && !m.options.TakeOwnership:
 		m.already(p, live, k)
 	case foreign:
-		m.take(p, refOf(live), k)
+		m.take(p, object.RefOf(live), k)
 	}
 	if !same {
 		m.safe(p, live, want)
@@ -117,7 +117,7 @@ func (m *planner) definitionManager(p *Part, live *unstructured.Unstructured) (M
 // already refuses to replace a definition of another manager.
 func (m *planner) already(p *Part, live *unstructured.Unstructured, k Manager) {
 	m.refuse(Refusal{
-		Topic: "ownership", Part: p.Name, Object: refOf(live),
+		Topic: "ownership", Part: p.Name, Object: object.RefOf(live),
 		Message: fmt.Sprintf("%s is already installed: CRD %s is managed by %s", p.Name, live.GetName(), k),
 		Hint:    "skip it, since what needs it can use the existing one; or take it over with --take-ownership",
 	})
@@ -176,7 +176,7 @@ func nonNil(m map[string]string) map[string]string {
 func refsOf(us []*unstructured.Unstructured) []object.Ref {
 	out := make([]object.Ref, 0, len(us))
 	for _, u := range us {
-		out = append(out, refOf(u))
+		out = append(out, object.RefOf(u))
 	}
 	return sortRefs(out)
 }

@@ -225,7 +225,7 @@ func TestMakeOwnership(t *testing.T) {
 			s.Namespaces["shop"] = "Active"
 			live := planDeployment(t, "shop", "web", "old:1")
 			c.marks(live)
-			s.Objects[refOf(live)] = live
+			s.Objects[object.RefOf(live)] = live
 			p := NewPlan(Install, shopSystem, shopParts(t), s, planOptions)
 			wantRefusal(t, p, "ownership", append(c.say, "Deployment.apps/shop/web")...)
 			if !slices.Contains(stepIDs(p), "release/shop/web") {
@@ -275,12 +275,12 @@ func TestMakeHooks(t *testing.T) {
 	s.Namespaces["shop"] = "Active"
 	foreign := job.DeepCopy()
 	foreign.SetAnnotations(nil)
-	s.Objects[refOf(job)] = foreign
+	s.Objects[object.RefOf(job)] = foreign
 	wantRefusal(t, NewPlan(Install, shopSystem, parts(), s, planOptions), "ownership", "Job.batch/shop/migrate")
 
 	s = emptyState()
 	s = doPlan(t, s, NewPlan(Install, shopSystem, parts(), s, planOptions))
-	s.Objects[refOf(job)] = job // Helm leaves hooks behind, without the marks of a release
+	s.Objects[object.RefOf(job)] = job // Helm leaves hooks behind, without the marks of a release
 	wantSteps(t, NewPlan(Install, shopSystem, parts(), s, planOptions))
 }
 

@@ -106,7 +106,7 @@ func shopParts(t *testing.T) []*Part {
 	db := planPart("db", "shop", "0.1.0", chart.Rendered{Objects: []*unstructured.Unstructured{planCustom(t, "Cluster", "pg.example.com", "shop", "db")}})
 	web := planPart("web", "shop", "0.1.0", chart.Rendered{Objects: []*unstructured.Unstructured{planDeployment(t, "shop", "web", "web:1"), planCustom(t, "Certificate", "cert.example.com", "shop", "web")}})
 	db.App, web.App = true, true
-	web.Connections = []Connection{{Name: "db", From: refOf(db.Rendered.Objects[0]), Path: "status.host", To: refOf(web.Rendered.Objects[0]), Field: `metadata.annotations["db"]`}}
+	web.Connections = []Connection{{Name: "db", From: object.RefOf(db.Rendered.Objects[0]), Path: "status.host", To: object.RefOf(web.Rendered.Objects[0]), Field: `metadata.annotations["db"]`}}
 	pg := operatorPart(t, "pg", "Cluster", "pg.example.com")
 	pg.Needs = []string{"cert"}
 	return []*Part{web, db, pg, operatorPart(t, "cert", "Certificate", "cert.example.com")}
@@ -191,13 +191,13 @@ func (s *State) part(t *testing.T, p *Plan, step Step) *Part {
 func (s *State) without(ref object.Ref) {
 	delete(s.Objects, ref)
 	for n, c := range s.Custom {
-		c.Objects = slices.DeleteFunc(slices.Clone(c.Objects), func(u *unstructured.Unstructured) bool { return refOf(u) == ref })
+		c.Objects = slices.DeleteFunc(slices.Clone(c.Objects), func(u *unstructured.Unstructured) bool { return object.RefOf(u) == ref })
 		s.Custom[n] = c
 	}
 }
 
 func (s *State) with(u *unstructured.Unstructured) {
-	s.Objects[refOf(u)] = u
+	s.Objects[object.RefOf(u)] = u
 	for n, d := range s.Definitions {
 		if kindOf(d) == u.GroupVersionKind().GroupKind() {
 			c := s.Custom[n]
@@ -211,7 +211,7 @@ func takeRelease(s *State, step Step) {
 	r := s.release(step.Namespace, step.Release)
 	if c := r.Current(); c != nil {
 		for _, u := range c.Objects {
-			s.without(refOf(u))
+			s.without(object.RefOf(u))
 		}
 	}
 	s.Releases = slices.DeleteFunc(s.Releases, func(r LiveRelease) bool { return r.Name == step.Release && r.Namespace == step.Namespace })
@@ -226,7 +226,7 @@ func putRelease(p *Part, s *State, plan *Plan) {
 		live.Revision++
 		if c := old.Current(); c != nil {
 			for _, u := range c.Objects {
-				s.without(refOf(u))
+				s.without(object.RefOf(u))
 			}
 		}
 	}

@@ -18,7 +18,7 @@ func away(f *fakeCluster, of Installation) *Plan {
 	if list := f.records[name]; len(list) > 0 && list[len(list)-1].Status != Uninstalled {
 		p.Steps = append(p.Steps, Step{ID: "remove/apps/a", Kind: RemoveRelease, Part: "a", Release: "a", Namespace: "apps", Was: 1})
 	}
-	if made := refOf(definition("Made", 1)); f.objects[made] != nil {
+	if made := object.RefOf(definition("Made", 1)); f.objects[made] != nil {
 		p.Steps = append(p.Steps, Step{ID: "delete-definitions/a", Kind: DeleteDefinitions, Part: "a", Objects: []object.Ref{made}})
 	}
 	return p
@@ -69,7 +69,7 @@ func TestUninstallContinues(t *testing.T) {
 				t.Fatalf("%s %d: %+v, %v", what, at, rep, err)
 			}
 			j, err := f.Load(t.Context())
-			if err != nil || j.Run != nil || len(f.records[ReleaseName{"a", "apps"}]) > 0 || f.objects[refOf(definition("Made", 1))] != nil {
+			if err != nil || j.Run != nil || len(f.records[ReleaseName{"a", "apps"}]) > 0 || f.objects[object.RefOf(definition("Made", 1))] != nil {
 				t.Errorf("%s %d: records %v, objects %v, %v", what, at, f.records, f.sorted(), err)
 			}
 			if last := j.Runs[len(j.Runs)-1]; last.Action != Uninstall || last.Result != ResultDone {

@@ -134,9 +134,9 @@ func (x *run) deleteUnused(ctx context.Context, d *unstructured.Unstructured) (r
 		return "", fmt.Errorf("list the objects of %s: %w", d.GetName(), err)
 	}
 	if len(list) > 0 {
-		return fmt.Sprintf("%d objects of it exist, such as %s: deleting it would delete them", len(list), refOf(&list[0])), nil
+		return fmt.Sprintf("%d objects of it exist, such as %s: deleting it would delete them", len(list), object.RefOf(&list[0])), nil
 	}
-	err = x.Objects.Delete(ctx, refOf(d), Precondition{UID: string(d.GetUID()), ResourceVersion: d.GetResourceVersion()})
+	err = x.Objects.Delete(ctx, object.RefOf(d), Precondition{UID: string(d.GetUID()), ResourceVersion: d.GetResourceVersion()})
 	if apierrors.IsNotFound(err) {
 		return "", nil
 	}
@@ -144,7 +144,7 @@ func (x *run) deleteUnused(ctx context.Context, d *unstructured.Unstructured) (r
 		return "it was changed just now", nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("delete %s: %w", refOf(d), err)
+		return "", fmt.Errorf("delete %s: %w", object.RefOf(d), err)
 	}
 	return "", nil
 }
@@ -154,7 +154,7 @@ func (x *run) deleteUnused(ctx context.Context, d *unstructured.Unstructured) (r
 func (x *run) deleteDropped(ctx context.Context, dropped []*unstructured.Unstructured, timeout time.Duration) error {
 	refs := make([]object.Ref, 0, len(dropped))
 	for _, o := range dropped {
-		ref := refOf(o)
+		ref := object.RefOf(o)
 		err := x.Objects.Delete(ctx, ref, Precondition{UID: string(o.GetUID())})
 		switch {
 		case apierrors.IsNotFound(err), apierrors.IsConflict(err):

@@ -115,7 +115,7 @@ func (f *fakeCluster) sorted() []object.Ref {
 // put stores an object as an API server does.
 func (f *fakeCluster) put(o *unstructured.Unstructured, manager string) *unstructured.Unstructured {
 	o = o.DeepCopy()
-	ref := refOf(o)
+	ref := object.RefOf(o)
 	o.SetResourceVersion(f.tick())
 	was, ok := f.objects[ref]
 	if !ok {
@@ -147,7 +147,7 @@ func (f *fakeCluster) Create(ctx context.Context, o *unstructured.Unstructured) 
 		return nil, context.Cause(ctx)
 	}
 	return out, f.write(func() error {
-		ref := refOf(o)
+		ref := object.RefOf(o)
 		if _, ok := f.objects[ref]; ok {
 			return apierrors.NewAlreadyExists(schema.GroupResource{Resource: ref.Kind}, ref.Name)
 		}
@@ -161,8 +161,8 @@ func (f *fakeCluster) Apply(ctx context.Context, o *unstructured.Unstructured, _
 		return nil, context.Cause(ctx)
 	}
 	return out, f.write(func() error {
-		if is, ok := f.objects[refOf(o)]; ok && o.GetResourceVersion() != is.GetResourceVersion() {
-			return conflict(refOf(o))
+		if is, ok := f.objects[object.RefOf(o)]; ok && o.GetResourceVersion() != is.GetResourceVersion() {
+			return conflict(object.RefOf(o))
 		}
 		out = f.put(o, FieldManager)
 		return nil
@@ -174,12 +174,12 @@ func (f *fakeCluster) Replace(ctx context.Context, o *unstructured.Unstructured)
 		return nil, context.Cause(ctx)
 	}
 	return out, f.write(func() error {
-		is, ok := f.objects[refOf(o)]
+		is, ok := f.objects[object.RefOf(o)]
 		if !ok {
-			return notFound(refOf(o))
+			return notFound(object.RefOf(o))
 		}
 		if is.GetResourceVersion() != o.GetResourceVersion() {
-			return conflict(refOf(o))
+			return conflict(object.RefOf(o))
 		}
 		out = f.put(o, FieldManager)
 		return nil
@@ -296,8 +296,8 @@ func (f *fakeCluster) Remove(_ context.Context, j *Journal) error {
 }
 
 func (f *fakeCluster) SaveBefore(_ context.Context, run string, o *unstructured.Unstructured) (BeforeImage, error) {
-	key := run + " " + refOf(o).String()
-	b := BeforeImage{Object: refOf(o), StoredIn: key}
+	key := run + " " + object.RefOf(o).String()
+	b := BeforeImage{Object: object.RefOf(o), StoredIn: key}
 	err := f.write(func() error {
 		if _, ok := f.kept[key]; !ok {
 			f.kept[key] = o.DeepCopy()
@@ -377,10 +377,10 @@ func (h fakeHelm) begin(ctx context.Context, r Record, bodies []*unstructured.Un
 	return h.f.write(func() error {
 		for _, o := range bodies {
 			if o.GetAnnotations()[policyAnnotation] == "keep" {
-				r.Kept = append(r.Kept, refOf(o))
+				r.Kept = append(r.Kept, object.RefOf(o))
 				continue
 			}
-			r.Objects = append(r.Objects, refOf(o))
+			r.Objects = append(r.Objects, object.RefOf(o))
 		}
 		h.f.bodies[key(r.Release, r.Revision)] = bodies
 		h.f.records[r.Release] = append(h.f.records[r.Release], r)
@@ -392,14 +392,14 @@ func (h fakeHelm) begin(ctx context.Context, r Record, bodies []*unstructured.Un
 func (h fakeHelm) bring(ctx context.Context, n ReleaseName, was, is []*unstructured.Unstructured) error {
 	wanted := map[object.Ref]bool{}
 	for _, o := range is {
-		wanted[refOf(o)] = true
+		wanted[object.RefOf(o)] = true
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		o = o.DeepCopy()
 		annotate(o, releaseNameAnnotation, n.Name)
 		annotate(o, releaseNamespaceAnnotation, n.Namespace)
-		if now, ok := h.f.objects[refOf(o)]; ok && sameContent(now, o) {
+		if now, ok := h.f.objects[object.RefOf(o)]; ok && sameContent(now, o) {
 			continue
 		}
 		if err := h.f.write(func() error { h.f.put(o, "helm"); return nil }); err != nil {
@@ -407,14 +407,14 @@ func (h fakeHelm) bring(ctx context.Context, n ReleaseName, was, is []*unstructu
 		}
 	}
 	for _, o := range was {
-		is, ok := h.f.objects[refOf(o)]
-		if wanted[refOf(o)] || !ok || is.GetAnnotations()[policyAnnotation] == "keep" {
+		is, ok := h.f.objects[object.RefOf(o)]
+		if wanted[object.RefOf(o)] || !ok || is.GetAnnotations()[policyAnnotation] == "keep" {
 			continue
 		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if err := h.f.write(func() error { h.f.drop(refOf(o)); return nil }); err != nil {
+		if err := h.f.write(func() error { h.f.drop(object.RefOf(o)); return nil }); err != nil {
 			return err
 		}
 	}
@@ -436,7 +436,7 @@ func (h fakeHelm) runHooks(ctx context.Context, c *chart.Chart) error {
 func (h fakeHelm) change(ctx context.Context, c ReleaseSpec, from *Record, revision, rollbackOf int, bodies []*unstructured.Unstructured) error {
 	r := Record{Release: c.Release, Revision: revision, Status: "pending", Marks: c.Marks, RollbackOf: rollbackOf}
 	for _, o := range h.f.hooks[c.Chart] {
-		r.Hooks = append(r.Hooks, HookObject{Object: refOf(o)})
+		r.Hooks = append(r.Hooks, HookObject{Object: object.RefOf(o)})
 	}
 	if err := h.begin(ctx, r, bodies); err != nil {
 		return err

@@ -104,7 +104,7 @@ func atWrite(t *testing.T, f *fakeCluster, p *Plan, what string, at int) (died b
 }
 
 func has(f *fakeCluster, all []*unstructured.Unstructured) bool {
-	return !slices.ContainsFunc(all, func(o *unstructured.Unstructured) bool { return f.objects[refOf(o)] == nil })
+	return !slices.ContainsFunc(all, func(o *unstructured.Unstructured) bool { return f.objects[object.RefOf(o)] == nil })
 }
 
 // An uninstallation forgets also what former runs removed.

@@ -106,7 +106,7 @@ func (w *wish) plan(f *fakeCluster) *Plan {
 	var defs []*unstructured.Unstructured
 	for _, name := range slices.Sorted(maps.Keys(w.defs)) {
 		d := definition(name, w.defs[name])
-		if is, ok := f.objects[refOf(d)]; !ok || fmt.Sprint(is.Object["spec"]) != fmt.Sprint(d.Object["spec"]) {
+		if is, ok := f.objects[object.RefOf(d)]; !ok || fmt.Sprint(is.Object["spec"]) != fmt.Sprint(d.Object["spec"]) {
 			defs = append(defs, d)
 		}
 	}
@@ -126,7 +126,7 @@ func (w *wish) plan(f *fakeCluster) *Plan {
 			s.Kind = RemoveRelease
 		case !ok:
 			s.Kind = InstallRelease
-		case slices.Contains(is.Objects, refOf(bodies(name, want)[1])):
+		case slices.Contains(is.Objects, object.RefOf(bodies(name, want)[1])):
 			continue
 		default:
 			s.Kind = UpgradeRelease

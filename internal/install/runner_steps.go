@@ -182,14 +182,14 @@ func (x *run) objectsOf(s *Step, list []Record) (objects, stay, hooks []object.R
 		return nil, nil, nil, fmt.Errorf("part %q of the plan has no chart", s.Part)
 	}
 	for _, o := range p.Rendered.Objects {
-		objects = append(objects, refOf(o))
+		objects = append(objects, object.RefOf(o))
 		if strings.EqualFold(o.GetAnnotations()[policyAnnotation], "keep") {
-			stay = append(stay, refOf(o))
+			stay = append(stay, object.RefOf(o))
 		}
 	}
 	for _, h := range p.Rendered.Hooks {
 		if overlap(h.Events, events) {
-			hooks = append(hooks, refOf(h.Object))
+			hooks = append(hooks, object.RefOf(h.Object))
 		}
 	}
 	return objects, stay, hooks, nil

@@ -166,7 +166,7 @@ func (g *stateReader) sets() error {
 		}
 		for _, u := range record.Objects {
 			if len(claimPrefixes(u)) > 0 {
-				ref := refOf(u)
+				ref := object.RefOf(u)
 				ref.Namespace = cmp.Or(ref.Namespace, live.Namespace)
 				all = append(all, wanted{ref: ref, resource: r})
 			}
@@ -198,7 +198,7 @@ func (g *stateReader) claims() error {
 			}
 			continue
 		}
-		slices.SortFunc(list, func(a, b *unstructured.Unstructured) int { return object.Compare(refOf(a), refOf(b)) })
+		slices.SortFunc(list, func(a, b *unstructured.Unstructured) int { return object.Compare(object.RefOf(a), object.RefOf(b)) })
 		g.state.Claims[ns] = list
 	}
 	return nil

@@ -175,7 +175,7 @@ func (g *stateReader) definitionNames() []string {
 			continue
 		}
 		for _, u := range record.Objects {
-			if refOf(u).GroupKind() == definitionKind {
+			if object.RefOf(u).GroupKind() == definitionKind {
 				names = append(names, u.GetName())
 			}
 		}
@@ -214,7 +214,7 @@ func (g *stateReader) objects() error {
 	}
 	for _, p := range g.ask.Parts {
 		for _, u := range madeBy(p) {
-			add(refOf(u), u.GroupVersionKind().Version)
+			add(object.RefOf(u), u.GroupVersionKind().Version)
 		}
 		for _, c := range p.Connections {
 			// Only the name of a Secret flows, which is known without a read.
@@ -299,7 +299,7 @@ func (g *stateReader) custom() error {
 			}
 			continue
 		}
-		slices.SortFunc(list, func(a, b *unstructured.Unstructured) int { return object.Compare(refOf(a), refOf(b)) })
+		slices.SortFunc(list, func(a, b *unstructured.Unstructured) int { return object.Compare(object.RefOf(a), object.RefOf(b)) })
 		g.state.Custom[name] = CustomResources{Objects: list, Whole: whole[name]}
 	}
 	return nil

@@ -53,7 +53,7 @@ func (m *memoryReader) Get(_ context.Context, r object.Resource, namespace, name
 		return nil, err
 	}
 	for _, u := range m.objects {
-		if refOf(u) == (object.Ref{Group: r.Group, Kind: r.Kind, Namespace: namespace, Name: name}) {
+		if object.RefOf(u) == (object.Ref{Group: r.Group, Kind: r.Kind, Namespace: namespace, Name: name}) {
 			return u.DeepCopy(), nil
 		}
 	}
@@ -70,7 +70,7 @@ func (m *memoryReader) List(_ context.Context, r object.Resource, namespace, sel
 	}
 	var out []*unstructured.Unstructured
 	for _, u := range m.objects {
-		if ref := refOf(u); ref.Group == r.Group && ref.Kind == r.Kind && (namespace == "" || ref.Namespace == namespace) && s.Matches(labels.Set(u.GetLabels())) {
+		if ref := object.RefOf(u); ref.Group == r.Group && ref.Kind == r.Kind && (namespace == "" || ref.Namespace == namespace) && s.Matches(labels.Set(u.GetLabels())) {
 			out = append(out, u.DeepCopy())
 		}
 	}

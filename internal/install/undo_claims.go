@@ -41,7 +41,7 @@ func (x *run) liveDeletesClaims(ctx context.Context, set *unstructured.Unstructu
 	if len(claimPrefixes(set)) == 0 {
 		return false
 	}
-	ref := refOf(set)
+	ref := object.RefOf(set)
 	ref.Namespace = cmp.Or(ref.Namespace, namespace)
 	live, err := x.Objects.Get(ctx, ref)
 	return err == nil && deletesClaims(live)
@@ -106,7 +106,7 @@ func (x *run) claimsToKeep(ctx context.Context, set *unstructured.Unstructured, 
 	var out []object.Ref
 	for _, claim := range all {
 		if goesWith(claim, set) && s.existed(claim, set) {
-			out = append(out, refOf(claim))
+			out = append(out, object.RefOf(claim))
 		}
 	}
 	return sortRefs(out), nil
@@ -223,7 +223,7 @@ func (x *run) claimsAfter(ctx context.Context, r Record) (stay, deleted []string
 			continue
 		}
 		set.SetNamespace(cmp.Or(set.GetNamespace(), r.Release.Namespace))
-		if current, err := x.Objects.Get(ctx, refOf(set)); err == nil && current.GetDeletionTimestamp() == nil {
+		if current, err := x.Objects.Get(ctx, object.RefOf(set)); err == nil && current.GetDeletionTimestamp() == nil {
 			continue // it existed before and exists again, and so do its claims
 		}
 		all, err := x.Objects.List(ctx, claimKind, set.GetNamespace())
@@ -241,9 +241,9 @@ func (x *run) claimsAfter(ctx context.Context, r Record) (stay, deleted []string
 			switch {
 			case !named && !owned:
 			case owned || claim.GetDeletionTimestamp() != nil:
-				deleted = append(deleted, refOf(claim).String())
+				deleted = append(deleted, object.RefOf(claim).String())
 			default:
-				stay = append(stay, refOf(claim).String())
+				stay = append(stay, object.RefOf(claim).String())
 			}
 		}
 	}

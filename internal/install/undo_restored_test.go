@@ -25,7 +25,7 @@ func ordered(f *fakeCluster) {
 	})
 	set.SetAPIVersion("apps/v1")
 	f.put(set, "helm")
-	uid := string(f.objects[refOf(set)].GetUID())
+	uid := string(f.objects[object.RefOf(set)].GetUID())
 	for i, revision := range []string{"old", "new"} {
 		pod := thing("Pod", "apps", fmt.Sprintf("db-%d", i), map[string]any{"status": map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": map[string]string{"old": "True", "new": "False"}[revision]}}}})
 		pod.SetLabels(map[string]string{"controller-revision-hash": revision})

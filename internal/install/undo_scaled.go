@@ -29,26 +29,26 @@ func (x *run) scaledBack(ctx context.Context, list []Record, s *StepState) (befo
 			continue
 		}
 		set.SetNamespace(cmp.Or(set.GetNamespace(), s.Namespace))
-		live, err := x.Objects.Get(ctx, refOf(set))
+		live, err := x.Objects.Get(ctx, object.RefOf(set))
 		switch {
 		case apierrors.IsNotFound(err):
 			continue // it has no pods
 		case err != nil:
-			return nil, nil, fmt.Errorf("read %s: %w", refOf(set), err)
+			return nil, nil, fmt.Errorf("read %s: %w", object.RefOf(set), err)
 		case cmp.Or(retention(set, whenScaled), retention(live, whenScaled)) != deletePolicy:
 			continue
 		}
 		all, err := claimsOf(ctx, x.Objects, set.GetNamespace())
 		if err != nil {
-			return nil, nil, fmt.Errorf("list the claims of %s: %w", refOf(set), err)
+			return nil, nil, fmt.Errorf("list the claims of %s: %w", object.RefOf(set), err)
 		}
 		for _, claim := range all {
 			switch {
 			case !isScaledAway(claim, set, live):
 			case s.existed(claim, live):
-				before = append(before, refOf(claim))
+				before = append(before, object.RefOf(claim))
 			default:
-				after = append(after, refOf(claim))
+				after = append(after, object.RefOf(claim))
 			}
 		}
 	}

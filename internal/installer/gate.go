@@ -1,4 +1,4 @@
-package cli
+package installer
 
 import (
 	"cmp"
@@ -17,123 +17,126 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// How long an object may report no health before the gate takes its kind to have none. With a
-// status in its definition it gets longer, because its operator may be slow.
+// How long an object may report no health before its kind is taken to have none. With a status in
+// its CRD it gets longer, because its operator may be slow.
 const (
-	silent       = 30 * time.Second
-	silentAnyway = 3 * time.Second
+	silentWithStatus    = 30 * time.Second
+	silentWithoutStatus = 3 * time.Second
 )
 
-// healthGate waits until objects are Healthy, by watches.
+// healthGate waits by watches until objects are Healthy.
 type healthGate struct {
-	*common
+	input    *app.Input
 	session  *app.Session
+	follow   func(*app.Session) *source.Live
 	verdicts *app.HealthCollector
 	graph    *graph.Graph
 	verdict  *health.Assessment
 	refs     []object.Ref
 	timeout  time.Duration
-	// quiet is since when an object is there and says nothing.
-	quiet map[object.Ref]time.Time
-	// reporting says of which kinds the definition has a status.
-	reporting map[schema.GroupKind]bool
-	// reported is what was said last of what is waited for.
-	reported string
+	silent   map[object.Ref]time.Time  // since when an object exists and reports no health
+	status   map[schema.GroupKind]bool // whether the CRD of a kind has a status
+	said     string
 	say      func(string)
 }
 
 // waitHealthy waits until all objects are Healthy (or Suspended, or of a kind that has no health).
 // It calls say with the pending objects each time they change. The error names the unhealthy
 // objects and the reasons.
-func (c *common) waitHealthy(ctx context.Context, refs []object.Ref, timeout time.Duration, say func(string)) error {
+func (i *Installer) waitHealthy(ctx context.Context, refs []object.Ref, timeout time.Duration, say func(string)) error {
 	if len(refs) == 0 {
 		return nil
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop() // which ends the watches
-	c.forgetKinds()
-	fresh := newCommon(c.env)
-	fresh.Config, fresh.Clock = c.Config, c.Clock
-	g := &healthGate{common: fresh, verdicts: fresh.CollectHealth(nil), refs: refs, timeout: timeout, quiet: map[object.Ref]time.Time{}, reporting: map[schema.GroupKind]bool{}, say: say}
-	patience, end := context.WithTimeoutCause(ctx, timeout, errTooLong)
+	i.forgetKinds()
+	in := i.session()
+	follow := func(s *app.Session) *source.Live { return s.Live(ctx) } // The watches outlive the timeout.
+	g := &healthGate{follow: follow, input: in, verdicts: in.CollectHealth(nil), refs: refs, timeout: timeout, silent: map[object.Ref]time.Time{}, status: map[schema.GroupKind]bool{}, say: say}
+	limited, end := context.WithTimeoutCause(ctx, timeout, errTimeout)
 	defer end()
 	var err error
-	if g.session, err = fresh.Open(patience); err == nil {
-		live := g.session.Live(ctx)
-		f := &app.HealthWatch{HealthResult: &app.HealthResult{Input: &fresh.Input, Session: g.session}, Live: live}
-		err = g.wait(patience, f)
+	if g.session, err = in.Open(limited); err == nil {
+		err = g.wait(limited)
 	}
-	if err != nil && errors.Is(context.Cause(patience), errTooLong) {
+	if err != nil && errors.Is(context.Cause(limited), errTimeout) {
 		return fmt.Errorf("not Healthy after %s: %s", timeout, cmp.Or(strings.Join(g.unhealthy(), "; "), err.Error()))
 	}
 	return err
 }
 
-// wait looks again each time that something has changed.
-func (g *healthGate) wait(ctx context.Context, f *app.HealthWatch) error {
+// wait evaluates the objects again each time that something changes.
+func (g *healthGate) wait(ctx context.Context) error {
+	live := g.follow(g.session)
 	for {
-		err := g.look(ctx)
+		err := g.evaluate(ctx)
 		if errors.Is(err, errNotServed) {
-			if err = g.restart(ctx, f, err); err == nil {
+			if live, err = g.restart(ctx, err); err == nil {
 				continue
 			}
 		}
 		if err != nil {
 			return err
 		}
-		g.learn(ctx)
+		g.readStatus(ctx)
 		failing := g.unhealthy()
 		if len(failing) == 0 {
 			return nil
 		}
-		if text := strings.Join(failing, "; "); text != g.reported {
-			g.reported = text
-			g.say(text)
-		}
+		g.tell(strings.Join(failing, "; "))
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-f.Live.Changed():
+		case <-live.Changed():
 			select {
 			case <-ctx.Done():
 				return ctx.Err()
-			case <-time.After(gathering):
+			case <-time.After(settleInterval):
 			}
-		case <-time.After(min(gateRipening, g.timeout/8)):
+		case <-time.After(min(gateInterval, g.timeout/8)):
 		}
 		g.session = g.session.Reopen()
 	}
 }
 
-// errNotServed may pass: a definition that was just made is not served everywhere at once.
-var errNotServed = errors.New("the cluster does not serve")
-
-// restart asks again, after a while, what the cluster serves.
-func (g *healthGate) restart(ctx context.Context, f *app.HealthWatch, reason error) error {
-	if text := reason.Error(); text != g.reported {
-		g.reported = text
+// tell says what is waited for, once.
+func (g *healthGate) tell(text string) {
+	if text != g.said {
+		g.said = text
 		g.say(text)
 	}
-	select {
-	case <-ctx.Done():
-		return reason
-	case <-time.After(resolving):
-	}
-	var err error
-	if g.session, err = g.Open(ctx); err != nil {
-		return err
-	}
-	f.Live = g.session.Live(ctx)
-	return nil
 }
 
-// gateRipening is how often a gate looks again although nothing has changed.
-const gateRipening = 5 * time.Second
+// errNotServed may pass: a CRD that was just created is not served by every API server at once.
+var errNotServed = errors.New("the cluster does not serve")
 
-// look reads the objects with all that is below them, and evaluates their health.
-func (g *healthGate) look(ctx context.Context) error {
+// restart reads again, after a while, what the cluster serves.
+func (g *healthGate) restart(ctx context.Context, reason error) (*source.Live, error) {
+	g.tell(reason.Error())
+	select {
+	case <-ctx.Done():
+		return nil, reason
+	case <-time.After(valueInterval):
+	}
+	var err error
+	if g.session, err = g.input.Open(ctx); err != nil {
+		return nil, err
+	}
+	return g.follow(g.session), nil
+}
+
+// gateInterval is how often a gate evaluates although nothing has changed, and settleInterval how
+// long it collects changes.
+const (
+	gateInterval   = 5 * time.Second
+	settleInterval = 300 * time.Millisecond
+)
+
+// evaluate reads the objects with all that is below them, and evaluates their health.
+func (g *healthGate) evaluate(ctx context.Context) error {
 	roots := make([]app.Root, 0, len(g.refs))
 	for _, ref := range g.refs {
 		kind, ok := g.session.Kinds.Kind(ref.GroupKind())
@@ -144,7 +147,7 @@ func (g *healthGate) look(ctx context.Context) error {
 	}
 	s := g.session
 	var err error
-	g.graph, err = s.Read(ctx, s.Query(roots), func(name *graph.Graph) []graph.ID { return s.Resolve(name, roots, nil) }, g.StackOptions())
+	g.graph, err = s.Read(ctx, s.Query(roots), func(read *graph.Graph) []graph.ID { return s.Resolve(read, roots, nil) }, g.input.StackOptions())
 	if err != nil {
 		return err
 	}
@@ -152,13 +155,13 @@ func (g *healthGate) look(ctx context.Context) error {
 	return nil
 }
 
-// unhealthy says of each object that is not as it should be what it is.
+// unhealthy describes each object that is not healthy.
 func (g *healthGate) unhealthy() []string {
 	if g.graph == nil {
 		return nil
 	}
 	var out []string
-	now := g.env.Now()
+	now := g.input.Now()
 	for _, ref := range g.refs {
 		id, ok := g.graph.Find(ref)
 		if !ok || g.graph.State(id) == graph.Missing {
@@ -168,17 +171,17 @@ func (g *healthGate) unhealthy() []string {
 		h := g.verdict.OwnHealth(id)
 		switch {
 		case h.Status == health.Healthy, h.Status == health.Suspended, h.Reason == health.Exists:
-			delete(g.quiet, ref)
+			delete(g.silent, ref)
 		case h.Status == "", h.Status == health.Unknown, h.Unreported:
-			since, seen := g.quiet[ref]
+			since, seen := g.silent[ref]
 			if !seen {
-				g.quiet[ref], since = now, now
+				g.silent[ref], since = now, now
 			}
 			if now.Sub(since) < g.statusTimeout(ref) {
 				out = append(out, ref.String()+" reports nothing yet")
 			}
 		default:
-			delete(g.quiet, ref)
+			delete(g.silent, ref)
 			out = append(out, fmt.Sprintf("%s is %s%s", ref, h.Status, g.explanation(id, h)))
 		}
 	}
@@ -186,45 +189,44 @@ func (g *healthGate) unhealthy() []string {
 	return out
 }
 
-// statusTimeout is how long is waited for an object that says nothing.
+// statusTimeout is how long the gate waits for an object that reports no health.
 func (g *healthGate) statusTimeout(ref object.Ref) time.Duration {
 	if kind, ok := g.session.Kinds.Kind(ref.GroupKind()); ok {
 		if _, known, found := catalog.KindOf(kind); found && len(known.Health) > 0 {
-			return time.Hour // It is known how this kind tells: it has to.
+			return time.Hour // The catalog knows how this kind reports: it has to.
 		}
 	}
-	tells, known := g.reporting[ref.GroupKind()]
-	return statusTimeout(known && !tells, g.timeout)
+	status, known := g.status[ref.GroupKind()]
+	return statusTimeout(known && !status, g.timeout)
 }
 
-// statusTimeout is how long an object may say nothing before it is taken for one that never does:
-// always less than all of it may take, so that its silence alone fails nothing.
+// statusTimeout is always shorter than the timeout of the gate, so that silence alone fails nothing.
 func statusTimeout(withoutStatus bool, timeout time.Duration) time.Duration {
-	most := silent
+	most := silentWithStatus
 	if withoutStatus {
-		most = silentAnyway
+		most = silentWithoutStatus
 	}
 	return min(most, timeout/2)
 }
 
-// learn finds out of which of the kinds the definition has no status. Where that may not be
-// read, it is taken to have one.
-func (g *healthGate) learn(ctx context.Context) {
+// readStatus reads which of the kinds have no status in their CRD. A CRD that may not be read is
+// taken to have one.
+func (g *healthGate) readStatus(ctx context.Context) {
 	cluster, ok := app.ClusterOf(g.session.Source)
 	for _, ref := range g.refs {
 		kind, served := g.session.Kinds.Kind(ref.GroupKind())
-		if _, known := g.reporting[ref.GroupKind()]; known || !ok || !served || !kind.Custom {
+		if _, known := g.status[ref.GroupKind()]; known || !ok || !served || !kind.Custom {
 			continue
 		}
-		tells := true
+		status := true
 		if crd, err := cluster.Definition(ctx, kind.Plural+"."+kind.Group); err == nil {
-			tells = hasStatus(crd, kind.Version)
+			status = hasStatus(crd, kind.Version)
 		}
-		g.reporting[ref.GroupKind()] = tells
+		g.status[ref.GroupKind()] = status
 	}
 }
 
-// hasStatus says whether a definition has a status in a version.
+// hasStatus says whether a CRD has a status in a version.
 func hasStatus(crd map[string]any, version string) bool {
 	versions, _, _ := unstructured.NestedSlice(crd, "spec", "versions")
 	for _, v := range versions {
@@ -239,9 +241,9 @@ func hasStatus(crd map[string]any, version string) bool {
 	return true
 }
 
-// explanation is the message of an object, or of the deepest thing below it that explains it.
+// explanation is the message of an object, or of the cause in its stack.
 func (g *healthGate) explanation(id graph.ID, h health.Health) string {
-	stack := g.graph.Stack([]graph.ID{id}, g.StackOptions())
+	stack := g.graph.Stack([]graph.ID{id}, g.input.StackOptions())
 	if c, ok := g.verdict.Stack(stack).Cause(); ok && c.ID != id {
 		return fmt.Sprintf(" (%s: %s)", g.graph.Ref(c.ID), cmp.Or(c.Health.Message, c.Health.Reason))
 	}

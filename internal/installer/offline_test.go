@@ -1,4 +1,4 @@
-package cli
+package installer
 
 import (
 	"bytes"
@@ -12,12 +12,11 @@ import (
 	"testing"
 
 	helmchart "helm.sh/helm/v4/pkg/chart/common"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/bundle"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/catalogs"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/fetch"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/solve"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
@@ -68,36 +67,24 @@ func bundledFile(t *testing.T, packed []byte) string {
 }
 
 // offline opens a bundle as install --offline does, with a transport that counts.
-func offline(t *testing.T, name string, further ...catalogueSource) (*chartLoader, *counting, error) {
+func offline(t *testing.T, name string) (*partLoader, *counting, error) {
 	t.Helper()
-	network := &counting{}
-	all := &catalogues{Catalogue: catalog.Embedded(), options: fetch.Options{Offline: true, Transport: network}}
-	for _, from := range further {
-		layer, err := all.layer(t.Context(), from)
-		if err != nil {
-			return nil, network, err
-		}
-		all.Catalogue = catalog.Merge(all.Catalogue, layer)
-	}
-	layer, err := all.bundleLayer(t.Context(), catalogueSource{address: name})
+	network, cache := &counting{}, t.TempDir()
+	t.Setenv("XDG_CONFIG_HOME", cache)
+	all, err := catalogs.Load(t.Context(), catalogs.Options{Offline: true, Bundle: name, Transport: network, Getenv: func(name string) string {
+		return map[string]string{"KUBECTL_SYSOP_CACHE": cache}[name]
+	}}, nil)
 	if err != nil {
 		return nil, network, err
 	}
-	all.Catalogue = catalog.Merge(all.Catalogue, layer)
-	var out bytes.Buffer
-	o := newInstallOptions(Env{Getenv: func(string) string { return "" }}, install.Install)
-	o.env.Out, o.env.ErrOut = &out, &out
-	o.imageRegistry = "mirror.local:5000"
-	return &chartLoader{
-		o: o, cats: all, kinds: source.BuiltInKinds(), apis: slices.Clone(helmchart.DefaultCapabilities.APIVersions),
-		there: map[string]installedPackage{}, fetched: map[string]string{}, custom: map[schema.GroupKind]bool{},
-	}, network, nil
+	req := &Request{ImageRegistry: "mirror.local:5000"}
+	return newPartLoader(req, all, source.BuiltInKinds(), "", slices.Clone(helmchart.DefaultCapabilities.APIVersions)), network, nil
 }
 
 // compose makes the parts of a package.
-func composeOne(t *testing.T, c *chartLoader, name string) error {
+func composeOne(t *testing.T, c *partLoader, name string) error {
 	t.Helper()
-	e, err := c.cats.entry(name)
+	e, err := c.cats.Installable(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,17 +192,5 @@ func TestBundleEntryOutside(t *testing.T) {
 		if n := network.requests.Load(); n != 0 {
 			t.Errorf("%s: %d requests", want, n)
 		}
-	}
-}
-
-func TestNearCatalogues(t *testing.T) {
-	o := &catalogueOptions{offline: true, bundle: "x.tar"}
-	here, notes := o.near([]catalogueSource{{address: "https://example.com/c.tar"}, {address: "/home/c"}, {address: "oci://example.com/c"}})
-	if len(here) != 1 || here[0].address != "/home/c" || len(notes) != 2 {
-		t.Errorf("%v, %q", here, notes)
-	}
-	o.bundle = ""
-	if here, notes := o.near([]catalogueSource{{address: "https://example.com/c.tar"}}); len(here) != 1 || len(notes) != 0 {
-		t.Errorf("without a bundle: %v, %q", here, notes)
 	}
 }

@@ -1,16 +1,17 @@
-package cli
+package installer
 
 import (
 	"slices"
 	"testing"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/catalogs"
 )
 
 // A release is believed to be an operator where the catalogue has it, where the manifest of a
 // System puts it, and in the namespace that is given; one anywhere else is a hint.
-func TestBelieved(t *testing.T) {
-	b := believed{cats: &catalogues{Catalogue: catalog.Embedded()}}
+func TestTrust(t *testing.T) {
+	b := trust{cats: &catalogs.Catalogs{Catalogue: catalog.Embedded()}}
 	if got := b.namespaces("cert-manager"); !slices.Equal(got, []string{"cert-manager"}) {
 		t.Errorf("by the catalog: %q", got)
 	}

@@ -1,4 +1,4 @@
-package cli
+package installer
 
 import (
 	"cmp"
@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/catalogs"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/fetch"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
@@ -24,33 +24,55 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// chartLoader makes the parts of an installation: charts fetched and rendered, in the order of
-// needs.
-type chartLoader struct {
-	o       *installOptions
-	cats    *catalogues
-	kinds   *object.Kinds
-	sys     *system.System
-	values  map[string]any // of the command line, for the one operator that it names
-	targets []target
-	// kubernetes is the version of the cluster, apis what it serves, and what the parts
-	// before bring.
+// partLoader makes the parts of an installation: it fetches and renders charts, dependencies first.
+type partLoader struct {
+	req   *Request
+	cats  *catalogs.Catalogs
+	kinds *object.Kinds
+	given string // the namespace of -n; empty without it
+	// kubernetes is the version of the cluster, and apis are those that it and the earlier parts
+	// serve.
 	kubernetes string
 	apis       []string
 	there      map[string]installedPackage
-	parts      []*install.Part
-	fetched    map[string]string
-	notes      []string
-	// custom are the kinds that the parts define.
-	custom map[schema.GroupKind]bool // whether they are namespaced
-	// took sees what was fetched for a package; it may be nil.
-	took func(name string, artifacts []fetch.Artifact)
-	// definitions are those of the parts.
+
+	parts       []*install.Part
+	artifacts   map[string][]fetch.Artifact // by package
+	fetched     map[string]string           // where they are from
+	notes       []string
 	definitions []*unstructured.Unstructured
+	custom      map[schema.GroupKind]bool // the defined kinds, and whether they are namespaced
+}
+
+func newPartLoader(req *Request, cats *catalogs.Catalogs, kinds *object.Kinds, kubernetes string, apis []string) *partLoader {
+	return &partLoader{
+		req: req, cats: cats, kinds: kinds, kubernetes: kubernetes, apis: apis,
+		artifacts: map[string][]fetch.Artifact{}, fetched: map[string]string{}, custom: map[schema.GroupKind]bool{},
+	}
+}
+
+// loadParts makes the parts.
+func (p *Plan) loadParts(ctx context.Context) error {
+	c := newPartLoader(&p.req, p.Catalogs, p.kinds, p.version, p.apis())
+	c.given, c.there = p.given, p.there
+	p.loader = c
+	if err := c.packages(ctx, p.chosen); err != nil {
+		return err
+	}
+	// Dependencies that are installed and stay unchanged are no parts.
+	for _, part := range c.parts {
+		part.Needs = slices.DeleteFunc(slices.Clone(part.Needs), func(name string) bool { return !c.has(name) })
+	}
+	return c.apps(ctx)
+}
+
+// has says whether there is a part of a name.
+func (c *partLoader) has(name string) bool {
+	return slices.ContainsFunc(c.parts, func(o *install.Part) bool { return o.Name == name })
 }
 
 // packages makes a part of each package that is chosen.
-func (c *chartLoader) packages(ctx context.Context, chosen []solve.Choice) error {
+func (c *partLoader) packages(ctx context.Context, chosen []solve.Choice) error {
 	for i := range chosen {
 		choice := &chosen[i]
 		if c.settled(choice) {
@@ -67,22 +89,22 @@ func (c *chartLoader) packages(ctx context.Context, chosen []solve.Choice) error
 	return nil
 }
 
-// settled says that a package is installed as wanted and that no change of it was requested: it is
-// a dependency, and no more.
-func (c *chartLoader) settled(choice *solve.Choice) bool {
+// settled says that a package is installed as wanted, and that no change of it was requested: it is
+// only a dependency.
+func (c *partLoader) settled(choice *solve.Choice) bool {
 	if choice.Was != choice.Version {
 		return false
 	}
-	named := slices.ContainsFunc(c.targets, func(t target) bool { return t.name == choice.Name })
-	if c.sys != nil {
-		named = named || slices.ContainsFunc(c.sys.Operators, func(o system.Operator) bool { return o.Name == choice.Name && o.Values != nil })
+	named := slices.ContainsFunc(c.req.Targets, func(t Target) bool { return t.Name == choice.Name })
+	if c.req.System != nil {
+		named = named || slices.ContainsFunc(c.req.System.Operators, func(o system.Operator) bool { return o.Name == choice.Name && o.Values != nil })
 	}
 	return !named
 }
 
 // operator is the part of a package, not rendered yet.
-func (c *chartLoader) operator(ctx context.Context, choice *solve.Choice) (*install.Part, error) {
-	e, err := c.cats.entry(choice.Name)
+func (c *partLoader) operator(ctx context.Context, choice *solve.Choice) (*install.Part, error) {
+	e, err := c.cats.Installable(choice.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -110,32 +132,32 @@ func (c *chartLoader) operator(ctx context.Context, choice *solve.Choice) (*inst
 
 // place says where a package goes, and with which values: those of the entry, of what is
 // there, of the System, of the command line, each over the ones before.
-func (c *chartLoader) place(p *install.Part) {
+func (c *partLoader) place(p *install.Part) {
 	if was, ok := c.there[p.Name]; ok {
 		p.Release, p.Namespace = was.release, was.namespace
-		if !c.o.resetValues {
+		if !c.req.ResetValues {
 			p.Values = system.Laid(p.Values, was.values)
 		}
 	}
-	if c.sys != nil {
-		for _, o := range c.sys.Operators {
+	if c.req.System != nil {
+		for _, o := range c.req.System.Operators {
 			if o.Name == p.Name {
 				p.Namespace = cmp.Or(o.Namespace, p.Namespace)
 				p.Values = system.Laid(p.Values, o.Values)
 			}
 		}
 	}
-	if len(c.targets) == 1 && c.targets[0].name == p.Name {
-		p.Values = system.Laid(p.Values, c.values)
-		if _, found := c.there[p.Name]; !found && app.Given(c.o.Config.Namespace) {
-			p.Namespace = *c.o.Config.Namespace
+	if len(c.req.Targets) == 1 && c.req.Targets[0].Name == p.Name {
+		p.Values = system.Laid(p.Values, c.req.Values)
+		if _, found := c.there[p.Name]; !found {
+			p.Namespace = cmp.Or(c.given, p.Namespace)
 		}
 	}
 }
 
 // chartOf gets the chart of a version, or makes one of its manifests.
-func (c *chartLoader) chartOf(ctx context.Context, e catalog.Entry, v *catalog.Version) (*chart.Chart, error) {
-	f, err := c.cats.fetcher(e.Name)
+func (c *partLoader) chartOf(ctx context.Context, e catalog.Entry, v *catalog.Version) (*chart.Chart, error) {
+	f, err := c.cats.Fetcher(e.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -145,29 +167,27 @@ func (c *chartLoader) chartOf(ctx context.Context, e catalog.Entry, v *catalog.V
 		if err != nil {
 			return nil, err
 		}
-		c.from(e.Name, got)
-		c.seen(e.Name, got)
+		c.took(e.Name, got)
 		return chart.Load(got.Data, got.From, chart.DefaultLimits)
 	case len(s.Manifests) > 0:
 		got, err := f.Manifests(ctx, s.Manifests)
 		if err != nil {
 			return nil, err
 		}
-		c.seen(e.Name, got...)
 		files := map[string][]byte{}
 		for _, a := range got {
-			c.from(e.Name, a)
+			c.took(e.Name, a)
 			files[a.From] = a.Data
 		}
-		return ofManifests(e.Name, v.Version, files)
+		return chartOfManifests(e.Name, v.Version, files)
 	default:
 		c.fetched[e.Name] = "the catalog"
-		return ofManifests(e.Name, v.Version, map[string][]byte{"the catalog's inline manifests": []byte(s.Inline)})
+		return chartOfManifests(e.Name, v.Version, map[string][]byte{"the catalog's inline manifests": []byte(s.Inline)})
 	}
 }
 
-// ofManifests makes a chart of files of manifests.
-func ofManifests(name, version string, files map[string][]byte) (*chart.Chart, error) {
+// chartOfManifests makes a chart of files of manifests.
+func chartOfManifests(name, version string, files map[string][]byte) (*chart.Chart, error) {
 	objects, err := chart.ReadManifests(files)
 	if err != nil {
 		return nil, err
@@ -175,13 +195,9 @@ func ofManifests(name, version string, files map[string][]byte) (*chart.Chart, e
 	return chart.FromManifests(name, version, objects)
 }
 
-func (c *chartLoader) seen(name string, artifacts ...fetch.Artifact) {
-	if c.took != nil {
-		c.took(name, artifacts)
-	}
-}
-
-func (c *chartLoader) from(name string, a fetch.Artifact) {
+// took keeps an artifact of a package, and notes where it is from.
+func (c *partLoader) took(name string, a fetch.Artifact) {
+	c.artifacts[name] = append(c.artifacts[name], a)
 	text := a.From
 	if len(a.Verified) > 0 {
 		text += " (" + strings.Join(a.Verified, ", ") + ")"
@@ -196,7 +212,7 @@ func (c *chartLoader) from(name string, a fetch.Artifact) {
 }
 
 // add renders a part: it sees what the cluster serves, and what the parts before bring.
-func (c *chartLoader) add(ctx context.Context, p *install.Part) error {
+func (c *partLoader) add(ctx context.Context, p *install.Part) error {
 	was, upgrade := c.there[p.Name]
 	o := c.options(p)
 	if upgrade {
@@ -221,10 +237,10 @@ func (c *chartLoader) add(ctx context.Context, p *install.Part) error {
 }
 
 // options are what a part is rendered with.
-func (c *chartLoader) options(p *install.Part) chart.Options {
+func (c *partLoader) options(p *install.Part) chart.Options {
 	var labels map[string]string
 	if p.App {
-		labels = map[string]string{regulate.InstalledLabel: c.sys.Name}
+		labels = map[string]string{regulate.InstalledLabel: c.req.System.Name}
 	}
 	return chart.Options{
 		Labels:  labels,
@@ -235,12 +251,12 @@ func (c *chartLoader) options(p *install.Part) chart.Options {
 			}
 			return c.kinds.Namespaced(gk)
 		},
-		ImageRegistry: c.o.imageRegistry,
+		ImageRegistry: c.req.ImageRegistry,
 	}
 }
 
 // defines notes what a definition is going to serve.
-func (c *chartLoader) defines(d *unstructured.Unstructured) {
+func (c *partLoader) defines(d *unstructured.Unstructured) {
 	c.definitions = append(c.definitions, d)
 	for _, api := range chart.ServedBy(d) {
 		if !slices.Contains(c.apis, api) {
@@ -254,29 +270,29 @@ func (c *chartLoader) defines(d *unstructured.Unstructured) {
 }
 
 // apps makes a part of each app that brings objects along.
-func (c *chartLoader) apps(ctx context.Context) error {
-	if c.sys == nil {
+func (c *partLoader) apps(ctx context.Context) error {
+	if c.req.System == nil {
 		return nil
 	}
-	for i := range c.sys.Apps {
-		a := &c.sys.Apps[i]
+	for i := range c.req.System.Apps {
+		a := &c.req.System.Apps[i]
 		if len(a.Resources) == 0 {
 			continue
 		}
-		if bringsSecrets(*a) {
+		if a.BringsSecret() {
 			return hint.With(fmt.Errorf("app %s includes a Secret: more users may read the manifest", a.Name),
 				"name it under spec.inputs, and create it first: its values are never read")
 		}
-		p := &install.Part{Name: a.Name, App: true, Release: c.sys.Name + "-" + a.Name, Namespace: c.sys.Namespace, Why: []string{"system " + c.sys.Name}}
-		for _, d := range c.sys.Dependencies {
+		p := &install.Part{Name: a.Name, App: true, Release: c.req.System.Name + "-" + a.Name, Namespace: c.req.System.Namespace, Why: []string{"system " + c.req.System.Name}}
+		for _, d := range c.req.System.Dependencies {
 			if d.From == a.Name && c.brings(d.To) {
 				p.Needs = append(p.Needs, d.To)
 			}
 		}
-		if a.Operator != "" && slices.ContainsFunc(c.parts, func(p *install.Part) bool { return p.Name == a.Operator }) {
+		if a.Operator != "" && c.has(a.Operator) {
 			p.Needs = append(p.Needs, a.Operator)
 		}
-		if slices.ContainsFunc(c.parts, func(o *install.Part) bool { return o.Name == p.Name }) {
+		if c.has(p.Name) {
 			return hint.With(fmt.Errorf("app %s has the name of an operator that is installed with it", a.Name), "give the app another name")
 		}
 		var err error
@@ -294,29 +310,29 @@ func (c *chartLoader) apps(ctx context.Context) error {
 }
 
 // brings says whether an app is a part.
-func (c *chartLoader) brings(app string) bool {
-	a, ok := c.sys.App(app)
+func (c *partLoader) brings(app string) bool {
+	a, ok := c.req.System.App(app)
 	return ok && len(a.Resources) > 0
 }
 
 // connections are the values that flow into an app.
-func (c *chartLoader) connections(a *system.App) ([]install.Connection, error) {
+func (c *partLoader) connections(a *system.App) ([]install.Connection, error) {
 	var out []install.Connection
-	for _, conn := range c.sys.Connections {
+	for _, conn := range c.req.System.Connections {
 		if conn.To.App != a.Name {
 			continue
 		}
-		from, ok := c.sys.App(conn.From.App)
+		from, ok := c.req.System.App(conn.From.App)
 		if !ok {
 			continue // the parser has refused it
 		}
 		source, err := c.endOf(from, conn.From)
 		if err != nil {
-			return nil, fmt.Errorf("%s:%d: from app %s: %w", c.sys.Origin, conn.Line, from.Name, err)
+			return nil, fmt.Errorf("%s:%d: from app %s: %w", c.req.System.Origin, conn.Line, from.Name, err)
 		}
 		to, err := c.endOf(a, conn.To)
 		if err != nil {
-			return nil, fmt.Errorf("%s:%d: to app %s: %w", c.sys.Origin, conn.Line, a.Name, err)
+			return nil, fmt.Errorf("%s:%d: to app %s: %w", c.req.System.Origin, conn.Line, a.Name, err)
 		}
 		out = append(out, install.Connection{From: source, Path: conn.From.Path, To: to, Field: conn.To.Path, Name: from.Name})
 	}
@@ -324,7 +340,7 @@ func (c *chartLoader) connections(a *system.App) ([]install.Connection, error) {
 }
 
 // endOf finds the object at an end of a connection.
-func (c *chartLoader) endOf(a *system.App, e system.End) (object.Ref, error) {
+func (c *partLoader) endOf(a *system.App, e system.End) (object.Ref, error) {
 	root := e.Root
 	if root.Name == "" {
 		if len(a.Roots) == 0 {
@@ -332,7 +348,7 @@ func (c *chartLoader) endOf(a *system.App, e system.End) (object.Ref, error) {
 		}
 		root = a.Roots[0]
 	}
-	namespace := cmp.Or(root.Namespace, c.sys.Namespace)
+	namespace := cmp.Or(root.Namespace, c.req.System.Namespace)
 	for _, o := range a.Resources {
 		gk := o.GroupVersionKind().GroupKind()
 		same := strings.EqualFold(root.Type, gk.Kind) || strings.EqualFold(root.Type, gk.String()) || object.MayBePlural(root.Type, gk.Kind)
@@ -357,7 +373,7 @@ func (c *chartLoader) endOf(a *system.App, e system.End) (object.Ref, error) {
 }
 
 // schema is that of a kind which a part defines; nil if it is unknown.
-func (c *chartLoader) schema(gvk schema.GroupVersionKind) map[string]any {
+func (c *partLoader) schema(gvk schema.GroupVersionKind) map[string]any {
 	for _, d := range c.definitions {
 		group, _, _ := unstructured.NestedString(d.Object, "spec", "group")
 		kind, _, _ := unstructured.NestedString(d.Object, "spec", "names", "kind")

@@ -1,4 +1,4 @@
-package cli
+package installer
 
 import (
 	"testing"
@@ -9,7 +9,7 @@ import (
 func TestPatienceIsShorterThanTheTimeout(t *testing.T) {
 	for _, timeout := range []time.Duration{time.Second, 8 * time.Second, 5 * time.Minute} {
 		for _, never := range []bool{false, true} {
-			if is := statusTimeout(never, timeout); is <= 0 || is >= timeout || never && is > silentAnyway || is > silent {
+			if is := statusTimeout(never, timeout); is <= 0 || is >= timeout || never && is > silentWithoutStatus || is > silentWithStatus {
 				t.Errorf("%v of %s: %s", never, timeout, is)
 			}
 		}

@@ -1,4 +1,4 @@
-package cli
+package installer
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/catalogs"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/solve"
 )
@@ -41,13 +42,16 @@ type dependantEntry struct {
 	there, guessed bool
 }
 
-// readDependants reads the journals of all installations of which a release is there. Of a
-// journal that cannot be read, what the catalogue says counts.
-func (c *installCluster) readDependants(ctx context.Context, cats *catalogues, existing map[string]installedPackage, namespaces []string) (*dependants, error) {
+// readDependants reads the journals of all installations that have a release. If the journal of an
+// operator cannot be read, the requirements of its catalog entry count.
+func (c *cluster) readDependants(ctx context.Context, existing map[string]installedPackage, namespaces []string) (*dependants, error) {
 	d := &dependants{}
-	releases, err := d.releases(ctx, c, namespaces)
+	releases, unread, err := listReleases(ctx, c.reader, install.Releases, namespaces)
 	if err != nil {
 		return nil, err
+	}
+	if unread != nil {
+		d.hidden = append(d.hidden, "you may not list secrets in all namespaces: dependents in other namespaces are unknown")
 	}
 	recorded := map[string]bool{}
 	var seen []install.Installation
@@ -60,58 +64,37 @@ func (c *installCluster) readDependants(ctx context.Context, cats *catalogues, e
 				continue
 			}
 			seen = append(seen, in)
-			j, err := d.journal(ctx, c, in)
+			found, err := install.Find(ctx, c.config, in.Name, []string{in.Namespace})
 			if err != nil {
 				return nil, err
 			}
-			if j != nil {
+			if j := d.journal(found, in); j != nil {
 				d.add(in, j, releases, existing, recorded)
 			}
 		}
 	}
-	packages := cats.Packages()
+	packages := c.Catalogs.Packages()
 	for _, name := range slices.Sorted(maps.Keys(existing)) {
 		if !recorded[name] {
-			d.entries = append(d.entries, cataloguedEntry(existing[name], packages, cats))
+			d.entries = append(d.entries, catalogDependant(existing[name], packages, c.Catalogs))
 		}
 	}
 	return d, nil
 }
 
-// releases are those of runs of ours: of all namespaces, or of those that may be read.
-func (d *dependants) releases(ctx context.Context, c *installCluster, namespaces []string) ([]install.LiveRelease, error) {
-	all, err := install.Releases(ctx, c.reader, "")
-	if err == nil {
-		return all, nil
-	}
-	if !apierrors.IsForbidden(err) {
-		return nil, fmt.Errorf("list the releases: %w", err)
-	}
-	d.hidden = append(d.hidden, "you may not list secrets in all namespaces: dependents in other namespaces are unknown")
-	for _, ns := range namespaces {
-		inNamespace, err := install.Releases(ctx, c.reader, ns)
-		if err != nil && !apierrors.IsForbidden(err) {
-			return nil, fmt.Errorf("list the releases in %s: %w", ns, err)
-		}
-		all = append(all, inNamespace...)
-	}
-	return all, nil
-}
-
-// journal reads one; nil for none that can be read.
-func (d *dependants) journal(ctx context.Context, c *installCluster, in install.Installation) (*install.Journal, error) {
-	found, err := install.Find(ctx, c.config, in.Name, []string{in.Namespace})
-	if err != nil || len(found) == 0 {
-		return nil, err
-	}
-	if f := found[0]; apierrors.IsForbidden(f.Err) {
+// journal returns a journal that was found, or notes why it cannot be read.
+func (d *dependants) journal(found []install.Found, in install.Installation) *install.Journal {
+	switch {
+	case len(found) == 0:
+		return nil
+	case apierrors.IsForbidden(found[0].Err):
 		d.hidden = append(d.hidden, fmt.Sprintf("you may not read the journal of %s in %s: what it needs is unknown", in.Name, in.Namespace))
-		return nil, nil
-	} else if f.Err != nil {
-		d.notes = append(d.notes, fmt.Sprintf("what %s in %s needs is unknown: %v", in.Name, in.Namespace, f.Err))
-		return nil, nil
+		return nil
+	case found[0].Err != nil:
+		d.notes = append(d.notes, fmt.Sprintf("what %s in %s needs is unknown: %v", in.Name, in.Namespace, found[0].Err))
+		return nil
 	}
-	return found[0].Journal, nil
+	return found[0].Journal
 }
 
 // add takes what a journal says of parts whose releases are there.
@@ -165,9 +148,9 @@ func stayed(j *install.Journal) (out []solve.Requirement) {
 	return out
 }
 
-// cataloguedEntry is a package of which nothing was written down: it needs what the catalogue
+// catalogDependant is a package of which nothing was written down: it needs what the catalogue
 // says of its version, or else of any version.
-func cataloguedEntry(current installedPackage, packages []solve.Package, cats *catalogues) dependantEntry {
+func catalogDependant(current installedPackage, packages []solve.Package, cats *catalogs.Catalogs) dependantEntry {
 	e := dependantEntry{who: current.name + " " + current.version, there: true, believed: true, Installed: solve.Installed{Package: solve.Package{Name: current.name, Version: current.version}}}
 	known := slices.DeleteFunc(slices.Clone(packages), func(p solve.Package) bool { return p.Name != current.name })
 	if i := slices.IndexFunc(known, func(p solve.Package) bool { return p.Version == current.version }); i >= 0 {
@@ -305,4 +288,50 @@ func (d *dependants) neededBy(installation install.Installation, names []string)
 		}
 	}
 	return out, nil
+}
+
+// find returns the entry of an installed package.
+func (d *dependants) find(name string) (dependantEntry, bool) {
+	i := slices.IndexFunc(d.entries, func(e dependantEntry) bool { return e.there && e.Name == name })
+	if i < 0 {
+		return dependantEntry{}, false
+	}
+	return d.entries[i], true
+}
+
+// neededByOthers are the packages that others than this System need: they stay, whatever it has no more.
+func (p *Plan) neededByOthers() (map[string][]string, error) {
+	return p.needs.neededBy(p.Installation, slices.Sorted(maps.Keys(p.there)))
+}
+
+// refuseBreaking refuses versions with which something else that is installed could not live: what
+// the solver does not know, since no catalogue has it.
+func (p *Plan) refuseBreaking() error {
+	var changed []solve.Package
+	for _, c := range p.chosen {
+		if c.Was != "" && c.Was != c.Version {
+			changed = append(changed, c.Package)
+		}
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	installed, byName := p.needs.installed(func(e dependantEntry) bool {
+		return e.Name == "" && e.of.Name == p.Installation.Name && e.of.Namespace == p.Installation.Namespace
+	})
+	for i := range installed {
+		if slices.ContainsFunc(changed, func(c solve.Package) bool { return c.Name == installed[i].Name }) {
+			installed[i].Provides = append(slices.Clone(installed[i].Provides), p.state.Serves(installed[i].Name)...)
+		}
+	}
+	need, err := solve.Breaking(installed, changed)
+	if err != nil {
+		return err
+	}
+	p.Planned.Notes = append(p.Planned.Notes, p.needs.notes...)
+	p.needs.refuseHidden(p.Planned, "", "--force", p.req.Force)
+	for _, d := range dependantsOf(need, byName, "") {
+		refuseDependants(p.Planned, []dependant{{text: d.text, hint: "upgrade it as well, or choose another version", believed: d.believed}}, "", "--force", p.req.Force)
+	}
+	return nil
 }

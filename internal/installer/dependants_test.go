@@ -1,4 +1,4 @@
-package cli
+package installer
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/catalogs"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/solve"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -97,12 +98,12 @@ func TestDependants(t *testing.T) {
 // it has; an older journal of a System by the operators that it has.
 func TestDependantsOfOld(t *testing.T) {
 	packages := []solve.Package{{Name: "teapot", Version: "2.0.0", Requires: []solve.Requirement{{Package: "kettle", Range: ">=2"}}}}
-	cats := &catalogues{Catalogue: catalog.Embedded()}
-	e := cataloguedEntry(installedPackage{name: "teapot", version: "1.0.0"}, packages, cats)
+	cats := &catalogs.Catalogs{Catalogue: catalog.Embedded()}
+	e := catalogDependant(installedPackage{name: "teapot", version: "1.0.0"}, packages, cats)
 	if !e.guessed || len(e.Requires) != 1 || e.Requires[0].Package != "kettle" || e.Requires[0].Range != "" {
 		t.Errorf("of another version: %+v", e)
 	}
-	if e = cataloguedEntry(installedPackage{name: "teapot", version: "2.0.0"}, packages, cats); e.guessed || e.Requires[0].Range != ">=2" {
+	if e = catalogDependant(installedPackage{name: "teapot", version: "2.0.0"}, packages, cats); e.guessed || e.Requires[0].Range != ">=2" {
 		t.Errorf("of the same: %+v", e)
 	}
 	releases := []install.LiveRelease{record("tea-cup", "home", map[string]string{install.SystemLabel: "tea", install.SystemNamespaceLabel: "home"})}
@@ -133,8 +134,8 @@ func (r lockedReader) ListMetadata(_ context.Context, of object.Resource, namesp
 // known, which refuses what would break them, unless the user says to go on.
 func TestDependantsHidden(t *testing.T) {
 	const text = "you may not list secrets in all namespaces: dependents in other namespaces are unknown"
-	c := &installCluster{reader: lockedReader{open: []string{"mine"}}}
-	d, err := c.readDependants(t.Context(), &catalogues{Catalogue: catalog.Embedded()}, nil, []string{"mine", "theirs"})
+	c := &cluster{Installer: &Installer{Catalogs: &catalogs.Catalogs{Catalogue: catalog.Embedded()}}, reader: lockedReader{open: []string{"mine"}}}
+	d, err := c.readDependants(t.Context(), nil, []string{"mine", "theirs"})
 	if err != nil || !slices.Equal(d.hidden, []string{text}) {
 		t.Fatalf("hidden %q, %v", d.hidden, err)
 	}
@@ -150,22 +151,22 @@ func TestDependantsHidden(t *testing.T) {
 	}
 
 	c.reader = lockedReader{open: []string{""}}
-	if d, err = c.readDependants(t.Context(), &catalogues{Catalogue: catalog.Embedded()}, nil, nil); err != nil || len(d.hidden) != 0 {
+	if d, err = c.readDependants(t.Context(), nil, nil); err != nil || len(d.hidden) != 0 {
 		t.Errorf("all may be read, and hidden is %q, %v", d.hidden, err)
 	}
 
 	// An upgrade to another version is refused where it is not known who needs the former one.
 	for _, force := range []bool{false, true} {
-		p := &installPlan{
-			o: &installOptions{force: force}, planned: &install.Plan{}, needs: &dependants{hidden: []string{text}},
+		p := &Plan{
+			req: Request{Force: force}, Planned: &install.Plan{}, needs: &dependants{hidden: []string{text}},
 			chosen: []solve.Choice{{Package: solve.Package{Name: "kettle", Version: "2.0.0"}, Was: "1.0.0"}},
 		}
-		if err := p.breaking(); err != nil || (len(p.planned.Refusals) == 0) != force {
-			t.Errorf("force %v: %+v, %v", force, p.planned.Refusals, err)
+		if err := p.refuseBreaking(); err != nil || (len(p.Planned.Refusals) == 0) != force {
+			t.Errorf("force %v: %+v, %v", force, p.Planned.Refusals, err)
 		}
-		p.chosen[0].Was, p.planned = "2.0.0", &install.Plan{}
-		if err := p.breaking(); err != nil || len(p.planned.Refusals) != 0 {
-			t.Errorf("of the same version: %+v, %v", p.planned.Refusals, err)
+		p.chosen[0].Was, p.Planned = "2.0.0", &install.Plan{}
+		if err := p.refuseBreaking(); err != nil || len(p.Planned.Refusals) != 0 {
+			t.Errorf("of the same version: %+v, %v", p.Planned.Refusals, err)
 		}
 	}
 }

@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+// adoptedSystems is the record of adopted Systems, as an installer needs it.
+type adoptedSystems struct{ *common }
+
+// Adopt records a System whose apps are installed.
+func (r adoptedSystems) Adopt(ctx context.Context, sys *system.System, manifest string) error {
+	c, err := r.systems(ctx)
+	if err != nil {
+		return err
+	}
+	a, before, err := c.adoption(ctx, sys, manifest)
+	if err != nil || a.changes() == 0 {
+		return err
+	}
+	return c.adopt(ctx, a, before)
+}
+
+// Releasable returns an error if regulation holds an app of an adopted System.
+func (r adoptedSystems) Releasable(ctx context.Context, of install.Installation) error {
+	c, err := r.systems(ctx)
+	if err != nil {
+		return err
+	}
+	_, _, _, err = c.releasable(ctx, of)
+	return err
+}
+
+// releasable reads an adopted System; false if it is not adopted.
+func (c *systemCluster) releasable(ctx context.Context, of install.Installation) (set system.Set, before adoptedParent, found bool, err error) {
+	if _, found, err = c.parent(ctx, of.Namespace, of.Name); err != nil || !found {
+		return set, before, false, err
+	}
+	if set, before, err = c.set(ctx, of.Namespace, of.Name); err != nil {
+		return set, before, true, err
+	}
+	store, err := regulate.NewStore(c.config, set.Name, set.Namespace)
+	if err != nil {
+		return set, before, true, err
+	}
+	return set, before, true, unheld(ctx, store, set)
+}
+
+// Release deletes the record of a System whose apps are gone.
+func (r adoptedSystems) Release(ctx context.Context, of install.Installation) error {
+	c, err := r.systems(ctx)
+	if err != nil {
+		return err
+	}
+	set, before, found, err := c.releasable(ctx, of)
+	if err != nil || !found {
+		return err
+	}
+	carriers, err := c.carriers(ctx, set)
+	if err == nil {
+		err = c.release(ctx, set, system.Release(carriers), before)
+	}
+	if err != nil {
+		return hint.With(fmt.Errorf("all apps of %s are gone, but the System is still adopted: %w", of.Name, err), "run the same command again to release it")
+	}
+	return nil
+}
+
+// Relabel labels the roots that the stored manifest of a System names. Who may write that manifest
+// could name anything: only restored objects are labelled.
+func (r adoptedSystems) Relabel(ctx context.Context, of install.Installation, restored []object.Ref) error {
+	c, err := r.systems(ctx)
+	if err != nil {
+		return err
+	}
+	parent, found, err := c.parent(ctx, of.Namespace, of.Name)
+	if err != nil || !found {
+		return err
+	}
+	sys, err := system.ParseParent(parent)
+	if err != nil {
+		return err
+	}
+	var again []system.Step
+	for i := range sys.Apps {
+		for _, root := range sys.Apps[i].Roots {
+			ref, err := c.refOf(sys, root)
+			if err != nil || !slices.Contains(restored, ref) {
+				continue
+			}
+			m, err := c.find(ctx, ref)
+			switch {
+			case apierrors.IsNotFound(err):
+			case err != nil:
+				return fmt.Errorf("read %s: %w", ref, err)
+			case m.Labels[system.MemberLabel] == "" && !m.Controlled:
+				again = append(again, system.Step{Object: m, Change: system.AddLabel})
+			}
+		}
+	}
+	return c.marks(ctx, again, system.SetID(system.ParentRef(of.Namespace, of.Name)))
+}
