@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalogs"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -127,8 +128,8 @@ func installations(ctx context.Context, w *completionSource) []string {
 			out = append(out, name)
 		}
 	}
-	for _, o := range list(secretKnown, install.PackageLabel+",owner=helm,status=deployed") {
-		if name := o.Labels[install.PackageLabel]; object.MayBeName(name) {
+	for _, o := range list(secretKnown, helm.PackageLabel+",owner=helm,status=deployed") {
+		if name := o.Labels[helm.PackageLabel]; object.MayBeName(name) {
 			out = append(out, name)
 		}
 	}

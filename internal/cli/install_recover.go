@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
 )
@@ -45,7 +46,7 @@ func (u *installUser) showActs(r *installer.Recovery) {
 
 func recoveryLine(a install.RecoveryAct) string {
 	text := string(a.Verb) + " "
-	if a.Release != (install.ReleaseName{}) {
+	if a.Release != (helm.ReleaseName{}) {
 		text += fmt.Sprintf("release %s", a.Release)
 		if a.Verb == install.RecoverRollback {
 			text += fmt.Sprintf(" to revision %d", a.Revision)

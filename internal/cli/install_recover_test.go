@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -20,7 +21,7 @@ func TestRecoveringShows(t *testing.T) {
 	r := &installer.Recovery{
 		Installation: install.Installation{Name: "shop", Namespace: "apps"},
 		Plan: install.RecoveryPlan{Run: install.Run{Action: install.Upgrade, By: "mallory\x1b[2J"}, What: install.RecoveredUndone, Acts: []install.RecoveryAct{
-			{Verb: install.RecoverRollback, Release: install.ReleaseName{Name: "db", Namespace: "apps"}, Revision: 3, Objects: []object.Ref{role, {Kind: "ConfigMap", Namespace: "apps", Name: "db"}}},
+			{Verb: install.RecoverRollback, Release: helm.ReleaseName{Name: "db", Namespace: "apps"}, Revision: 3, Objects: []object.Ref{role, {Kind: "ConfigMap", Namespace: "apps", Name: "db"}}},
 			{Verb: install.RecoverDelete, Object: object.Ref{Kind: "Namespace", Name: "made"}, Note: "unless it has objects of others"},
 			{Verb: install.RecoverLeave, Object: role, Note: "it grants permissions"},
 		}},

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalogs"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -210,7 +211,7 @@ func (x *systemExport) readPackages(ctx context.Context) error {
 	}
 	x.packages = map[string]string{}
 	for _, d := range definitions {
-		x.packages[d.GetName()] = d.GetLabels()[install.PackageLabel]
+		x.packages[d.GetName()] = d.GetLabels()[helm.PackageLabel]
 	}
 	return nil
 }

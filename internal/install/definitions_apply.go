@@ -8,14 +8,16 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"k8s.io/apimachinery/pkg/api/equality"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // definedKind returns the kind that a definition defines.
@@ -113,7 +115,7 @@ func (x *run) applyDefinition(ctx context.Context, d *unstructured.Unstructured,
 		marks := map[string]string{}
 		maps.Copy(marks, want.GetAnnotations())
 		if p != nil && !p.App {
-			labels := map[string]string{PackageLabel: p.Name}
+			labels := map[string]string{helm.PackageLabel: p.Name}
 			maps.Copy(labels, want.GetLabels())
 			want.SetLabels(labels)
 		}

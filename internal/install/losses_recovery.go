@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // RecoveryLosses returns the claims and custom resources that recovering a run deletes with their
@@ -172,6 +174,6 @@ func (l *recoveryLosses) namespace(ctx context.Context, name string) error {
 func takenUp(o *unstructured.Unstructured) bool {
 	managers := o.GetManagedFields()
 	return len(managers) == 0 || slices.ContainsFunc(managers, func(m metav1.ManagedFieldsEntry) bool {
-		return m.Manager != helmManager && m.Manager != FieldManager
+		return m.Manager != helm.Manager && m.Manager != FieldManager
 	})
 }

@@ -7,10 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 func namespaceRef(name string) object.Ref { return object.Ref{Kind: "Namespace", Name: name} }
@@ -211,7 +212,7 @@ func (x *run) ours(o *unstructured.Unstructured) bool {
 	if x.j == nil || x.j.Run == nil || len(o.GetManagedFields()) == 0 {
 		return false
 	}
-	if labels := o.GetLabels(); o.GetKind() == "Secret" && labels["owner"] == "helm" && labels[RunLabel] == x.j.Run.ID {
+	if labels := o.GetLabels(); o.GetKind() == "Secret" && labels["owner"] == "helm" && labels[helm.RunLabel] == x.j.Run.ID {
 		return true // the record of what was undone
 	}
 	programs := x.j.Run.Writers

@@ -5,12 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // The annotations and labels of managers.
@@ -122,7 +123,7 @@ func byHelm(u *unstructured.Unstructured) (Manager, bool) {
 }
 
 func byPackage(u *unstructured.Unstructured) (Manager, bool) {
-	name := u.GetLabels()[PackageLabel]
+	name := u.GetLabels()[helm.PackageLabel]
 	return Manager{By: "sysop", Name: name}, name != ""
 }
 

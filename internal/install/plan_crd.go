@@ -3,10 +3,10 @@ package install
 import (
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"github.com/kubectl-sysop/kubectl-sysop/internal/crd"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // safe refuses changes of a definition that would break objects or clients. ForceDefinitions allows
@@ -87,7 +87,7 @@ func (m *planner) customObjects(name string, more []*unstructured.Unstructured, 
 func (m *planner) definitionNames(name string, more []*unstructured.Unstructured) []string {
 	names := m.state.definitionsOf(name)
 	for _, u := range more {
-		if live := m.state.Definitions[u.GetName()]; live != nil && live.GetLabels()[PackageLabel] == "" {
+		if live := m.state.Definitions[u.GetName()]; live != nil && live.GetLabels()[helm.PackageLabel] == "" {
 			names = append(names, u.GetName())
 		}
 	}

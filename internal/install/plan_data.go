@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 var statefulSetKind = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}
@@ -107,7 +107,7 @@ func (m *planner) claimsIn(set object.Ref) []*unstructured.Unstructured {
 }
 
 // scaledAway returns the claims that are deleted because a release scales its StatefulSets down.
-func (m *planner) scaledAway(p *Part, record *LiveRecord) []object.Ref {
+func (m *planner) scaledAway(p *Part, record *helm.StoredRecord) []object.Ref {
 	wanted := map[object.Ref]*unstructured.Unstructured{}
 	for _, u := range rendered(p).Objects {
 		if len(claimPrefixes(u)) > 0 {

@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"github.com/kubectl-sysop/kubectl-sysop/internal/crd"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // definitions creates and changes the definitions of a part, where that is allowed and safe.
@@ -60,9 +60,9 @@ func (m *planner) shared(p *Part, other string, want *unstructured.Unstructured)
 // be.
 func (m *planner) changes(p *Part, live, want *unstructured.Unstructured) bool {
 	then := m.marked(p, want, live)
-	if was := live.GetLabels()[VersionLabel]; was != "" {
+	if was := live.GetLabels()[helm.VersionLabel]; was != "" {
 		labels := then.GetLabels()
-		labels[VersionLabel] = was // A later version with an identical definition does not change it.
+		labels[helm.VersionLabel] = was // A later version with an identical definition does not change it.
 		then.SetLabels(labels)
 	}
 	same := crd.Same(live, then)
@@ -75,7 +75,7 @@ func (m *planner) changes(p *Part, live, want *unstructured.Unstructured) bool {
 	}
 	switch {
 	case newerThere(p, live):
-		m.note("CRD %s stays: it is of %s %s, which is newer than %s", want.GetName(), p.Name, live.GetLabels()[VersionLabel], p.Version)
+		m.note("CRD %s stays: it is of %s %s, which is newer than %s", want.GetName(), p.Name, live.GetLabels()[helm.VersionLabel], p.Version)
 		return false
 	case p.KeepDefinitions:
 		if !crd.Same(live, want) {
@@ -97,9 +97,9 @@ func (m *planner) changes(p *Part, live, want *unstructured.Unstructured) bool {
 // a rollback, because an earlier one could drop fields.
 func newerThere(p *Part, live *unstructured.Unstructured) bool {
 	labels := live.GetLabels()
-	current, err := semver.NewVersion(strings.ReplaceAll(labels[VersionLabel], "_", "+"))
+	current, err := semver.NewVersion(strings.ReplaceAll(labels[helm.VersionLabel], "_", "+"))
 	want, wrong := semver.NewVersion(p.Version)
-	return labels[PackageLabel] == p.Name && err == nil && wrong == nil && current.GreaterThan(want)
+	return labels[helm.PackageLabel] == p.Name && err == nil && wrong == nil && current.GreaterThan(want)
 }
 
 // definitionManager returns the other manager of a definition, and whether there is one.
@@ -128,9 +128,9 @@ func (m *planner) already(p *Part, live *unstructured.Unstructured, k Manager) {
 func (m *planner) marked(p *Part, want, live *unstructured.Unstructured) *unstructured.Unstructured {
 	u := want.DeepCopy()
 	labels := nonNil(u.GetLabels())
-	labels[PackageLabel] = p.Name
+	labels[helm.PackageLabel] = p.Name
 	if p.Version != "" {
-		labels[VersionLabel] = strings.ReplaceAll(p.Version, "+", "_")
+		labels[helm.VersionLabel] = strings.ReplaceAll(p.Version, "+", "_")
 	}
 	u.SetLabels(labels)
 	notes := nonNil(u.GetAnnotations())
@@ -157,7 +157,7 @@ func (m *planner) annotations(want, live *unstructured.Unstructured) map[string]
 	rest := maps.Clone(notes)
 	maps.DeleteFunc(rest, func(k, _ string) bool { _, ok := add[k]; return ok })
 	bare.SetAnnotations(rest)
-	ours, foreign := live.GetLabels()[PackageLabel] != "", len(m.options.Annotate(bare)) == 0
+	ours, foreign := live.GetLabels()[helm.PackageLabel] != "", len(m.options.Annotate(bare)) == 0
 	maps.DeleteFunc(add, func(k, v string) bool {
 		have, carries := notes[k]
 		return foreign && have != v || carries && have != v && !ours

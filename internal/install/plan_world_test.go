@@ -8,13 +8,14 @@ import (
 	"testing"
 	"time"
 
-	helm "helm.sh/helm/v4/pkg/chart/v2"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	chartv2 "helm.sh/helm/v4/pkg/chart/v2"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
 )
 
 // planKinds are the kinds that the clusters of these tests serve.
@@ -89,7 +90,7 @@ func planDeployment(t *testing.T, namespace, name, image string) *unstructured.U
 func planPart(name, namespace, version string, r chart.Rendered) *Part {
 	return &Part{
 		Name: name, Release: name, Namespace: namespace, Version: version, Rendered: &r,
-		Chart: &chart.Chart{Helm: &helm.Chart{Metadata: &helm.Metadata{Name: name, Version: version}}, Digest: "sha256:" + name + version},
+		Chart: &chart.Chart{Helm: &chartv2.Chart{Metadata: &chartv2.Metadata{Name: name, Version: version}}, Digest: "sha256:" + name + version},
 	}
 }
 
@@ -220,7 +221,7 @@ func takeRelease(s *State, step Step) {
 // putRelease is what Helm leaves of a part.
 func putRelease(p *Part, s *State, plan *Plan) {
 	old := s.release(p.Namespace, p.Release)
-	live := LiveRelease{Name: p.Release, Namespace: p.Namespace, Revision: 1, Records: map[int]*LiveRecord{}}
+	live := LiveRelease{Name: p.Release, Namespace: p.Namespace, Revision: 1, Records: map[int]*helm.StoredRecord{}}
 	if old != nil {
 		live = *old
 		live.Revision++
@@ -234,12 +235,12 @@ func putRelease(p *Part, s *State, plan *Plan) {
 	live.Revisions = append(slices.Clone(live.Revisions), live.Revision)
 	live.Labels = map[string]string{}
 	if !p.App {
-		live.Labels[PackageLabel], live.Labels[VersionLabel] = p.Name, strings.ReplaceAll(p.Version, "+", "_")
+		live.Labels[helm.PackageLabel], live.Labels[helm.VersionLabel] = p.Name, strings.ReplaceAll(p.Version, "+", "_")
 	}
 	if plan.Installation.System {
-		live.Labels[SystemLabel] = plan.Installation.Name
+		live.Labels[helm.SystemLabel] = plan.Installation.Name
 	}
-	record := &LiveRecord{Chart: chartOf(p), Version: chartVersionOf(p), Values: p.Values}
+	record := &helm.StoredRecord{Chart: chartOf(p), Version: chartVersionOf(p), Values: p.Values}
 	for _, u := range rendered(p).Objects {
 		record.Objects = append(record.Objects, u.DeepCopy())
 		u = u.DeepCopy()

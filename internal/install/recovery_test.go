@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 var adminBinding = object.Ref{Group: rolesGroup, Kind: "ClusterRoleBinding", Name: "admins"}
@@ -33,14 +33,14 @@ func plantedJournal(t *testing.T, of Installation, steps ...StepState) *fakeClus
 	f.put(thing("Secret", "victim", "password", map[string]any{"data": "true"}), "kubectl")
 	f.put(definition("Kettle", 1), "kubectl")
 	f.charts = map[*chart.Chart][]*unstructured.Unstructured{}
-	for _, n := range []ReleaseName{{"own", "apps"}, {"real", "victim"}} {
+	for _, n := range []helm.ReleaseName{{Name: "own", Namespace: "apps"}, {Name: "real", Namespace: "victim"}} {
 		c := &chart.Chart{}
 		f.charts[c] = []*unstructured.Unstructured{thing("ConfigMap", n.Namespace, n.Name, nil)}
-		marks := RecordLabels{Run: "former"}
+		marks := helm.RecordLabels{Run: "former"}
 		if n.Name == "real" {
 			marks.Run = realRun
 		}
-		if err := (fakeHelm{f}).Install(t.Context(), ReleaseSpec{Release: n, Chart: c, Marks: marks}); err != nil {
+		if err := (fakeHelm{f}).Install(t.Context(), helm.ReleaseSpec{Release: n, Chart: c, Marks: marks}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -7,10 +7,11 @@ import (
 	"strings"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // StuckError means that objects are being deleted, and do not go away.
@@ -169,8 +170,8 @@ func (x *run) deleteDropped(ctx context.Context, dropped []*unstructured.Unstruc
 
 // droppedObjects returns the objects of an earlier revision that the last one has dropped and that
 // still exist: Helm silently skips an object that it cannot read.
-func (x *run) droppedObjects(ctx context.Context, list []Record, was int, last Record) ([]*unstructured.Unstructured, error) {
-	i := slices.IndexFunc(list, func(v Record) bool { return v.Revision == was })
+func (x *run) droppedObjects(ctx context.Context, list []helm.Record, was int, last helm.Record) ([]*unstructured.Unstructured, error) {
+	i := slices.IndexFunc(list, func(v helm.Record) bool { return v.Revision == was })
 	if i < 0 {
 		return nil, nil
 	}
@@ -184,7 +185,7 @@ func (x *run) droppedObjects(ctx context.Context, list []Record, was int, last R
 		case apierrors.IsNotFound(err):
 		case err != nil:
 			return nil, fmt.Errorf("%s is no longer part of release %s, and whether it was deleted is unknown: %w", ref, last.Release, err)
-		case ownedBy(current, last.Release) && current.GetDeletionTimestamp() == nil && !strings.EqualFold(strings.TrimSpace(current.GetAnnotations()[policyAnnotation]), "keep"):
+		case ownedBy(current, last.Release) && current.GetDeletionTimestamp() == nil && !strings.EqualFold(strings.TrimSpace(current.GetAnnotations()[helm.PolicyAnnotation]), "keep"):
 			remaining = append(remaining, current)
 		}
 	}

@@ -7,12 +7,13 @@ import (
 	"testing"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 var shopHere = Installation{Name: "shop", Namespace: "apps"}
@@ -81,16 +82,16 @@ func TestRunnerLeavesAReleaseOfOthers(t *testing.T) {
 	f, p, _ := oneInstall()
 	r := f.runner()
 	r.Gate = notHealthy(f, func() {
-		n := ReleaseName{"a", "apps"}
+		n := helm.ReleaseName{Name: "a", Namespace: "apps"}
 		run := f.records[n][0].Marks
 		c := &chart.Chart{}
 		f.charts[c] = bodies("a", 2)
-		if err := (fakeHelm{f}).Upgrade(t.Context(), ReleaseSpec{Release: n, Chart: c, Marks: run}); err != nil { // helm takes labels along
+		if err := (fakeHelm{f}).Upgrade(t.Context(), helm.ReleaseSpec{Release: n, Chart: c, Marks: run}); err != nil { // helm takes labels along
 			t.Error(err)
 		}
 	})
 	rep, err := r.Do(t.Context(), p, Options{})
-	if err == nil || rep.Result != ResultPartlyUndone || !strings.Contains(rep.Left()[0].Note+rep.Left()[1].Note, "revision 2") || len(f.records[ReleaseName{"a", "apps"}]) != 2 {
+	if err == nil || rep.Result != ResultPartlyUndone || !strings.Contains(rep.Left()[0].Note+rep.Left()[1].Note, "revision 2") || len(f.records[helm.ReleaseName{Name: "a", Namespace: "apps"}]) != 2 {
 		t.Errorf("%+v %v", rep, err)
 	}
 }

@@ -7,10 +7,11 @@ import (
 	"strconv"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // The fields of spec.persistentVolumeClaimRetentionPolicy of a StatefulSet.
@@ -161,7 +162,7 @@ func (g *stateReader) sets() error {
 	for i := range g.state.Releases {
 		live := &g.state.Releases[i]
 		record := live.Current()
-		if record == nil || live.Status == Uninstalled {
+		if record == nil || live.Status == helm.Uninstalled {
 			continue
 		}
 		for _, u := range record.Objects {

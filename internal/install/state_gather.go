@@ -9,12 +9,13 @@ import (
 	"strings"
 	"sync"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/crd"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // stateReader is one call of ReadState.
@@ -128,7 +129,7 @@ func (g *stateReader) definitions() error {
 		return nil // the cluster does not serve definitions
 	}
 	if packages := g.packages(); len(packages) > 0 {
-		list, err := g.reader.List(g.ctx, r, "", PackageLabel+" in ("+strings.Join(packages, ",")+")")
+		list, err := g.reader.List(g.ctx, r, "", helm.PackageLabel+" in ("+strings.Join(packages, ",")+")")
 		if err != nil {
 			if err := g.absent(r, "", err); err != nil {
 				return err
@@ -193,7 +194,7 @@ func (g *stateReader) packages() []string {
 		}
 	}
 	for i := range g.state.Releases {
-		names = append(names, g.state.Releases[i].Labels[PackageLabel])
+		names = append(names, g.state.Releases[i].Labels[helm.PackageLabel])
 	}
 	return slices.DeleteFunc(distinct(names), func(n string) bool { return n == "" })
 }
@@ -323,6 +324,6 @@ func (g *stateReader) changing() map[string]bool {
 
 // leaves reports whether the package of a definition is not among the desired parts.
 func (g *stateReader) leaves(definition *unstructured.Unstructured) bool {
-	name := definition.GetLabels()[PackageLabel]
+	name := definition.GetLabels()[helm.PackageLabel]
 	return name != "" && !slices.ContainsFunc(g.ask.Parts, func(p *Part) bool { return !p.App && p.Name == name })
 }

@@ -14,13 +14,14 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
-
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // memoryReader is a cluster of objects that lie in memory.
@@ -86,7 +87,7 @@ func (m *memoryReader) ListMetadata(ctx context.Context, r object.Resource, name
 }
 
 // recordSecret is a record as Helm keeps it.
-func recordSecret(t *testing.T, namespace, name string, revision int, status string, marks map[string]string, record *LiveRecord) *unstructured.Unstructured {
+func recordSecret(t *testing.T, namespace, name string, revision int, status string, marks map[string]string, record *helm.StoredRecord) *unstructured.Unstructured {
 	t.Helper()
 	text := func(us []*unstructured.Unstructured) string {
 		var all []string
@@ -113,7 +114,7 @@ func recordSecret(t *testing.T, namespace, name string, revision int, status str
 	}
 	all := map[string]string{"owner": "helm", "name": name, "status": status, "version": fmt.Sprint(revision)}
 	maps.Copy(all, marks)
-	u := planObject(t, fmt.Sprintf("{apiVersion: v1, kind: Secret, metadata: {name: %s, namespace: %s}}", RecordName(name, revision), namespace))
+	u := planObject(t, fmt.Sprintf("{apiVersion: v1, kind: Secret, metadata: {name: %s, namespace: %s}}", helm.RecordName(name, revision), namespace))
 	u.SetLabels(all)
 	u.Object["data"] = map[string]any{"release": base64.StdEncoding.EncodeToString([]byte(base64.StdEncoding.EncodeToString(zipped(t, data))))}
 	return u
@@ -256,9 +257,9 @@ func TestDecodeRecordRefuses(t *testing.T) {
 		"not packed": {secret([]byte("{}")), "holds no Helm release"},
 		"no JSON":    {secret(zipped(t, []byte("what"))), "cannot be read"},
 		"no YAML":    {secret(zipped(t, []byte(`{"manifest": "a: b: c"}`))), "the manifest in it"},
-		"a bomb":     {secret(zipped(t, bytes.Repeat([]byte(" "), maxRecordBytes+1))), "more than 64 MiB"},
+		"a bomb":     {secret(zipped(t, bytes.Repeat([]byte(" "), helm.MaxRecordBytes+1))), "more than 64 MiB"},
 	} {
-		if _, err := decodeRecord(c.u); err == nil || !strings.Contains(err.Error(), c.say) {
+		if _, err := helm.DecodeRecord(c.u); err == nil || !strings.Contains(err.Error(), c.say) {
 			t.Errorf("%s: %v, want %q", name, err, c.say)
 		}
 	}

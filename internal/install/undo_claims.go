@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // claimsBefore returns the UIDs of the claims that exist before a step and that a StatefulSet of
@@ -187,7 +189,7 @@ func (x *run) claims(ctx context.Context, result string) []string {
 		default:
 			continue
 		}
-		list, err := x.Engine.History(ctx, ReleaseName{s.Release, s.Namespace})
+		list, err := x.Engine.History(ctx, helm.ReleaseName{Name: s.Release, Namespace: s.Namespace})
 		if err != nil {
 			continue // the reason is in the step
 		}
@@ -213,8 +215,8 @@ func (x *run) claims(ctx context.Context, result string) []string {
 
 // claimsAfter returns the claims of the deleted StatefulSets of a record: those that stay, and
 // those that are garbage collected.
-func (x *run) claimsAfter(ctx context.Context, r Record) (stay, deleted []string) {
-	objects, err := objectsIn(r.Manifest)
+func (x *run) claimsAfter(ctx context.Context, r helm.Record) (stay, deleted []string) {
+	objects, err := helm.ObjectsIn(r.Manifest)
 	if err != nil {
 		return nil, nil
 	}

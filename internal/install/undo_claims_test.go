@@ -9,10 +9,11 @@ import (
 	"testing"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 func setClaim(name string) object.Ref {
@@ -127,7 +128,7 @@ func TestUndoTellsWhatGoes(t *testing.T) {
 // slowCollector is Helm on a cluster whose garbage collector has not come by yet.
 type slowCollector struct{ fakeHelm }
 
-func (h slowCollector) Uninstall(ctx context.Context, n ReleaseName, o RevertOptions) error {
+func (h slowCollector) Uninstall(ctx context.Context, n helm.ReleaseName, o helm.RevertOptions) error {
 	claims := map[object.Ref]*unstructured.Unstructured{}
 	for ref, u := range h.f.objects {
 		if ref.GroupKind() == claimKind {

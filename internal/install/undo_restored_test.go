@@ -8,12 +8,13 @@ import (
 	"testing"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // ordered is a StatefulSet of two pods as its controller has it after an upgrade to revision new
@@ -47,8 +48,8 @@ func undoneUpgrade(t *testing.T, f *fakeCluster, r *Runner) (Report, error) {
 	f.charts[first] = append(f.charts[first], set)
 	f.charts[second] = append(f.charts[second], set)
 	f.put(thing("Namespace", "", "apps", nil), "kubectl")
-	n := ReleaseName{"a", "apps"}
-	if err := (fakeHelm{f}).Install(t.Context(), ReleaseSpec{Release: n, Chart: first}); err != nil {
+	n := helm.ReleaseName{Name: "a", Namespace: "apps"}
+	if err := (fakeHelm{f}).Install(t.Context(), helm.ReleaseSpec{Release: n, Chart: first}); err != nil {
 		t.Fatal(err)
 	}
 	part := &Part{Name: "a", Release: "a", Namespace: "apps", Chart: second, Rendered: &chart.Rendered{Objects: f.charts[second]}}

@@ -6,21 +6,22 @@ import (
 	"fmt"
 	"slices"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // scaledBack returns the claims that are deleted when a release returns to the revision before a
 // step: those of pods by which its StatefulSets are scaled down, if their policy is whenScaled:
 // Delete. It separates claims from before the step from later ones.
-func (x *run) scaledBack(ctx context.Context, list []Record, s *StepState) (before, after []object.Ref, err error) {
-	i := slices.IndexFunc(list, func(r Record) bool { return r.Revision == s.Was })
+func (x *run) scaledBack(ctx context.Context, list []helm.Record, s *StepState) (before, after []object.Ref, err error) {
+	i := slices.IndexFunc(list, func(r helm.Record) bool { return r.Revision == s.Was })
 	if i < 0 {
 		return nil, nil, nil
 	}
-	wanted, err := objectsIn(list[i].Manifest)
+	wanted, err := helm.ObjectsIn(list[i].Manifest)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read revision %d of release %s: %w", s.Was, list[i].Release, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/solve"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
@@ -24,7 +25,7 @@ type cluster struct {
 	from    source.Source
 	kinds   *object.Kinds
 	reader  install.Reader
-	engine  *install.Helm
+	engine  *helm.Client
 	version string // of Kubernetes
 	// namespace is the current one, and given that of -n; empty without it.
 	namespace, given string
@@ -53,7 +54,7 @@ func (i *Installer) connect(ctx context.Context) (*cluster, error) {
 	if c.version, err = c.reader.Version(ctx); err != nil {
 		return nil, fmt.Errorf("read the version of the cluster: %w", err)
 	}
-	c.engine = install.NewHelm(c.config, slog.DiscardHandler)
+	c.engine = helm.New(c.config, slog.DiscardHandler)
 	return c, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalogs"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/solve"
 )
@@ -56,7 +57,7 @@ func (c *cluster) readDependants(ctx context.Context, existing map[string]instal
 	recorded := map[string]bool{}
 	var seen []install.Installation
 	for i := range releases {
-		if releases[i].Status == install.Uninstalled {
+		if releases[i].Status == helm.Uninstalled {
 			continue
 		}
 		for _, in := range releases[i].Installations() {
@@ -106,15 +107,15 @@ func (d *dependants) add(in install.Installation, j *install.Journal, releases [
 	for _, n := range needs {
 		current, isThere := existing[n.Part]
 		live := slices.ContainsFunc(releases, func(r install.LiveRelease) bool {
-			if r.Status == install.Uninstalled {
+			if r.Status == helm.Uninstalled {
 				return false
 			}
 			if n.Part == "" {
-				return r.Labels[install.SystemLabel] == in.Name && r.Labels[install.SystemNamespaceLabel] == in.Namespace && r.Labels[install.PackageLabel] == ""
+				return r.Labels[helm.SystemLabel] == in.Name && r.Labels[helm.SystemNamespaceLabel] == in.Namespace && r.Labels[helm.PackageLabel] == ""
 			}
 			// Of what is there, the release that is believed says whose journal counts.
 			mine := !isThere || r.Name == current.release && r.Namespace == current.namespace
-			return mine && r.Labels[install.PackageLabel] == n.Part && slices.Contains(r.Installations(), in)
+			return mine && r.Labels[helm.PackageLabel] == n.Part && slices.Contains(r.Installations(), in)
 		})
 		if !live {
 			continue

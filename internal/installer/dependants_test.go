@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalogs"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/solve"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -20,7 +21,7 @@ import (
 )
 
 func record(name, namespace string, labels map[string]string) install.LiveRelease {
-	return install.LiveRelease{Name: name, Namespace: namespace, Status: install.Deployed, Labels: labels}
+	return install.LiveRelease{Name: name, Namespace: namespace, Status: helm.Deployed, Labels: labels}
 }
 
 func texts(all []dependant) (out []string) {
@@ -46,11 +47,11 @@ func TestDependants(t *testing.T) {
 		return &install.Journal{Runs: []install.RunRecord{{Needs: n}}}
 	}
 	releases := []install.LiveRelease{
-		record("kettle", "kettle", map[string]string{install.PackageLabel: "kettle"}),
-		record("teapot", "teapot", map[string]string{install.PackageLabel: "teapot"}),
-		record("saucer", "tenant", map[string]string{install.PackageLabel: "saucer"}),
-		record("teapot", "tenant", map[string]string{install.PackageLabel: "teapot"}), // which it is not
-		record("tea-cup", "home", map[string]string{install.SystemLabel: "tea", install.SystemNamespaceLabel: "home"}),
+		record("kettle", "kettle", map[string]string{helm.PackageLabel: "kettle"}),
+		record("teapot", "teapot", map[string]string{helm.PackageLabel: "teapot"}),
+		record("saucer", "tenant", map[string]string{helm.PackageLabel: "saucer"}),
+		record("teapot", "tenant", map[string]string{helm.PackageLabel: "teapot"}), // which it is not
+		record("tea-cup", "home", map[string]string{helm.SystemLabel: "tea", helm.SystemNamespaceLabel: "home"}),
 	}
 	d, recorded := &dependants{}, map[string]bool{}
 	add := func(in install.Installation, j *install.Journal) { d.add(in, j, releases, there, recorded) }
@@ -106,7 +107,7 @@ func TestDependantsOfOld(t *testing.T) {
 	if e = catalogDependant(installedPackage{name: "teapot", version: "2.0.0"}, packages, cats); e.guessed || e.Requires[0].Range != ">=2" {
 		t.Errorf("of the same: %+v", e)
 	}
-	releases := []install.LiveRelease{record("tea-cup", "home", map[string]string{install.SystemLabel: "tea", install.SystemNamespaceLabel: "home"})}
+	releases := []install.LiveRelease{record("tea-cup", "home", map[string]string{helm.SystemLabel: "tea", helm.SystemNamespaceLabel: "home"})}
 	d := &dependants{}
 	d.add(install.Installation{Name: "tea", Namespace: "home", System: true}, &install.Journal{Runs: []install.RunRecord{{Releases: []install.ReleaseState{
 		{Part: "kettle", Release: "kettle", Namespace: "kettle"}, {Part: "cup", App: true, Release: "tea-cup", Namespace: "home"},

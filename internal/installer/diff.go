@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -174,7 +175,7 @@ func (p *Plan) dryRun(ctx context.Context, client dynamic.Interface, part *insta
 	if kind.Namespaced {
 		at = resource.Namespace(o.GetNamespace())
 	}
-	manager := helmManager
+	manager := helm.Manager
 	if kind.Kind == "CustomResourceDefinition" {
 		manager = install.FieldManager
 	}
@@ -190,12 +191,12 @@ func (p *Plan) dryRun(ctx context.Context, client dynamic.Interface, part *insta
 func (p *Plan) removedObjects(ctx context.Context, wanted map[object.Ref]bool) ([]*unstructured.Unstructured, error) {
 	var out []*unstructured.Unstructured
 	for _, part := range p.Planned.Parts {
-		records, err := p.engine.History(ctx, install.ReleaseName{Name: part.Release, Namespace: part.Namespace})
+		records, err := p.engine.History(ctx, helm.ReleaseName{Name: part.Release, Namespace: part.Namespace})
 		if err != nil {
 			return nil, err
 		}
 		for _, r := range slices.Backward(records) {
-			if r.Status != install.Deployed {
+			if r.Status != helm.Deployed {
 				continue
 			}
 			for _, ref := range r.Objects {

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalogs"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 )
@@ -24,7 +25,7 @@ type installedPackage struct {
 	revision           int
 	values             map[string]any
 	// marks are the labels of its last record: the run, and the System that it was installed with.
-	marks install.RecordLabels
+	marks helm.RecordLabels
 }
 
 // installedPackages are the installed operators.
@@ -86,13 +87,13 @@ func (c *cluster) installed(ctx context.Context, t trust, namespaces []string) (
 	}
 	out.unread = unread
 	rank := func(r install.LiveRelease) int {
-		return slices.Index(t.namespaces(r.Labels[install.PackageLabel]), r.Namespace)
+		return slices.Index(t.namespaces(r.Labels[helm.PackageLabel]), r.Namespace)
 	}
 	slices.SortStableFunc(claims, func(x, y install.LiveRelease) int { return cmp.Compare(rank(x), rank(y)) })
 	for i := range claims {
 		r := &claims[i]
-		name := r.Labels[install.PackageLabel]
-		if r.Status == install.Uninstalled {
+		name := r.Labels[helm.PackageLabel]
+		if r.Status == helm.Uninstalled {
 			continue
 		}
 		if rank(*r) < 0 {
@@ -102,7 +103,7 @@ func (c *cluster) installed(ctx context.Context, t trust, namespaces []string) (
 		if _, known := out.there[name]; known {
 			continue
 		}
-		current, found, err := c.readRelease(ctx, install.ReleaseName{Name: r.Name, Namespace: r.Namespace})
+		current, found, err := c.readRelease(ctx, helm.ReleaseName{Name: r.Name, Namespace: r.Namespace})
 		if apierrors.IsForbidden(err) { // A user may be allowed to list the metadata only.
 			out.unread = append(out.unread, r.Namespace)
 			continue
@@ -144,13 +145,13 @@ func listReleases(ctx context.Context, reader install.Reader, list func(context.
 }
 
 // readRelease reads the records of a release; false if it is no installed operator.
-func (c *cluster) readRelease(ctx context.Context, name install.ReleaseName) (installedPackage, bool, error) {
+func (c *cluster) readRelease(ctx context.Context, name helm.ReleaseName) (installedPackage, bool, error) {
 	list, err := c.engine.History(ctx, name)
 	if err != nil || len(list) == 0 {
 		return installedPackage{}, false, err
 	}
 	r := list[len(list)-1]
-	if r.Status == install.Uninstalled || r.Marks.Package == "" {
+	if r.Status == helm.Uninstalled || r.Marks.Package == "" {
 		return installedPackage{}, false, nil
 	}
 	out := installedPackage{
@@ -177,7 +178,7 @@ func (p *Plan) revertOpenRun(ctx context.Context) (bool, error) {
 		if current.marks.Run != r.ID {
 			continue
 		}
-		list, err := p.engine.History(ctx, install.ReleaseName{Name: current.release, Namespace: current.namespace})
+		list, err := p.engine.History(ctx, helm.ReleaseName{Name: current.release, Namespace: current.namespace})
 		if err != nil {
 			return false, err
 		}

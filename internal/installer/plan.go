@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/solve"
@@ -224,7 +225,7 @@ func (p *Plan) refuseBusy(f install.Found, part *install.Part, run string) error
 	if in.Namespace != part.Namespace && f.Journal.Run.ID != run {
 		return nil
 	}
-	if !slices.Contains(f.Touches(), install.ReleaseName{Name: part.Release, Namespace: part.Namespace}) {
+	if !slices.Contains(f.Touches(), helm.ReleaseName{Name: part.Release, Namespace: part.Namespace}) {
 		return nil
 	}
 	return hint.With(fmt.Errorf("%s is part of a run that did not finish: %s of %s/%s, by %s", part.Name, f.Journal.Run.Action, in.Namespace, in.Name, f.Journal.Run.By),

@@ -7,15 +7,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/preflight"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
-
-// helmManager is the field manager of the objects of releases.
-const helmManager = "helm"
 
 // preflight evaluates the plan like check --atomic: what would not start becomes a refusal, what is
 // unknown a note.
@@ -27,7 +25,7 @@ func (p *Plan) preflight(ctx context.Context) error {
 	if len(b.docs) == 0 {
 		return nil
 	}
-	a, err := app.NewPreflight(ctx, p.session(), app.PreflightRequest{Docs: b.docs, Manager: helmManager})
+	a, err := app.NewPreflight(ctx, p.session(), app.PreflightRequest{Docs: b.docs, Manager: helm.Manager})
 	if err != nil {
 		return err
 	}

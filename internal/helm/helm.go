@@ -1,4 +1,7 @@
-package install
+// Package helm installs, upgrades, rolls back and uninstalls releases by Helm's own library, and reads
+// Helm's records of them. It handles one release at a time: it neither waits for health nor touches
+// namespaces and CRDs.
+package helm
 
 import (
 	"context"
@@ -26,29 +29,29 @@ import (
 // MaxHistory is the number of records of a release to keep, Helm's default.
 const MaxHistory = 10
 
-// helmManager is the field manager of releases: Helm's own name, so that helm can continue with
+// Manager is the field manager of releases: Helm's own name, so that helm can continue with
 // them.
-const helmManager = "helm"
+const Manager = "helm"
 
 // nameManager sets the field manager of Helm's library, a package variable that defaults to the
 // name of the program.
-var nameManager = sync.OnceFunc(func() { kube.ManagedFieldsManager = helmManager })
+var nameManager = sync.OnceFunc(func() { kube.ManagedFieldsManager = Manager })
 
-// Helm implements Engine with Helm's library: records are Secrets in the namespace of the release,
+// Client implements Engine with Helm's library: records are Secrets in the namespace of the release,
 // and objects are applied server-side, as the helm command does.
-type Helm struct {
+type Client struct {
 	config *rest.Config
 	log    slog.Handler
 	warn   *warnOnce
 }
 
-// NewHelm returns the engine of a cluster. Helm logs to log, which may be nil.
-func NewHelm(config *rest.Config, log slog.Handler) *Helm {
+// New returns the engine of a cluster. Helm logs to log, which may be nil.
+func New(config *rest.Config, log slog.Handler) *Client {
 	nameManager()
 	if log == nil {
 		log = slog.DiscardHandler
 	}
-	return &Helm{config: config, log: log, warn: &warnOnce{log: slog.New(log), seen: map[string]bool{}}}
+	return &Client{config: config, log: log, warn: &warnOnce{log: slog.New(log), seen: map[string]bool{}}}
 }
 
 // act is one use of Helm.
@@ -73,7 +76,7 @@ func (c *client) Delete(resources kube.ResourceList, policy metav1.DeletionPropa
 	return done, errs
 }
 
-func (h *Helm) act(ctx context.Context, namespace string, m RecordLabels) (*act, error) {
+func (h *Client) act(ctx context.Context, namespace string, m RecordLabels) (*act, error) {
 	g, err := newGetter(ctx, h.config, namespace, h.warn)
 	if err != nil {
 		return nil, fmt.Errorf("reach the API server: %w", err)
@@ -120,7 +123,7 @@ func orDefault(d time.Duration) time.Duration {
 }
 
 // Install creates the first revision of a release.
-func (h *Helm) Install(ctx context.Context, c ReleaseSpec) error {
+func (h *Client) Install(ctx context.Context, c ReleaseSpec) error {
 	a, err := h.act(ctx, c.Release.Namespace, c.Marks)
 	if err != nil {
 		return err
@@ -145,7 +148,7 @@ func (h *Helm) Install(ctx context.Context, c ReleaseSpec) error {
 }
 
 // Upgrade creates the next revision of a release.
-func (h *Helm) Upgrade(ctx context.Context, c ReleaseSpec) error {
+func (h *Client) Upgrade(ctx context.Context, c ReleaseSpec) error {
 	a, err := h.act(ctx, c.Release.Namespace, c.Marks)
 	if err != nil {
 		return err
@@ -165,7 +168,7 @@ func (h *Helm) Upgrade(ctx context.Context, c ReleaseSpec) error {
 }
 
 // Rollback creates a revision with the content of an earlier one.
-func (h *Helm) Rollback(ctx context.Context, r ReleaseName, to int, o RevertOptions) error {
+func (h *Client) Rollback(ctx context.Context, r ReleaseName, to int, o RevertOptions) error {
 	a, err := h.act(ctx, r.Namespace, o.Marks)
 	if err != nil {
 		return err
@@ -178,7 +181,7 @@ func (h *Helm) Rollback(ctx context.Context, r ReleaseName, to int, o RevertOpti
 }
 
 // Uninstall deletes the objects of a release, and its records unless they are kept.
-func (h *Helm) Uninstall(ctx context.Context, r ReleaseName, o RevertOptions) error {
+func (h *Client) Uninstall(ctx context.Context, r ReleaseName, o RevertOptions) error {
 	a, err := h.act(ctx, r.Namespace, o.Marks)
 	if err != nil {
 		return err
@@ -207,7 +210,7 @@ func because(ctx context.Context, err error) error {
 
 // settled checks that the record has the status that Helm reported: Helm hides a failure to write
 // it.
-func (h *Helm) settled(ctx context.Context, r ReleaseName, err error) error {
+func (h *Client) settled(ctx context.Context, r ReleaseName, err error) error {
 	if err != nil || ctx.Err() != nil {
 		return because(ctx, err)
 	}
@@ -226,7 +229,7 @@ func (h *Helm) settled(ctx context.Context, r ReleaseName, err error) error {
 }
 
 // History returns the records of a release, the latest last.
-func (h *Helm) History(ctx context.Context, r ReleaseName) ([]Record, error) {
+func (h *Client) History(ctx context.Context, r ReleaseName) ([]Record, error) {
 	a, err := h.act(ctx, r.Namespace, RecordLabels{})
 	if err != nil {
 		return nil, err
@@ -241,41 +244,8 @@ func (h *Helm) History(ctx context.Context, r ReleaseName) ([]Record, error) {
 	return a.records(list)
 }
 
-// List returns the latest record of each release that is not uninstalled, in a namespace or in all
-// if it is empty.
-func (h *Helm) List(ctx context.Context, namespace string) ([]Record, error) {
-	a, err := h.act(ctx, namespace, RecordLabels{})
-	if err != nil {
-		return nil, err
-	}
-	l := action.NewList(a.Configuration)
-	l.All, l.AllNamespaces, l.StateMask = true, namespace == "", action.ListAll&^action.ListUninstalled
-	list, err := l.Run()
-	if err != nil {
-		return nil, fmt.Errorf("list the releases: %w", because(ctx, err))
-	}
-	return a.records(list)
-}
-
-// Get returns a revision of a release, the latest for 0.
-func (h *Helm) Get(ctx context.Context, r ReleaseName, revision int) (Record, error) {
-	list, err := h.History(ctx, r)
-	if err != nil {
-		return Record{}, err
-	}
-	for _, v := range list {
-		if v.Revision == revision {
-			return v, nil
-		}
-	}
-	if len(list) > 0 && revision == 0 {
-		return list[len(list)-1], nil
-	}
-	return Record{}, fmt.Errorf("release %s has no revision %d", r, revision)
-}
-
 // Forget deletes the records of a release, if it was uninstalled.
-func (h *Helm) Forget(ctx context.Context, r ReleaseName) error {
+func (h *Client) Forget(ctx context.Context, r ReleaseName) error {
 	list, err := h.History(ctx, r)
 	if err != nil || len(list) == 0 {
 		return err

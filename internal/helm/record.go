@@ -1,4 +1,4 @@
-package install
+package helm
 
 import (
 	"bytes"
@@ -120,7 +120,7 @@ func (a *act) record(v *v1.Release) (Record, error) {
 		return out, err
 	}
 	for _, o := range objects {
-		if strings.TrimSpace(strings.ToLower(o.GetAnnotations()[policyAnnotation])) == "keep" {
+		if strings.TrimSpace(strings.ToLower(o.GetAnnotations()[PolicyAnnotation])) == "keep" {
 			out.Kept = append(out.Kept, object.RefOf(o))
 			continue
 		}
@@ -142,7 +142,7 @@ func (a *act) record(v *v1.Release) (Record, error) {
 	return out, nil
 }
 
-const policyAnnotation = "helm.sh/resource-policy"
+const PolicyAnnotation = "helm.sh/resource-policy"
 
 // objectsOf parses a manifest; a namespaced object without a namespace gets that of the release.
 func (a *act) objectsOf(manifest, namespace string) ([]*unstructured.Unstructured, error) {

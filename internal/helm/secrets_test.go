@@ -1,4 +1,4 @@
-package install
+package helm
 
 import (
 	"bytes"
@@ -27,7 +27,7 @@ func bombSecret(t *testing.T, name string) *corev1.Secret {
 		t.Fatal(err)
 	}
 	space := bytes.Repeat([]byte(" "), 1<<20)
-	for range (maxRecordBytes >> 20) + 1 {
+	for range (MaxRecordBytes >> 20) + 1 {
 		if _, err := w.Write(space); err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +67,7 @@ func TestDriverUnpacksWithinBounds(t *testing.T) {
 		t.Errorf("Query: %d, %v", len(found), err)
 	}
 	runtime.ReadMemStats(&after)
-	if used := after.TotalAlloc - before.TotalAlloc; used > maxRecordBytes {
+	if used := after.TotalAlloc - before.TotalAlloc; used > MaxRecordBytes {
 		t.Errorf("it took %d MiB", used>>20)
 	}
 }
@@ -79,7 +79,7 @@ func TestManifestsOfRecordsGrowWithinBounds(t *testing.T) {
 	for i := range 1000 {
 		fmt.Fprintf(&text, "  k%d: *a\n", i)
 	}
-	if _, err := objectsIn(text.String()); err == nil || !strings.Contains(err.Error(), "expand to far more") {
+	if _, err := ObjectsIn(text.String()); err == nil || !strings.Contains(err.Error(), "expand to far more") {
 		t.Errorf("of what is live: %v", err)
 	}
 	if _, err := new(act).objectsOf(text.String(), "shop"); err == nil || !strings.Contains(err.Error(), "expand to far more") {

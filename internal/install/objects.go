@@ -26,6 +26,34 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
+// Precondition is what an object must match to be deleted; empty fields are ignored.
+type Precondition struct{ UID, ResourceVersion string }
+
+// Objects reads and writes the objects of a cluster. Errors are those of
+// k8s.io/apimachinery/pkg/api/errors; a kind that is not served is NotFound.
+type Objects interface {
+	Get(ctx context.Context, ref object.Ref) (*unstructured.Unstructured, error)
+	// List lists the objects of a namespace; an empty namespace means all.
+	List(ctx context.Context, kind schema.GroupKind, namespace string) ([]unstructured.Unstructured, error)
+	Create(ctx context.Context, o *unstructured.Unstructured) (*unstructured.Unstructured, error)
+	// Apply applies server-side, as FieldManager.
+	Apply(ctx context.Context, o *unstructured.Unstructured, force bool) (*unstructured.Unstructured, error)
+	// Replace updates the whole object if its resourceVersion is still current.
+	Replace(ctx context.Context, o *unstructured.Unstructured) (*unstructured.Unstructured, error)
+	// Delete deletes in the foreground: dependents of the object are deleted first.
+	Delete(ctx context.Context, ref object.Ref, p Precondition) error
+}
+
+// Discovery reports what a cluster serves.
+type Discovery interface {
+	// Refresh drops the discovery cache.
+	Refresh()
+	// Serves reports whether a version of a kind is served.
+	Serves(ctx context.Context, kind schema.GroupVersionKind) (bool, error)
+	// Contents returns all objects of a namespace except Events.
+	Contents(ctx context.Context, namespace string) ([]unstructured.Unstructured, error)
+}
+
 // ClusterObjects implements Objects and Discovery on an API server.
 type ClusterObjects struct {
 	client    dynamic.Interface

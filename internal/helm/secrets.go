@@ -1,4 +1,4 @@
-package install
+package helm
 
 import (
 	"compress/gzip"
@@ -13,6 +13,10 @@ import (
 	clientcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 )
 
+// MaxRecordBytes limits the decompressed size of a record: more than any real release, less than a
+// decompression bomb.
+const MaxRecordBytes = 64 << 20
+
 // boundedSecrets are the Secrets for Helm's own driver. The driver decompresses without a limit,
 // and 1 MiB in a Secret can become 1 GiB, so releases above maxRecordBytes are hidden from it.
 type boundedSecrets struct {
@@ -23,7 +27,7 @@ type boundedSecrets struct {
 func (s boundedSecrets) Get(ctx context.Context, name string, o metav1.GetOptions) (*corev1.Secret, error) {
 	secret, err := s.SecretInterface.Get(ctx, name, o)
 	if err == nil && isOversized(secret) {
-		return nil, fmt.Errorf("read Secret %s: the release in it unpacks to more than %d MiB", name, maxRecordBytes>>20)
+		return nil, fmt.Errorf("read Secret %s: the release in it unpacks to more than %d MiB", name, MaxRecordBytes>>20)
 	}
 	return secret, err
 }
@@ -49,6 +53,6 @@ func isOversized(secret *corev1.Secret) bool {
 	if err != nil {
 		return false
 	}
-	n, _ := io.Copy(io.Discard, io.LimitReader(packed, maxRecordBytes+1))
-	return n > maxRecordBytes
+	n, _ := io.Copy(io.Discard, io.LimitReader(packed, MaxRecordBytes+1))
+	return n > MaxRecordBytes
 }
