@@ -21,14 +21,6 @@ type installUser struct {
 	cats *catalogs.Catalogs
 }
 
-// pastTense is an action that was done.
-func pastTense(a install.Action) string {
-	if a == install.Rollback {
-		return "rolled back"
-	}
-	return strings.TrimSuffix(string(a), "e") + "ed"
-}
-
 // Confirm shows a plan, and asks whether it is run.
 func (u *installUser) Confirm(ctx context.Context, p *installer.Plan, losses []object.Ref) (bool, error) {
 	name, planned := p.Installation.Name, p.Planned

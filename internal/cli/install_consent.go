@@ -88,3 +88,11 @@ func (o *installOptions) typed(ctx context.Context, name string) (bool, error) {
 	}
 	return true, nil
 }
+
+// pastTense is an action that was done.
+func pastTense(a install.Action) string {
+	if a == install.Rollback {
+		return "rolled back"
+	}
+	return strings.TrimSuffix(string(a), "e") + "ed"
+}
