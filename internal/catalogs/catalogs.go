@@ -110,7 +110,7 @@ func LoadSkipping(ctx context.Context, o Options, note func(string)) (*Catalogs,
 }
 
 // local leaves out the catalogs of the settings that need a network, if a bundle is used offline.
-func (o *Options) local(sources []Source) (here []Source, notes []string) {
+func (o *Options) local(sources []Source) (local []Source, notes []string) {
 	if !o.Offline || o.Bundle == "" {
 		return sources, nil
 	}
@@ -119,9 +119,9 @@ func (o *Options) local(sources []Source) (here []Source, notes []string) {
 			notes = append(notes, "the catalog "+fetch.Shown(s.Address)+" of the settings is ignored: --offline with a bundle")
 			continue
 		}
-		here = append(here, s)
+		local = append(local, s)
 	}
-	return here, notes
+	return local, notes
 }
 
 // maxKeyBytes is above the size of any file of public keys.

@@ -78,10 +78,10 @@ func (o *installOptions) writeRoles(roles []*unstructured.Unstructured) error {
 }
 
 // finish reports the result of a run.
-func (o *installOptions) finish(of install.Installation, report install.Report, err error) error {
+func (o *installOptions) finish(target install.Installation, report install.Report, err error) error {
 	if report.Run != "" || err == nil {
 		if !o.human() || len(report.Left()) > 0 {
-			if wrong := o.write(view.InstallDone(of, report)); wrong != nil {
+			if wrong := o.write(view.InstallDone(target, report)); wrong != nil {
 				return errors.Join(err, wrong)
 			}
 		}
@@ -90,13 +90,13 @@ func (o *installOptions) finish(of install.Installation, report install.Report, 
 		return err // it has a way out of its own
 	}
 	if err != nil {
-		return hint.With(err, fmt.Sprintf("kubectl sysop history %s -n %s shows what was done", of.Name, of.Namespace))
+		return hint.With(err, fmt.Sprintf("kubectl sysop history %s -n %s shows what was done", target.Name, target.Namespace))
 	}
 	if r := report.Restored; r != nil && !r.Healthy {
 		return hint.With(fmt.Errorf("what was restored is not Healthy: %s", r.Message), strings.Join(r.Help, "; "))
 	}
 	if o.human() {
-		fmt.Fprintf(o.env.ErrOut, "%s: %s\n", safe(of.Name), pastTense(o.action))
+		fmt.Fprintf(o.env.ErrOut, "%s: %s\n", safe(target.Name), pastTense(o.action))
 	}
 	return nil
 }

@@ -31,21 +31,21 @@ func (r adoptedSystems) Adopt(ctx context.Context, sys *system.System, manifest 
 }
 
 // Releasable returns an error if regulation holds an app of an adopted System.
-func (r adoptedSystems) Releasable(ctx context.Context, of install.Installation) error {
+func (r adoptedSystems) Releasable(ctx context.Context, target install.Installation) error {
 	c, err := r.systems(ctx)
 	if err != nil {
 		return err
 	}
-	_, _, _, err = c.releasable(ctx, of)
+	_, _, _, err = c.releasable(ctx, target)
 	return err
 }
 
 // releasable reads an adopted System; false if it is not adopted.
-func (c *systemCluster) releasable(ctx context.Context, of install.Installation) (set system.Set, before adoptedParent, found bool, err error) {
-	if _, found, err = c.parent(ctx, of.Namespace, of.Name); err != nil || !found {
+func (c *systemCluster) releasable(ctx context.Context, target install.Installation) (set system.Set, before adoptedParent, found bool, err error) {
+	if _, found, err = c.parent(ctx, target.Namespace, target.Name); err != nil || !found {
 		return set, before, false, err
 	}
-	if set, before, err = c.set(ctx, of.Namespace, of.Name); err != nil {
+	if set, before, err = c.set(ctx, target.Namespace, target.Name); err != nil {
 		return set, before, true, err
 	}
 	store, err := regulate.NewStore(c.config, set.Name, set.Namespace)
@@ -56,12 +56,12 @@ func (c *systemCluster) releasable(ctx context.Context, of install.Installation)
 }
 
 // Release deletes the record of a System whose apps are gone.
-func (r adoptedSystems) Release(ctx context.Context, of install.Installation) error {
+func (r adoptedSystems) Release(ctx context.Context, target install.Installation) error {
 	c, err := r.systems(ctx)
 	if err != nil {
 		return err
 	}
-	set, before, found, err := c.releasable(ctx, of)
+	set, before, found, err := c.releasable(ctx, target)
 	if err != nil || !found {
 		return err
 	}
@@ -70,19 +70,19 @@ func (r adoptedSystems) Release(ctx context.Context, of install.Installation) er
 		err = c.release(ctx, set, system.Release(carriers), before)
 	}
 	if err != nil {
-		return hint.With(fmt.Errorf("all apps of %s are gone, but the System is still adopted: %w", of.Name, err), "run the same command again to release it")
+		return hint.With(fmt.Errorf("all apps of %s are gone, but the System is still adopted: %w", target.Name, err), "run the same command again to release it")
 	}
 	return nil
 }
 
 // Relabel labels the roots that the stored manifest of a System names. Who may write that manifest
 // could name anything: only restored objects are labelled.
-func (r adoptedSystems) Relabel(ctx context.Context, of install.Installation, restored []object.Ref) error {
+func (r adoptedSystems) Relabel(ctx context.Context, target install.Installation, restored []object.Ref) error {
 	c, err := r.systems(ctx)
 	if err != nil {
 		return err
 	}
-	parent, found, err := c.parent(ctx, of.Namespace, of.Name)
+	parent, found, err := c.parent(ctx, target.Namespace, target.Name)
 	if err != nil || !found {
 		return err
 	}
@@ -107,5 +107,5 @@ func (r adoptedSystems) Relabel(ctx context.Context, of install.Installation, re
 			}
 		}
 	}
-	return c.marks(ctx, again, system.SetID(system.ParentRef(of.Namespace, of.Name)))
+	return c.marks(ctx, again, system.SetID(system.ParentRef(target.Namespace, target.Name)))
 }

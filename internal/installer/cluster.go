@@ -115,16 +115,16 @@ func (c *cluster) served() []solve.API {
 }
 
 // runner runs plans of an installation.
-func (c *cluster) runner(of install.Installation) (*install.Runner, error) {
+func (c *cluster) runner(target install.Installation) (*install.Runner, error) {
 	objects, err := install.NewObjects(c.config)
 	if err != nil {
 		return nil, err
 	}
-	store, err := install.NewStore(c.config, of)
+	store, err := install.NewStore(c.config, target)
 	if err != nil {
 		return nil, err
 	}
-	r := &install.Runner{Engine: c.engine, Objects: objects, Discovery: objects, Store: store, Lock: install.NewLock(c.config, of), By: journal.Holder()}
+	r := &install.Runner{Engine: c.engine, Objects: objects, Discovery: objects, Store: store, Lock: install.NewLock(c.config, target), By: journal.Holder()}
 	r.Progress, r.Now, r.Restorable = c.Progress, c.Input.Now, restorable
 	return r, nil
 }

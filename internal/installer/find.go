@@ -47,13 +47,13 @@ func (c *cluster) find(ctx context.Context, name string) (*foundInstallation, er
 }
 
 // openJournal reads the journal of an installation.
-func (c *cluster) openJournal(ctx context.Context, of install.Installation) (*install.Runner, *install.Journal, error) {
-	r, err := c.runner(of)
+func (c *cluster) openJournal(ctx context.Context, target install.Installation) (*install.Runner, *install.Journal, error) {
+	r, err := c.runner(target)
 	if err != nil {
 		return nil, nil, err
 	}
 	j, err := r.Store.Load(ctx)
-	return r, j, deniedJournal(err, of)
+	return r, j, deniedJournal(err, target)
 }
 
 // locate chooses the installation of a name.
@@ -110,11 +110,11 @@ func notFound(name string, found installedPackages) error {
 
 // deniedJournal explains that the journal of an installation may not be read; it returns other
 // errors as they are.
-func deniedJournal(err error, of install.Installation) error {
+func deniedJournal(err error, target install.Installation) error {
 	if !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err) {
 		return err
 	}
-	return hint.With(fmt.Errorf("you may not read the journal of %s in %s, so what was done to it is unknown: %w", of.Name, of.Namespace, err), rightsHint)
+	return hint.With(fmt.Errorf("you may not read the journal of %s in %s, so what was done to it is unknown: %w", target.Name, target.Namespace, err), rightsHint)
 }
 
 // releases returns the releases as the last complete run left them.

@@ -80,11 +80,11 @@ type Systems interface {
 	// Adopt records a System whose apps are installed.
 	Adopt(ctx context.Context, sys *system.System, manifest string) error
 	// Releasable returns an error if regulation holds an app of a System.
-	Releasable(ctx context.Context, of install.Installation) error
+	Releasable(ctx context.Context, target install.Installation) error
 	// Release deletes the record of a System whose apps are gone.
-	Release(ctx context.Context, of install.Installation) error
+	Release(ctx context.Context, target install.Installation) error
 	// Relabel restores the label of an adopted System on its roots among restored objects.
-	Relabel(ctx context.Context, of install.Installation, restored []object.Ref) error
+	Relabel(ctx context.Context, target install.Installation, restored []object.Ref) error
 }
 
 // HoldFunc holds the dependents of a part, and returns a function that recovers them.
@@ -94,7 +94,7 @@ type HoldFunc = func(context.Context, *install.Part) (func(context.Context) erro
 type Regulation interface {
 	// HeldNotes describes which apps are held while others change.
 	HeldNotes(ctx context.Context, sys *system.System, apps []string) []string
-	Hold(sys *system.System, of install.Installation) HoldFunc
+	Hold(sys *system.System, target install.Installation) HoldFunc
 }
 
 // Installer plans and runs requests on the cluster of an Input.

@@ -16,34 +16,34 @@ const lockInterval = 500 * time.Millisecond
 // returns at once if the lock is free, else when the holder has not renewed it for its duration.
 // alive means that the run is alive, and that waitForLock did not wait because nothing is to be
 // written.
-func (c *cluster) waitForLock(ctx context.Context, req *Request, of install.Installation) (alive bool, err error) {
-	h, held, err := install.ReadHolder(ctx, c.config, of)
+func (c *cluster) waitForLock(ctx context.Context, req *Request, target install.Installation) (alive bool, err error) {
+	h, held, err := install.ReadHolder(ctx, c.config, target)
 	if err != nil || !held {
 		return false, nil //nolint:nilerr // taking the lock reports that it may not be read
 	}
 	valid := h.ValidAt(c.Input.Now())
 	switch {
 	case !req.writes() && valid:
-		c.Say(fmt.Sprintf("a run on %s by %s is running since %s: what follows is based on the current state", of.Name, h.Holder, h.Acquired.UTC().Format(time.RFC3339)))
+		c.Say(fmt.Sprintf("a run on %s by %s is running since %s: what follows is based on the current state", target.Name, h.Holder, h.Acquired.UTC().Format(time.RFC3339)))
 		return true, nil
 	case !req.writes():
 		return false, nil
 	case req.NoWait && valid:
 		return true, &install.BusyError{Holder: h.Holder, Since: h.Acquired}
 	}
-	return false, c.waitForRelease(ctx, of, h)
+	return false, c.waitForRelease(ctx, target, h)
 }
 
 // waitForRelease waits until the lock is released, or its holder has died.
-func (c *cluster) waitForRelease(ctx context.Context, of install.Installation, h journal.LeaseStatus) error {
-	seen, said := time.Now(), false
+func (c *cluster) waitForRelease(ctx context.Context, target install.Installation, h journal.LeaseStatus) error {
+	seen, announced := time.Now(), false
 	for {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-time.After(lockInterval):
 		}
-		current, held, err := install.ReadHolder(ctx, c.config, of)
+		current, held, err := install.ReadHolder(ctx, c.config, target)
 		switch {
 		case err != nil || !held:
 			return err
@@ -53,9 +53,9 @@ func (c *cluster) waitForRelease(ctx context.Context, of install.Installation, h
 			continue
 		}
 		h, seen = current, time.Now()
-		if !said {
-			said = true
-			c.Say(fmt.Sprintf("  waiting %s holds the lock of %s since %s", h.Holder, of.Name, h.Acquired.UTC().Format(time.RFC3339)))
+		if !announced {
+			announced = true
+			c.Say(fmt.Sprintf("  waiting %s holds the lock of %s since %s", h.Holder, target.Name, h.Acquired.UTC().Format(time.RFC3339)))
 		}
 	}
 }
@@ -86,8 +86,8 @@ func (i *Installer) find(ctx context.Context, req Request) (*Plan, error) {
 }
 
 // liveness says whether the process of the open run of an installation is alive.
-func (c *cluster) liveness(ctx context.Context, of install.Installation) install.Liveness {
-	h, held, err := install.ReadHolder(ctx, c.config, of)
+func (c *cluster) liveness(ctx context.Context, target install.Installation) install.Liveness {
+	h, held, err := install.ReadHolder(ctx, c.config, target)
 	switch {
 	case err != nil:
 		return install.LivenessUnknown

@@ -110,15 +110,15 @@ func systemWants(sys *system.System, cats *catalogs.Catalogs, kinds *object.Kind
 		ranges[o.Name] = o.Version
 		out = append(out, solve.Want{Requirement: solve.Requirement{Package: o.Name, Range: o.Version}, By: "system " + sys.Name})
 	}
-	by := func(a *system.App) string { return fmt.Sprintf("System %s: app %s", sys.Name, a.Name) }
+	source := func(a *system.App) string { return fmt.Sprintf("System %s: app %s", sys.Name, a.Name) }
 	for i := range sys.Apps {
 		if a := &sys.Apps[i]; a.Operator != "" {
-			out = append(out, solve.Want{Requirement: solve.Requirement{Package: a.Operator, Range: ranges[a.Operator]}, By: by(a)})
+			out = append(out, solve.Want{Requirement: solve.Requirement{Package: a.Operator, Range: ranges[a.Operator]}, By: source(a)})
 		}
 	}
 	for i := range sys.Apps {
 		for _, api := range customAPIs(&sys.Apps[i], cats, kinds) {
-			out = append(out, solve.Want{Requirement: solve.Requirement{API: api}, By: by(&sys.Apps[i])})
+			out = append(out, solve.Want{Requirement: solve.Requirement{API: api}, By: source(&sys.Apps[i])})
 		}
 	}
 	return out
