@@ -142,6 +142,7 @@ func (a *act) record(v *v1.Release) (Record, error) {
 	return out, nil
 }
 
+// PolicyAnnotation has the value keep on objects that Helm does not delete with their release.
 const PolicyAnnotation = "helm.sh/resource-policy"
 
 // objectsOf parses a manifest; a namespaced object without a namespace gets that of the release.

@@ -96,7 +96,7 @@ func (m *planner) releaseChanges(s *Step) []ObjectChange {
 	}
 	keeps := map[object.Ref]bool{}
 	for _, u := range before {
-		keeps[m.placed(u, p.Namespace)] = u.GetAnnotations()[resourcePolicy] == keepPolicy
+		keeps[m.placed(u, p.Namespace)] = u.GetAnnotations()[helm.PolicyAnnotation] == keepPolicy
 	}
 	for ref := range was {
 		if _, stays := now[ref]; !stays && !keeps[ref] {

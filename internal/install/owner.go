@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
-
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
@@ -25,8 +24,8 @@ const (
 	helmReleaseLabel   = "helm.toolkit.fluxcd.io"
 	// hookNote is on the objects of Helm hooks.
 	hookNote = "helm.sh/hook"
-	// resourcePolicy with keep prevents the deletion of an object with its release.
-	resourcePolicy, keepPolicy = "helm.sh/resource-policy", "keep"
+	// keepPolicy in helm.PolicyAnnotation prevents the deletion of an object with its release.
+	keepPolicy = "keep"
 )
 
 // Manager is the tool that maintains an object.

@@ -28,7 +28,7 @@ func (p *Plan) Losses() []object.Ref {
 func (m *planner) data(removed []*unstructured.Unstructured, namespace string) []object.Ref {
 	var out []object.Ref
 	for _, u := range removed {
-		if u.GetAnnotations()[resourcePolicy] == keepPolicy {
+		if u.GetAnnotations()[helm.PolicyAnnotation] == keepPolicy {
 			continue
 		}
 		ref := m.placed(u, namespace)

@@ -136,7 +136,7 @@ func (m *planner) marked(p *Part, want, live *unstructured.Unstructured) *unstru
 	notes := nonNil(u.GetAnnotations())
 	maps.Copy(notes, m.annotations(want, live))
 	// A release that contained the definition would otherwise delete it.
-	notes[resourcePolicy] = keepPolicy
+	notes[helm.PolicyAnnotation] = keepPolicy
 	u.SetAnnotations(notes)
 	return u
 }

@@ -176,13 +176,13 @@ func (m *planner) deletedData(p *Part, live *LiveRelease) (string, []object.Ref)
 	for _, u := range record.Objects {
 		ref := m.placed(u, p.Namespace)
 		switch {
-		case stays[ref] || u.GetAnnotations()[resourcePolicy] == keepPolicy:
+		case stays[ref] || u.GetAnnotations()[helm.PolicyAnnotation] == keepPolicy:
 		case ref.GroupKind() == definitionKind:
-			if live := m.state.Definitions[ref.Name]; !applied[ref] && (live == nil || live.GetAnnotations()[resourcePolicy] != keepPolicy) {
+			if live := m.state.Definitions[ref.Name]; !applied[ref] && (live == nil || live.GetAnnotations()[helm.PolicyAnnotation] != keepPolicy) {
 				m.wouldDelete(p, ref, "crd")
 			}
 		case ref.GroupKind() == namespaceKind:
-			if m.state.Objects[ref] == nil || m.state.Objects[ref].GetAnnotations()[resourcePolicy] != keepPolicy {
+			if m.state.Objects[ref] == nil || m.state.Objects[ref].GetAnnotations()[helm.PolicyAnnotation] != keepPolicy {
 				m.wouldDelete(p, ref, "namespace")
 			}
 		default:
@@ -202,7 +202,7 @@ func (m *planner) wouldDelete(p *Part, ref object.Ref, kind string) {
 	m.refuse(Refusal{
 		Topic: "data", Part: p.Name, Object: ref,
 		Message: fmt.Sprintf("release %s contains %s, and %s no longer has it: Helm would delete it with all that is in it", p.Release, ref, p.Name),
-		Hint:    fmt.Sprintf("keep it first: kubectl annotate %s %s %s=%s", kind, ref.Name, resourcePolicy, keepPolicy),
+		Hint:    fmt.Sprintf("keep it first: kubectl annotate %s %s %s=%s", kind, ref.Name, helm.PolicyAnnotation, keepPolicy),
 	})
 }
 

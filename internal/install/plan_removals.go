@@ -96,7 +96,7 @@ func (m *planner) willGo(r *LiveRelease, removed map[object.Ref]bool) {
 		return
 	}
 	for _, u := range record.Objects {
-		if u.GetAnnotations()[resourcePolicy] != keepPolicy {
+		if u.GetAnnotations()[helm.PolicyAnnotation] != keepPolicy {
 			removed[m.placed(u, r.Namespace)] = true
 		}
 	}

@@ -161,7 +161,7 @@ func (m *planner) emptied(p *Part, live *LiveRelease, was *helm.StoredRecord) {
 	var data []object.Ref
 	for _, u := range was.Objects {
 		ref := m.placed(u, p.Namespace)
-		if present[ref] || u.GetAnnotations()[resourcePolicy] == keepPolicy || m.state.Objects[ref] != nil {
+		if present[ref] || u.GetAnnotations()[helm.PolicyAnnotation] == keepPolicy || m.state.Objects[ref] != nil {
 			continue
 		}
 		kind, _ := m.kinds.Kind(ref.GroupKind())

@@ -26,7 +26,7 @@ func TestMakeFirstInstall(t *testing.T) {
 		}
 	}
 	d := p.Steps[1].Definitions[0]
-	if d.GetLabels()[helm.PackageLabel] != "cert" || d.GetAnnotations()[resourcePolicy] != keepPolicy {
+	if d.GetLabels()[helm.PackageLabel] != "cert" || d.GetAnnotations()[helm.PolicyAnnotation] != keepPolicy {
 		t.Errorf("the definition has labels %v, annotations %v", d.GetLabels(), d.GetAnnotations())
 	}
 }
@@ -387,8 +387,8 @@ func TestMakeTakesNoDataAlong(t *testing.T) {
 	o.TakeOwnership = true
 	p := NewPlan(Install, in, []*Part{part}, s, o)
 	wantSteps(t, p, "definitions/cert", "release/cert-system/cert", "await/cert")
-	if got := p.Steps[0].Definitions[0].GetAnnotations()[resourcePolicy]; got != keepPolicy {
-		t.Errorf("the definition would go with the release: %s=%q", resourcePolicy, got)
+	if got := p.Steps[0].Definitions[0].GetAnnotations()[helm.PolicyAnnotation]; got != keepPolicy {
+		t.Errorf("the definition would go with the release: %s=%q", helm.PolicyAnnotation, got)
 	}
 	part.KeepDefinitions = true
 	wantRefusal(t, NewPlan(Install, in, []*Part{part}, s, o), "data", "Helm would delete it", "kubectl annotate crd certificates.cert.example.com")

@@ -8,9 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
-
 	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	chartv2 "helm.sh/helm/v4/pkg/chart/v2"

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
-
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"

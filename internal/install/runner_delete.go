@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
-
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"

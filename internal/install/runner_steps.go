@@ -70,7 +70,9 @@ func counted(refs []object.Ref) string {
 	return fmt.Sprintf("%d objects are", len(refs))
 }
 
-func (s *Step) name() helm.ReleaseName { return helm.ReleaseName{Name: s.Release, Namespace: s.Namespace} }
+func (s *Step) name() helm.ReleaseName {
+	return helm.ReleaseName{Name: s.Release, Namespace: s.Namespace}
+}
 
 func (x *run) part(name string) *Part {
 	if x.p == nil {

@@ -7,9 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
-
 	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"

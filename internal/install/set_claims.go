@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
-
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"

@@ -9,9 +9,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
-
 	"github.com/kubectl-sysop/kubectl-sysop/internal/crd"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -115,7 +114,7 @@ func (g *stateReader) namespaces() error {
 			phase = "Terminating"
 		}
 		g.state.Namespaces[n] = cmp.Or(phase, "Active")
-		if notes := u.GetAnnotations(); notes[resourcePolicy] != "" {
+		if notes := u.GetAnnotations(); notes[helm.PolicyAnnotation] != "" {
 			g.state.Objects[object.Ref{Kind: namespaceKind.Kind, Name: n}] = u
 		}
 	}

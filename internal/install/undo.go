@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
-
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"

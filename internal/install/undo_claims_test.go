@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
-
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"

@@ -8,9 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
-
 	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
