@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/demotest"
@@ -103,9 +102,4 @@ func TestSingleStackReport(t *testing.T) {
 	if !reflect.DeepEqual(last.Reading.Unclaimed, unclaimed) {
 		t.Errorf("unclaimed volumes of the page: %+v, want %+v", last.Reading.Unclaimed, unclaimed)
 	}
-}
-
-func refOf(o *unstructured.Unstructured) object.Ref {
-	gk := o.GroupVersionKind().GroupKind()
-	return object.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}
 }

@@ -50,7 +50,7 @@ spec:
 // TestPodOf: pods are as their controllers make them, but for owner and name.
 func TestPodOf(t *testing.T) {
 	u := objectOf(t, statefulSet)
-	pod, err := podOf(refOf(u), u)
+	pod, err := podOf(object.RefOf(u), u)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestPodOf(t *testing.T) {
 		"apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {nodeName: x}":                                                      false,
 	} {
 		u := objectOf(t, text)
-		pod, err := podOf(refOf(u), u)
+		pod, err := podOf(object.RefOf(u), u)
 		if err != nil || (pod != nil) != want || want && pod.Spec.NodeName != "x" {
 			t.Errorf("%s: %+v, %v", text, pod, err)
 		}
@@ -91,7 +91,7 @@ func TestPodOf(t *testing.T) {
 // TestLend: what the batch is to make is left out of the trial, and is in the result.
 func TestLend(t *testing.T) {
 	u := objectOf(t, statefulSet)
-	original, err := podOf(refOf(u), u)
+	original, err := podOf(object.RefOf(u), u)
 	if err != nil {
 		t.Fatal(err)
 	}

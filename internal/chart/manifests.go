@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"helm.sh/helm/v4/pkg/chart/loader/archive"
 	helm "helm.sh/helm/v4/pkg/chart/v2"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -48,7 +49,7 @@ func FromManifests(name, version string, objects []*unstructured.Unstructured) (
 		}
 		text, err := write(o)
 		if err != nil {
-			return nil, fmt.Errorf("make a chart of the manifests of %s: %s: %w", name, refOf(o), err)
+			return nil, fmt.Errorf("make a chart of the manifests of %s: %s: %w", name, object.RefOf(o), err)
 		}
 		if isDefinition(o) {
 			definitions.WriteString("---\n" + text)

@@ -81,7 +81,7 @@ func checkObject(d document) error {
 	}
 	if ns, ok := meta["namespace"]; ok && ns != nil {
 		if _, ok := ns.(string); !ok {
-			return fmt.Errorf("%s: metadata.namespace of %s is not a string: put it in quotes", d, refOf(d.object))
+			return fmt.Errorf("%s: metadata.namespace of %s is not a string: put it in quotes", d, object.RefOf(d.object))
 		}
 	}
 	for _, field := range []string{"labels", "annotations"} {
@@ -91,7 +91,7 @@ func checkObject(d document) error {
 		}
 		m, ok := v.(map[string]any)
 		if !ok {
-			return fmt.Errorf("%s: metadata.%s of %s is not a mapping", d, field, refOf(d.object))
+			return fmt.Errorf("%s: metadata.%s of %s is not a mapping", d, field, object.RefOf(d.object))
 		}
 		for _, k := range slices.Sorted(maps.Keys(m)) {
 			if m[k] == nil {
@@ -99,7 +99,7 @@ func checkObject(d document) error {
 				continue
 			}
 			if _, ok := m[k].(string); !ok {
-				return fmt.Errorf("%s: metadata.%s of %s: the value of %s is not a string: put it in quotes", d, field, refOf(d.object), k)
+				return fmt.Errorf("%s: metadata.%s of %s: the value of %s is not a string: put it in quotes", d, field, object.RefOf(d.object), k)
 			}
 		}
 	}
@@ -140,12 +140,12 @@ func (p *splitter) one(d document) error {
 }
 
 func (p *splitter) emit(o *unstructured.Unstructured, hook bool) {
-	p.out.Emitted = append(p.out.Emitted, Object{Ref: refOf(o), Hook: hook})
+	p.out.Emitted = append(p.out.Emitted, Object{Ref: object.RefOf(o), Hook: hook})
 }
 
 // claim refuses a second document of the same object.
 func (p *splitter) claim(d document) error {
-	ref := refOf(d.object)
+	ref := object.RefOf(d.object)
 	if first, ok := p.seen[ref]; ok {
 		return fmt.Errorf("%s occurs twice: in %s, and in %s", ref, first, d)
 	}
@@ -156,7 +156,7 @@ func (p *splitter) claim(d document) error {
 // definition records a definition. One that is in crds/ and in a template with equal content counts
 // once.
 func (p *splitter) definition(d document) error {
-	ref := refOf(d.object)
+	ref := object.RefOf(d.object)
 	if first, ok := p.seen[ref]; ok && sameSpec(first.object, d.object) && first.template != d.template {
 		return nil
 	}
@@ -214,7 +214,7 @@ func (p *splitter) hook(d document, annotation string) error {
 			event = "test"
 		}
 		if !knownEvent(event) {
-			p.out.Warnings = append(p.out.Warnings, fmt.Sprintf("%s: %s is a hook of the kind %q, which Helm does not know: it is skipped", d, refOf(d.object), event))
+			p.out.Warnings = append(p.out.Warnings, fmt.Sprintf("%s: %s is a hook of the kind %q, which Helm does not know: it is skipped", d, object.RefOf(d.object), event))
 			return nil
 		}
 		if event == "test" {
@@ -287,9 +287,4 @@ func compareEmitted(a, b Object) int {
 		return -1
 	}
 	return object.Compare(a.Ref, b.Ref)
-}
-
-func refOf(o *unstructured.Unstructured) object.Ref {
-	gk := o.GroupVersionKind().GroupKind()
-	return object.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}
 }

@@ -44,7 +44,7 @@ func rendered(t *testing.T, c *Chart, opts Options) *Rendered {
 func refs(objects []*unstructured.Unstructured) []string {
 	var all []string
 	for _, o := range objects {
-		all = append(all, refOf(o).String())
+		all = append(all, object.RefOf(o).String())
 	}
 	return all
 }
@@ -52,7 +52,7 @@ func refs(objects []*unstructured.Unstructured) []string {
 func hookRefs(hooks []Hook) []string {
 	var all []string
 	for _, h := range hooks {
-		all = append(all, refOf(h.Object).String())
+		all = append(all, object.RefOf(h.Object).String())
 	}
 	return all
 }
@@ -119,7 +119,7 @@ func TestRenderAgreesWithHelm(t *testing.T) {
 			}
 			hooks := map[object.Ref]*unstructured.Unstructured{}
 			for _, h := range slices.Concat(r.Hooks, r.Tests) {
-				hooks[refOf(h.Object)] = h.Object
+				hooks[object.RefOf(h.Object)] = h.Object
 			}
 			if len(rel.Hooks) != len(hooks) {
 				t.Errorf("Helm has %d hooks, the plan %d", len(rel.Hooks), len(hooks))
@@ -129,7 +129,7 @@ func TestRenderAgreesWithHelm(t *testing.T) {
 				if err != nil || len(docs) != 1 {
 					t.Fatal(docs, err)
 				}
-				same(t, docs[0].object, hooks[refOf(docs[0].object)])
+				same(t, docs[0].object, hooks[object.RefOf(docs[0].object)])
 			}
 			if size, err := recordSize(rel); err != nil || max(size-r.Record, r.Record-size) > 300+size/50 {
 				t.Errorf("the record has %d bytes, %d were planned (%v)", size, r.Record, err)
@@ -170,7 +170,7 @@ func TestRenderAgreesWithHelm(t *testing.T) {
 func same(t *testing.T, got, want *unstructured.Unstructured) {
 	t.Helper()
 	if want == nil {
-		t.Fatalf("%s is not planned", refOf(got))
+		t.Fatalf("%s is not planned", object.RefOf(got))
 	}
 	a, errA := yaml.Marshal(got.Object)
 	b, errB := yaml.Marshal(want.Object)

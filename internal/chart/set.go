@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // connect writes Options.Set into an object.
 func (p *splitter) connect(d document) error {
-	ref := refOf(d.object)
+	ref := object.RefOf(d.object)
 	values, ok := p.opts.Set[ref]
 	if !ok {
 		return nil

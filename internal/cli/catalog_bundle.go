@@ -5,22 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 
 	"github.com/Masterminds/semver/v3"
 	"github.com/spf13/cobra"
-
-	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
-
 	helmchart "helm.sh/helm/v4/pkg/chart/common"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/bundle"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/fetch"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/solve"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
 )
 
 // bundleOptions are the options of catalog bundle.
@@ -76,8 +70,14 @@ func (o *bundleOptions) run(ctx context.Context) error {
 			o.kubernetes = v.String()
 		}
 	}
-	p := &installPlan{o: o.installOptions}
-	contents, err := o.contents(ctx, p)
+	if len(o.args) == 0 && o.file == "" {
+		return errNoTarget
+	}
+	req, cats, err := o.wanted(ctx)
+	if err != nil {
+		return err
+	}
+	contents, notes, err := installer.Bundle(ctx, req, cats, o.kubernetes)
 	if err != nil {
 		return err
 	}
@@ -92,12 +92,9 @@ func (o *bundleOptions) run(ctx context.Context) error {
 	if _, err := bundle.Open(packed, fetch.Limits{}); err != nil {
 		return hint.With(fmt.Errorf("the bundle cannot be read back: %w", err), "bundle fewer operators at a time")
 	}
-	for _, n := range p.made.notes {
-		fmt.Fprintf(o.env.ErrOut, "note: %s\n", safe(n))
-	}
-	p.cats.tell(o.common)
-	if p.values != nil {
-		fmt.Fprintln(o.env.ErrOut, "note: the values of the command line are not in the bundle: give them to install as well")
+	o.notes(append(notes, cats.Notes...))
+	if req.Values != nil {
+		o.Note("the values of the command line are not in the bundle: give them to install as well")
 	}
 	if err := writeNew("bundle", o.out, packed, o.replace); err != nil {
 		return err
@@ -115,93 +112,4 @@ func lines(text []byte) int {
 		}
 	}
 	return n
-}
-
-// contents chooses the packages for an empty cluster, and fetches what they are made of.
-func (o *bundleOptions) contents(ctx context.Context, p *installPlan) (*bundle.Contents, error) {
-	if err := o.asked(ctx, p); err != nil {
-		return nil, err
-	}
-	kinds := source.BuiltInKinds()
-	q := solve.Question{Available: p.cats.Packages(), Kubernetes: o.kubernetes}
-	q.Wants = append(wantsOf(p.targets, p.sys), appWants(p.sys, kinds, func(kind string) bool {
-		return len(p.cats.Providers(solve.API{Kind: kind})) > 0
-	})...)
-	var err error
-	if p.chosen, err = solve.Solve(ctx, q); err != nil {
-		return nil, unsolved(err)
-	}
-	artifacts := map[string][]fetch.Artifact{}
-	p.made = &chartLoader{
-		o: o.installOptions, cats: p.cats, kinds: kinds, sys: p.sys, targets: p.targets, kubernetes: o.kubernetes,
-		apis: slices.Clone(helmchart.DefaultCapabilities.APIVersions), there: map[string]installedPackage{},
-		fetched: map[string]string{}, custom: map[schema.GroupKind]bool{},
-		took: func(name string, got []fetch.Artifact) { artifacts[name] = got },
-	}
-	if p.sys == nil {
-		p.made.values = p.values
-	}
-	if err := p.made.packages(ctx, p.chosen); err != nil {
-		return nil, err
-	}
-	if err := p.made.apps(ctx); err != nil {
-		return nil, err
-	}
-	return o.collect(p, artifacts)
-}
-
-// asked reads what is to be bundled.
-func (o *bundleOptions) asked(ctx context.Context, p *installPlan) error {
-	if len(o.args) == 0 && o.file == "" {
-		return errNoTarget
-	}
-	var err error
-	if p.targets, err = o.checkTargets(); err != nil {
-		return err
-	}
-	if p.values, err = o.readValues(ctx); err != nil {
-		return err
-	}
-	if p.cats, err = o.load(ctx, o.common); err != nil {
-		return err
-	}
-	for _, t := range p.targets {
-		if _, err := p.cats.entry(t.name); err != nil {
-			return err
-		}
-	}
-	if o.file == "" {
-		return nil
-	}
-	if err := p.readSystem(ctx); err != nil {
-		return err
-	}
-	// What has no namespace is installed in that of who installs it: the images are the same.
-	return systems.Place(p.sys, "default", false)
-}
-
-// collect puts together what the bundle is made of.
-func (o *bundleOptions) collect(p *installPlan, artifacts map[string][]fetch.Artifact) (*bundle.Contents, error) {
-	out := &bundle.Contents{System: []byte(p.text)}
-	if p.sys != nil {
-		out.Name = p.sys.Name
-	} else {
-		out.Name = p.targets[0].name
-	}
-	for _, part := range p.made.parts {
-		if part.App {
-			out.Images = append(out.Images, part.Rendered.Images...)
-			continue
-		}
-		e, err := p.cats.entry(part.Name)
-		if err != nil {
-			return nil, err
-		}
-		v, ok := e.Version(part.Version)
-		if !ok {
-			return nil, fmt.Errorf("the catalog has no version %s of %s", part.Version, part.Name)
-		}
-		out.Packages = append(out.Packages, bundle.Package{Entry: e, Version: v, Artifacts: artifacts[part.Name], Images: part.Rendered.Images})
-	}
-	return out, nil
 }

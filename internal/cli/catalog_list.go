@@ -76,7 +76,7 @@ func (o *catalogListOptions) run(ctx context.Context, query string) error {
 		}
 		rows = append(rows, view.CatalogRow{Entry: m.Entry, Origin: m.Origin, Matched: m.Matched})
 	}
-	cats.tell(o.common)
+	o.notes(cats.Notes)
 	if err := o.write(view.Catalog(rows)); err != nil {
 		return err
 	}

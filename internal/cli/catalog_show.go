@@ -53,16 +53,16 @@ func (o *catalogShowOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	e, ok := cats.Find(targets[0].name)
+	e, ok := cats.Find(targets[0].Name)
 	if !ok {
-		return hint.With(errors.New(cats.Unknown(targets[0].name)), "kubectl sysop catalog search finds one by its kinds")
+		return hint.With(errors.New(cats.Unknown(targets[0].Name)), "kubectl sysop catalog search finds one by its kinds")
 	}
 	v, _ := e.Latest()
-	if at := targets[0].version; at != "" {
+	if at := targets[0].Version; at != "" {
 		if v, ok = e.Version(at); !ok {
 			return hint.With(fmt.Errorf("the catalog has no version %s of %s", at, e.Name), "kubectl sysop catalog list -o wide shows the versions")
 		}
 	}
-	cats.tell(o.common)
+	o.notes(cats.Notes)
 	return o.write(view.CatalogEntry(view.CatalogRow{Entry: e, Origin: cats.Origin(e.Name)}, v))
 }

@@ -52,7 +52,7 @@ func (o *catalogValidateOptions) run(ctx context.Context, args []string) error {
 	v := app.CatalogValidation{Catalogue: cats.Catalogue, Further: o.further(), CRDs: o.crds}
 	if len(args) == 1 {
 		v.Origin = fetch.Shown(args[0])
-		if v.Files, err = cats.filesOf(ctx, args[0]); err != nil {
+		if v.Files, err = cats.Files(ctx, args[0]); err != nil {
 			return err
 		}
 	}
@@ -63,7 +63,7 @@ func (o *catalogValidateOptions) run(ctx context.Context, args []string) error {
 	for _, w := range report.Warnings {
 		o.Warn(w)
 	}
-	cats.tell(o.common)
+	o.notes(cats.Notes)
 	if err := o.write(view.CatalogProblems(report.Entries, report.Problems)); err != nil {
 		return err
 	}

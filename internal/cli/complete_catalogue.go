@@ -2,13 +2,13 @@ package cli
 
 import (
 	"context"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/catalogs"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/completion"
 )
 
@@ -46,10 +46,8 @@ func (o *catalogueOptions) completeEntries(c *common, wanted func(catalog.Entry)
 func (o *catalogueOptions) knownEntries(ctx context.Context, c *common) []catalog.Entry {
 	local := *o
 	local.offline = true
-	quiet := *c
-	quiet.env.ErrOut = io.Discard
-	leave := func(catalogueSource, error) error { return nil } // The others are offered all the same.
-	if cats, err := local.loadBut(ctx, &quiet, leave); err == nil {
+	skip := func(catalogs.Source, error) error { return nil } // The others are offered all the same.
+	if cats, err := catalogs.Load(ctx, local.read(c), skip); err == nil {
 		return cats.Entries()
 	}
 	return catalog.All()

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 )
 
 // bombFile is a file of YAML whose aliases are many times what it holds.
@@ -62,17 +61,5 @@ func TestNameInWritesNothingOut(t *testing.T) {
 		if got := catalog.EntryName([]byte(text)); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
-	}
-}
-
-// TestNameOfSignedCatalogue: the settings name the catalogue that an address must bring.
-func TestNameOfSignedCatalogue(t *testing.T) {
-	head := "apiVersion: " + declare.APIVersion + "\nkind: Config\ncatalogs:\n"
-	s, problems := parseSettings([]byte(head+"- {address: 'https://example.com/c.tar', key: c.pub, name: shop}\n"), "/etc")
-	if len(problems) > 0 || len(s.catalogues) != 1 || s.catalogues[0].name != "shop" {
-		t.Errorf("%+v %v", s, problems)
-	}
-	if _, problems = parseSettings([]byte(head+"- {address: c.tar, name: shop}\n"), "/etc"); len(problems) != 1 || !strings.Contains(problems[0].Message, "expected a key beside it") {
-		t.Errorf("without a key: %v", problems)
 	}
 }

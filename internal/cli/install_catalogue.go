@@ -2,19 +2,11 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"slices"
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/fetch"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/catalogs"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
 )
 
 // catalogueOptions say which catalogues are read, and what is taken from where.
@@ -46,164 +38,35 @@ func (o *catalogueOptions) findingFlags(cmd *cobra.Command) {
 	f.StringVar(&o.key, "key", "", "the public key (PEM) that other catalogs must be signed with")
 }
 
-// catalogues holds the loaded catalogues and fetches their artifacts.
-type catalogues struct {
-	*catalog.Catalogue
-	options fetch.Options
-	// notes are shown to users: what was fetched.
-	notes []string
-	// system is the manifest that the bundle carries.
-	system []byte
-}
-
-// load reads the embedded catalogue, those of the settings, those of --catalog and the
-// bundle, in this order: a later one has the last word on an entry. Nothing else is fetched.
-func (o *catalogueOptions) load(ctx context.Context, c *common) (*catalogues, error) {
-	return o.loadBut(ctx, c, func(_ catalogueSource, err error) error { return err })
-}
-
-// catalogued reads the same, to know of operators by their names: those of the settings that
-// cannot be read now are left out, and said on standard error. What was installed has to be
-// found without them.
-func (o *catalogueOptions) catalogued(ctx context.Context, c *common) (*catalogues, error) {
-	return o.loadBut(ctx, c, func(from catalogueSource, err error) error {
-		if slices.Contains(o.catalogs, from.address) {
-			return err
-		}
-		fmt.Fprintf(c.env.ErrOut, "note: the catalog %s of the settings is ignored: %s\n", safe(from.address), safe(err.Error()))
-		return nil
-	})
-}
-
-// loadBut reads the catalogues; failed decides what becomes of one that cannot be read, and
-// leaves it out by nil.
-func (o *catalogueOptions) loadBut(ctx context.Context, c *common, failed func(catalogueSource, error) error) (*catalogues, error) {
-	s, err := c.readSettings(ctx)
-	if err != nil {
-		return nil, err
-	}
-	sources, notes := o.near(s.catalogues)
-	for _, address := range o.catalogs {
-		sources = append(sources, catalogueSource{address: address, key: o.key})
-	}
-	all := &catalogues{Catalogue: catalog.Embedded(), notes: notes}
-	if all.options, err = o.fetching(c); err != nil {
-		return nil, err
-	}
-	for _, from := range sources {
-		layer, err := all.layer(ctx, from)
-		switch {
-		case err == nil:
-			all.Catalogue = catalog.Merge(all.Catalogue, layer)
-		case ctx.Err() != nil:
-			return nil, err
-		default:
-			if err := failed(from, err); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if o.bundle == "" {
-		return all, nil
-	}
-	layer, err := all.bundleLayer(ctx, catalogueSource{address: o.bundle, key: o.key})
-	if err != nil {
-		return nil, err
-	}
-	all.Catalogue = catalog.Merge(all.Catalogue, layer)
-	return all, nil
-}
-
 // further says whether other catalogues than the usual ones are named.
 func (o *catalogueOptions) further() bool { return len(o.catalogs) > 0 || o.bundle != "" }
 
-// fetching is how what the catalogue names is fetched.
-func (o *catalogueOptions) fetching(c *common) (fetch.Options, error) {
-	cache, err := cacheFolder(c.env.Getenv)
-	if err != nil {
-		return fetch.Options{}, err
+func (o *catalogueOptions) read(c *common) catalogs.Options {
+	return catalogs.Options{
+		Addresses: o.catalogs, Key: o.key, Keyring: o.keyring, Offline: o.offline, Bundle: o.bundle, Unverified: o.unverified, PlainHTTP: o.plainHTTP,
+		UserAgent: "kubectl-sysop/" + buildVersion(), Getenv: c.env.Getenv,
 	}
-	return fetch.Options{
-		Cache: cache, Offline: o.offline, Unverified: o.unverified, PlainHTTP: o.plainHTTP, Keyring: o.keyring,
-		UserAgent: "kubectl-sysop/" + buildVersion(),
-	}, nil
 }
 
-// maxKeyBytes is more than any file of public keys has.
-const maxKeyBytes = 1 << 20
-
-// reader fetches a further catalogue, by the key that it is signed with.
-func (a *catalogues) reader(ctx context.Context, from catalogueSource) (*fetch.Fetcher, error) {
-	options := a.options
-	if from.key != "" {
-		key, err := app.ReadFile(ctx, from.key, maxKeyBytes, "public key")
-		if err != nil {
-			return nil, fmt.Errorf("read the key of the catalog %s: %w", fetch.Shown(from.address), err)
-		}
-		options.Key, options.Name = key, from.name
-	}
-	return fetch.New(options)
+// load reads all catalogues; one that cannot be read is an error.
+func (o *catalogueOptions) load(ctx context.Context, c *common) (*catalogs.Catalogs, error) {
+	return catalogs.Load(ctx, o.read(c), nil)
 }
 
-// layer reads one further catalogue.
-func (a *catalogues) layer(ctx context.Context, from catalogueSource) (*catalog.Catalogue, error) {
-	f, err := a.reader(ctx, from)
-	if err != nil {
-		return nil, err
-	}
-	files, artifact, err := f.Catalogue(ctx, from.address)
-	if err != nil {
-		return nil, err
-	}
-	a.notes = append(a.notes, artifact.Notes...)
-	return layerOf(files, fetch.Shown(from.address))
+// catalogued reads the same, to know of operators by their names: a catalogue of the settings that
+// cannot be read is left out with a note.
+func (o *catalogueOptions) catalogued(ctx context.Context, c *common) (*catalogs.Catalogs, error) {
+	return catalogs.LoadSkipping(ctx, o.read(c), c.Note)
 }
 
-// layerOf reads the entries of a layer: any problem refuses it.
-func layerOf(files fs.FS, address string) (*catalog.Catalogue, error) {
-	layer, problems, err := catalog.Load(files, address)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("read the catalog %s: %w", address, err)
-	case len(problems) > 0:
-		lines := &hint.Lines{}
-		for _, p := range problems {
-			lines.Lines = append(lines.Lines, p.String())
-		}
-		return nil, hint.With(lines, "kubectl sysop catalog validate "+address+" checks it; docs/catalog.md is the format")
+// notes prints what was noted when catalogues were read.
+func (c *common) notes(all []string) {
+	for _, n := range all {
+		c.Note(n)
 	}
-	return layer, nil
 }
 
-// fetcher fetches for an entry: its files by path are those of its own catalogue.
-func (a *catalogues) fetcher(name string) (*fetch.Fetcher, error) {
-	options := a.options
-	if files, ok := a.Files(name); ok {
-		options.Local = files
-	}
-	return fetch.New(options)
-}
-
-// entry finds an entry that can be installed.
-func (a *catalogues) entry(name string) (catalog.Entry, error) {
-	e, ok := a.Find(name)
-	switch {
-	case !ok:
-		return e, hint.With(fmt.Errorf("the catalog has no operator %q%s", name, object.DidYouMean(a.Nearest(name))), "kubectl sysop catalog list shows them; --catalog adds another catalog")
-	case len(e.Versions) == 0:
-		return e, hint.With(fmt.Errorf("the catalog describes %s, but no way to install it", e), "docs/catalog.md describes how to add one; kubectl sysop catalog list --installable shows the others")
-	}
-	return e, nil
-}
-
-// cacheFolder is where what was fetched is kept.
-func cacheFolder(getenv func(string) string) (string, error) {
-	if dir := getenv("KUBECTL_SYSOP_CACHE"); dir != "" {
-		return dir, nil
-	}
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return "", fmt.Errorf("find a directory for the cache: %w; set KUBECTL_SYSOP_CACHE", err)
-	}
-	return filepath.Join(dir, "kubectl-sysop", "fetched"), nil
+// installedVersions are the versions of the operators that are installed.
+func (c *common) installedVersions(ctx context.Context, cats *catalogs.Catalogs) (map[string]string, error) {
+	return (&installer.Installer{Input: &c.Input, Catalogs: cats}).InstalledVersions(ctx)
 }

@@ -2,72 +2,102 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/catalogs"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
-// changer is a command that changes an installation.
-type changer interface {
-	// propose makes the plan over what is there now. Nothing is written.
-	propose(ctx context.Context) (*installPlan, error)
-	// agree shows the plan and asks; open is the run that it continues, nil for none.
-	agree(ctx context.Context, p *installPlan, open *recovering) (bool, error)
-	// apply does the plan.
-	apply(ctx context.Context, p *installPlan) error
+// installer makes an installer on the cluster of the command.
+func (o *installOptions) installer(cats *catalogs.Catalogs) *installer.Installer {
+	return &installer.Installer{
+		Input: &o.Input, Catalogs: cats, Systems: systems.Installed{In: &o.Input}, Regulation: holder{o},
+		Events: o.progress.print, Say: func(line string) { fmt.Fprintln(o.env.ErrOut, safe(line)) },
+	}
 }
 
-// change is the course of every command that changes an installation. A run whose process died is
-// ended first; what stands against the plan after it is said before that writes anything.
-func (o *installOptions) change(ctx context.Context, c changer) error {
-	p, err := c.propose(ctx)
+// request is what the flags ask; the commands add what it is about.
+func (o *installOptions) request() installer.Request {
+	return installer.Request{
+		Action: o.action, DryRun: o.dryRun, RolesOnly: o.printRBAC, Timeout: o.timeout, NoWait: o.noWait, KeepFailed: o.keepFailed, Wait: o.wait,
+		Force: o.force, TakeOwnership: o.takeOwnership, NoAnnotate: o.noAnnotate, Lookup: o.lookup, ResetValues: o.resetValues, ImageRegistry: o.imageRegistry,
+		DeleteDefinitions: o.deleteDefinitions, DeleteData: o.confirmed != "",
+	}
+}
+
+// change runs a request, or prints its roles.
+func (o *installOptions) change(ctx context.Context, cats *catalogs.Catalogs, req installer.Request) error {
+	in := o.installer(cats)
+	user := &installUser{o, cats}
+	if o.printRBAC {
+		roles, err := in.Roles(ctx, req, user)
+		if err != nil {
+			return err
+		}
+		return o.writeRoles(roles)
+	}
+	result, err := in.Change(ctx, req, user)
+	if !result.Applied {
+		return err
+	}
+	if err := o.finish(result.Plan.Installation, result.Report, err); err != nil {
+		return err
+	}
+	o.chartNotes(result.Plan.Planned)
+	return nil
+}
+
+// changeNamed runs a request on an installation that exists.
+func (o *installOptions) changeNamed(ctx context.Context, req installer.Request) error {
+	cats, err := o.catalogued(ctx, o.common)
 	if err != nil {
 		return err
 	}
-	var open *recovering
-	if p.died {
-		if open, err = p.recovering(ctx, p.planned.Fingerprint); err != nil {
-			return err
-		}
-	}
-	if o.printRBAC {
-		return p.role(open)
-	}
-	if open != nil && o.dryRun == "none" {
-		decide := func() (bool, error) { return c.agree(ctx, p, open) }
-		if goOn, err := open.agree(ctx, p, decide); err != nil || !goOn {
-			return err
-		}
-		if _, _, err := open.end(ctx); err != nil {
-			return err
-		}
-		if p, err = c.propose(ctx); err != nil { // over what is there now
-			return err
-		}
-	}
-	if !open.covers(p.planned) {
-		if err := p.review(ctx); err != nil {
-			return err
-		}
-		if err := p.preflight(ctx); err != nil {
-			return err
-		}
-		if goOn, err := c.agree(ctx, p, open); err != nil || !goOn {
-			return err
-		}
-	}
-	return c.apply(ctx, p)
+	return o.change(ctx, cats, req)
 }
 
-// review adds a refusal for every permission that the plan needs and the user does not have.
-func (p *installPlan) review(ctx context.Context) error {
-	if len(p.planned.Steps) == 0 || p.o.dryRun == "client" {
-		return nil
+func (o *installOptions) writeRoles(roles []*unstructured.Unstructured) error {
+	for _, r := range roles {
+		text, err := yaml.Marshal(r.Object)
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(o.env.Out, "---\n%s", text); err != nil {
+			return err
+		}
 	}
-	return p.permissions(ctx)
+	return nil
 }
 
-// preflight adds a refusal for what the plan installs and what would not start.
-func (p *installPlan) preflight(ctx context.Context) error {
-	if len(p.planned.Steps) == 0 || p.o.dryRun == "client" || p.made == nil {
-		return nil
+// finish reports the result of a run.
+func (o *installOptions) finish(target install.Installation, report install.Report, err error) error {
+	if report.Run != "" || err == nil {
+		if !o.human() || len(report.Left()) > 0 {
+			if wrong := o.write(view.InstallDone(target, report)); wrong != nil {
+				return errors.Join(err, wrong)
+			}
+		}
 	}
-	return p.runPreflight(ctx)
+	if help := (*hint.Error)(nil); errors.As(err, &help) {
+		return err // it has a way out of its own
+	}
+	if err != nil {
+		return hint.With(err, fmt.Sprintf("kubectl sysop history %s -n %s shows what was done", target.Name, target.Namespace))
+	}
+	if r := report.Restored; r != nil && !r.Healthy {
+		return hint.With(fmt.Errorf("what was restored is not Healthy: %s", r.Message), strings.Join(r.Help, "; "))
+	}
+	if o.human() {
+		fmt.Fprintf(o.env.ErrOut, "%s: %s\n", safe(target.Name), pastTense(o.action))
+	}
+	return nil
 }

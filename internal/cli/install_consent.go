@@ -23,11 +23,7 @@ func (o *installOptions) named(name string) error {
 	if o.confirmed == "" || o.confirmed == askName || o.confirmed == name {
 		return nil
 	}
-	done := map[install.Action]string{install.Upgrade: "upgraded", install.Rollback: "rolled back", install.Uninstall: "uninstalled"}[o.action]
-	if done == "" {
-		done = "installed"
-	}
-	return fmt.Errorf("--delete-data=%s: that is not the name of what is %s: expected --delete-data=%s", o.confirmed, done, name)
+	return fmt.Errorf("--delete-data=%s: that is not the name of what is %s: expected --delete-data=%s", o.confirmed, pastTense(o.action), name)
 }
 
 // consent decides whether a plan is executed, for every command that executes one. A plan that
@@ -91,4 +87,12 @@ func (o *installOptions) typed(ctx context.Context, name string) (bool, error) {
 		return false, nil
 	}
 	return true, nil
+}
+
+// pastTense is an action that was done.
+func pastTense(a install.Action) string {
+	if a == install.Rollback {
+		return "rolled back"
+	}
+	return strings.TrimSuffix(string(a), "e") + "ed"
 }

@@ -98,22 +98,5 @@ func (o *installOptions) check() error {
 	return nil
 }
 
-// checkTargets checks what is to be put on the cluster.
-func (o *installOptions) checkTargets() ([]target, error) {
-	switch {
-	case len(o.args) == 0 && o.file == "" && o.bundle == "":
-		return nil, errNoTarget
-	case len(o.args) > 0 && o.file != "":
-		return nil, hint.With(errors.New("name OPERATORs, or a System with -f, and not both"), "a System names its operators itself: spec.operators")
-	case len(o.args) > 1 && (len(o.sets) > 0 || len(o.text) > 0 || len(o.valueFiles) > 0):
-		return nil, hint.With(errors.New("--set and --values are for one operator, and several are named"), "install them one after the other, or write a System: spec.operators[].values")
-	}
-	return parseTargets(o.args)
-}
-
 // defaultTimeout is how long a step may take, unless told otherwise.
 const defaultTimeout = 5 * time.Minute
-
-// undoing is how long undoing waits at least for one thing to be gone: who gives a step little
-// time does not want it to be undone by halves.
-const undoing = 2 * time.Minute

@@ -7,7 +7,9 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -15,15 +17,16 @@ import (
 func TestRecoveringShows(t *testing.T) {
 	var out bytes.Buffer
 	role := object.Ref{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: "view"}
-	r := &recovering{
-		o: newInstallOptions(Env{IOStreams: genericiooptions.IOStreams{ErrOut: &out}}, install.Uninstall), of: install.Installation{Name: "shop", Namespace: "apps"},
-		plan: install.RecoveryPlan{Run: install.Run{Action: install.Upgrade, By: "mallory\x1b[2J"}, What: install.RecoveredUndone, Acts: []install.RecoveryAct{
-			{Verb: install.RecoverRollback, Release: install.ReleaseName{Name: "db", Namespace: "apps"}, Revision: 3, Objects: []object.Ref{role, {Kind: "ConfigMap", Namespace: "apps", Name: "db"}}},
+	u := &installUser{installOptions: newInstallOptions(Env{IOStreams: genericiooptions.IOStreams{ErrOut: &out}}, install.Uninstall)}
+	r := &installer.Recovery{
+		Installation: install.Installation{Name: "shop", Namespace: "apps"},
+		Plan: install.RecoveryPlan{Run: install.Run{Action: install.Upgrade, By: "mallory\x1b[2J"}, What: install.RecoveredUndone, Acts: []install.RecoveryAct{
+			{Verb: install.RecoverRollback, Release: helm.ReleaseName{Name: "db", Namespace: "apps"}, Revision: 3, Objects: []object.Ref{role, {Kind: "ConfigMap", Namespace: "apps", Name: "db"}}},
 			{Verb: install.RecoverDelete, Object: object.Ref{Kind: "Namespace", Name: "made"}, Note: "unless it has objects of others"},
 			{Verb: install.RecoverLeave, Object: role, Note: "it grants permissions"},
 		}},
 	}
-	r.show()
+	u.ShowRecovery(r)
 	for _, want := range []string{
 		"an upgrade of shop by mallory", "did not finish: it is undone",
 		"  roll back release apps/db to revision 3 (2 objects)\n    with ClusterRole.rbac.authorization.k8s.io/view\n  delete Namespace/made: unless it has objects of others\n",

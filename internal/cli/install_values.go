@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -69,28 +68,3 @@ func (o *valueOptions) readValues(ctx context.Context) (map[string]any, error) {
 	}
 	return all, nil
 }
-
-// target is an operator that is asked for: NAME or NAME@RANGE.
-type target struct{ name, version string }
-
-func parseTargets(args []string) ([]target, error) {
-	var out []target
-	for _, arg := range args {
-		name, version, at := strings.Cut(arg, "@")
-		switch {
-		case name == "" || at && version == "":
-			return nil, hint.With(fmt.Errorf("%q: expected OPERATOR or OPERATOR@VERSION", arg), "kubectl sysop catalog list shows them")
-		case strings.Contains(name, "/"):
-			return nil, hint.With(fmt.Errorf("%q: expected the name of an entry of the catalog", arg), "kubectl sysop catalog search finds one; a System is installed with -f FILE")
-		}
-		for _, o := range out {
-			if o.name == name {
-				return nil, fmt.Errorf("%s is named twice", name)
-			}
-		}
-		out = append(out, target{name, version})
-	}
-	return out, nil
-}
-
-var errNoTarget = hint.With(errors.New("name an OPERATOR, or a System with -f FILE"), "kubectl sysop catalog list shows the operators")

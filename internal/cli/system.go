@@ -1,8 +1,9 @@
 package cli
 
-import "github.com/kubectl-sysop/kubectl-sysop/internal/systems"
-
-import "github.com/spf13/cobra"
+import (
+	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
+	"github.com/spf13/cobra"
+)
 
 func newSystem(env Env) *cobra.Command {
 	cmd := &cobra.Command{

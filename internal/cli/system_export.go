@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 )
@@ -67,22 +66,4 @@ func (o *initOptions) export(ctx context.Context) error {
 		return err
 	}
 	return o.print(done, fmt.Sprintf("%s of the System %s, %s", plural(done.Apps, "app"), safe(done.Name), plural(done.Inputs, "input")))
-}
-
-// installedVersions are the versions of the operators that kubectl sysop installed; none where they may
-// not be read.
-func (o *initOptions) installedVersions(ctx context.Context, cats *catalogues) (map[string]string, error) {
-	c, err := o.installCluster(ctx)
-	if err != nil {
-		return nil, err
-	}
-	found, err := c.installed(ctx, believed{cats: cats, given: c.Namespace}, []string{c.Namespace})
-	if err != nil && !apierrors.IsForbidden(err) {
-		return nil, err
-	}
-	out := map[string]string{}
-	for name, current := range found.there {
-		out[name] = current.version
-	}
-	return out, nil
 }

@@ -335,7 +335,7 @@ func TestFileIsSmall(t *testing.T) {
 	if code := Main(t.Context(), env, strings.Fields("graph moodle/moodle-1 moodle/moodle-2 -o html --from demo")); code != ExitDone {
 		t.Fatalf("exit code %d", code)
 	}
-	const most = 60 << 10
+	const most = 80_000
 	if out.Len() > most {
 		t.Errorf("%d bytes, want %d at most", out.Len(), most)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/catalogs"
 )
 
 // The composer offers what install would take: also the operators of --catalog and of the settings.
@@ -41,7 +42,7 @@ func TestComposeFurtherCatalogues(t *testing.T) {
 		t.Error("what --catalog has is not offered")
 	}
 	o.env.Getenv = func(name string) string {
-		if name == configVariable {
+		if name == catalogs.SettingsVariable {
 			return settings
 		}
 		return ""

@@ -2,13 +2,10 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
 type uninstallOptions struct {
@@ -63,115 +60,7 @@ func (o *uninstallOptions) run(ctx context.Context) error {
 	if err := o.named(o.name); err != nil {
 		return err
 	}
-	return o.change(ctx, o)
-}
-
-// wasUninstalled says that the last run on an installation removed it whole. A System of roots alone
-// has nothing to remove, and no such run.
-func wasUninstalled(j *install.Journal) bool {
-	if len(j.Runs) == 0 {
-		return false
-	}
-	last := j.Runs[len(j.Runs)-1]
-	return last.Action == install.Uninstall && last.Result == install.ResultDone
-}
-
-// apply removes what was planned. A System is known until all of it is gone: where that fails, and
-// is undone, it is as it was.
-func (o *uninstallOptions) apply(ctx context.Context, p *installPlan) error {
-	report, err := p.do(ctx)
-	if err == nil {
-		err = o.forget(ctx, p.cluster, p.of)
-	}
-	return o.finish(p.of, report, err)
-}
-
-// propose makes the plan of the removal.
-func (o *uninstallOptions) propose(ctx context.Context) (*installPlan, error) {
-	p, err := o.installation(ctx, o.name)
-	if err != nil {
-		return nil, err
-	}
-	f := p.at
-	parts := f.parts()
-	p.state, err = install.ReadState(ctx, p.cluster.reader, install.StateRequest{Installation: p.of, Action: install.Uninstall, Parts: parts, Kinds: p.cluster.Kinds, Before: f.last()})
-	if err != nil {
-		return nil, err
-	}
-	data := o.confirmed != "" && !o.orphan // With --orphan it is about what goes with the release.
-	m := install.PlanOptions{
-		Timeout: o.timeout, DeleteDefinitions: o.deleteDefinitions || data, DeleteData: data, Orphan: o.orphan, TakeOwnership: o.takeOwnership,
-		Arguments: digestOf(struct{ Orphan bool }{o.orphan}),
-	}
-	if p.journal.Run != nil {
-		m.Resume = p.journal.Run.ID
-	}
-	if p.of.System {
-		m.Set = system.SetID(system.ParentRef(p.of.Namespace, p.of.Name))
-	}
-	p.planned = install.NewPlan(install.Uninstall, p.of, parts, p.state, m)
-	p.planned.MadeOf(p.journal)
-	p.planned.Needs = p.journal.NeedsWithout(parts)
-	if p.of.System {
-		operatorsStay(p.planned, f)
-		return p, nil
-	}
-	return p, o.dependants(ctx, p.cluster, p.planned, f, p.state)
-}
-
-// dependants refuse that an operator goes that others need: packages, and Systems.
-func (o *uninstallOptions) dependants(ctx context.Context, c *installCluster, planned *install.Plan, f *foundInstallation, state install.State) error {
-	namespaces := []string{c.Namespace, f.of.Namespace}
-	for _, current := range f.there {
-		namespaces = append(namespaces, current.namespace)
-	}
-	d, err := c.readDependants(ctx, f.cats, f.there, distinctTexts(namespaces))
-	if err != nil {
-		return err
-	}
-	all, err := d.needing(f.of.Name, f.is.marks.SystemNamespace+"/"+f.is.marks.System, state.Serves(f.of.Name), nil)
-	if err != nil {
-		return err
-	}
-	refuseDependants(planned, all, f.of.Name, "--orphan", o.orphan)
-	d.refuseHidden(planned, f.of.Name, "--orphan", o.orphan)
-	planned.Notes = append(planned.Notes, d.notes...)
-	return nil
-}
-
-// operatorsStay tells which operators a System leaves behind.
-func operatorsStay(planned *install.Plan, f *foundInstallation) {
-	var stay []string
-	for _, r := range f.last() {
-		if !r.App {
-			stay = append(stay, r.Part)
-		}
-	}
-	if len(stay) > 0 {
-		planned.Notes = append(planned.Notes, "its operators stay, since others may need them: "+strings.Join(stay, ", "))
-	}
-}
-
-func (o *uninstallOptions) agree(ctx context.Context, p *installPlan, open *recovering) (bool, error) {
-	planned := p.planned
-	if err := o.showPlan(planned, nil); err != nil {
-		return false, err
-	}
-	if refused := refusalError(planned); refused != nil {
-		return false, refused
-	}
-	if _, err := o.adoption(ctx, p.cluster, p.of); err != nil {
-		return false, err
-	}
-	if len(planned.Steps) > 0 {
-		return o.consent(ctx, p.of, planned, fmt.Sprintf("uninstall %s: %s. Do it?", p.of.Name, plural(len(planned.Steps), "step")), open.continuedLosses()...)
-	}
-	if p.journal.Run != nil && o.dryRun == "none" {
-		return true, nil // The run that was killed had done all of it: it is closed.
-	}
-	fmt.Fprintf(o.env.ErrOut, "%s: nothing is left to remove\n", safe(p.of.Name))
-	if o.dryRun == "none" && wasUninstalled(p.journal) { // It was killed just before.
-		return false, o.forget(ctx, p.cluster, p.of)
-	}
-	return false, nil
+	req := o.request()
+	req.Name, req.Orphan = o.name, o.orphan
+	return o.changeNamed(ctx, req)
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -138,8 +139,8 @@ func (w *Source) Installed(ctx context.Context) []string {
 			out = append(out, name)
 		}
 	}
-	for _, o := range list(secrets, install.PackageLabel+",owner=helm,status=deployed") {
-		if name := o.Labels[install.PackageLabel]; object.MayBeName(name) {
+	for _, o := range list(secrets, helm.PackageLabel+",owner=helm,status=deployed") {
+		if name := o.Labels[helm.PackageLabel]; object.MayBeName(name) {
 			out = append(out, name)
 		}
 	}

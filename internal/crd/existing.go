@@ -41,7 +41,7 @@ func ValidateExisting(definition *unstructured.Unstructured, objects []*unstruct
 		}
 		v, served := d.version(gvk.Version)
 		if !served {
-			broken = append(broken, InvalidObject{Object: refOf(u), Message: fmt.Sprintf("%s is in version %s, which the CRD does not have", refOf(u), gvk.Version)})
+			broken = append(broken, InvalidObject{Object: object.RefOf(u), Message: fmt.Sprintf("%s is in version %s, which the CRD does not have", object.RefOf(u), gvk.Version)})
 			continue
 		}
 		r := readers[v.name]
@@ -54,11 +54,6 @@ func ValidateExisting(definition *unstructured.Unstructured, objects []*unstruct
 		broken = append(broken, r.read(u)...)
 	}
 	return broken, nil
-}
-
-func refOf(u *unstructured.Unstructured) object.Ref {
-	gvk := u.GroupVersionKind()
-	return object.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: u.GetNamespace(), Name: u.GetName()}
 }
 
 // UnevaluatedRules returns the CEL rules of a definition that concern the objects, a line for each

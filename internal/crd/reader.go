@@ -21,6 +21,7 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/validate"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // reader reads objects of one version as the API server does.
@@ -84,7 +85,7 @@ func (r *reader) read(u *unstructured.Unstructured) []InvalidObject {
 	if r.structural == nil {
 		return nil
 	}
-	ref := refOf(u)
+	ref := object.RefOf(u)
 	content := runtime.DeepCopyJSON(u.Object)
 	var broken []InvalidObject
 	if !r.keepsAll {
@@ -113,7 +114,7 @@ func (r *reader) read(u *unstructured.Unstructured) []InvalidObject {
 }
 
 func refused(u *unstructured.Unstructured, path, says string) InvalidObject {
-	ref := refOf(u)
+	ref := object.RefOf(u)
 	place := ref.String()
 	if path != "" {
 		place += ": " + path

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // ObjectChange is a change of one object by a run: created, changed or deleted. Unchanged objects
@@ -50,7 +50,7 @@ func (m *planner) objectChanges() []ObjectChange {
 // stepRecords returns the objects of a release before and after a step, and its hooks after it.
 func (m *planner) stepRecords(s *Step) (was, now, hooks []*unstructured.Unstructured) {
 	live := m.state.release(s.Namespace, s.Release)
-	if live != nil && live.Status != Uninstalled && s.Kind != InstallRelease {
+	if live != nil && live.Status != helm.Uninstalled && s.Kind != InstallRelease {
 		if record := live.Current(); record != nil {
 			was = record.Objects
 		}
@@ -96,7 +96,7 @@ func (m *planner) releaseChanges(s *Step) []ObjectChange {
 	}
 	keeps := map[object.Ref]bool{}
 	for _, u := range before {
-		keeps[m.placed(u, p.Namespace)] = u.GetAnnotations()[resourcePolicy] == keepPolicy
+		keeps[m.placed(u, p.Namespace)] = u.GetAnnotations()[helm.PolicyAnnotation] == keepPolicy
 	}
 	for ref := range was {
 		if _, stays := now[ref]; !stays && !keeps[ref] {

@@ -68,7 +68,7 @@ func (m *planner) connections(p *Part) {
 
 func (m *planner) objectOf(p *Part, ref object.Ref) *unstructured.Unstructured {
 	for _, u := range rendered(p).Objects {
-		if refOf(u) == ref {
+		if object.RefOf(u) == ref {
 			return u
 		}
 	}

@@ -187,7 +187,7 @@ func TestMakeConnections(t *testing.T) {
 		if err := SetValue(db, "status.host", "db.shop.svc"); err != nil {
 			t.Fatal(err)
 		}
-		s.Objects[refOf(db)] = db
+		s.Objects[object.RefOf(db)] = db
 		wantRefusal(t, NewPlan(Install, shopSystem, parts, s, planOptions), "connection", "does not fit into spec.replicas")
 	})
 	t.Run("the name of a Secret that is to be made", func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // ErrNoValue means that a path has no value yet. An empty string counts as none: operators leave
@@ -94,7 +95,7 @@ func ResolveValue(u *unstructured.Unstructured, path string) (any, error) {
 		}
 		return runtime.DeepCopyJSONValue(value), nil
 	}
-	return nil, fmt.Errorf("%s of %s: %w", w.text, refOf(u), ErrNoValue)
+	return nil, fmt.Errorf("%s of %s: %w", w.text, object.RefOf(u), ErrNoValue)
 }
 
 // SetValue sets the field at a path, and creates missing parents. A list grows by one item at its
@@ -109,7 +110,7 @@ func SetValue(u *unstructured.Unstructured, path string, value any) error {
 	}
 	set, err := setAt(u.Object, w.steps, runtime.DeepCopyJSONValue(value))
 	if err != nil {
-		return fmt.Errorf("set %s of %s: %w", w.text, refOf(u), err)
+		return fmt.Errorf("set %s of %s: %w", w.text, object.RefOf(u), err)
 	}
 	u.Object, _ = set.(map[string]any)
 	return nil

@@ -8,14 +8,16 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"k8s.io/apimachinery/pkg/api/equality"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // definedKind returns the kind that a definition defines.
@@ -28,7 +30,7 @@ func definedKind(d *unstructured.Unstructured) schema.GroupKind {
 // prepareDefinitions records which definitions are new, and saves before-images of the others.
 func (x *run) prepareDefinitions(ctx context.Context, s *Step, state *StepState) error {
 	for _, d := range s.Definitions {
-		ref := refOf(d)
+		ref := object.RefOf(d)
 		current, err := x.Objects.Get(ctx, ref)
 		if apierrors.IsNotFound(err) {
 			state.Made = append(state.Made, ref)
@@ -87,7 +89,7 @@ func (x *run) applyDefinitions(ctx context.Context, s *Step, state *StepState) e
 		created[ref] = true
 	}
 	for _, d := range s.Definitions {
-		if err := x.applyDefinition(ctx, d, x.part(s.Part), created[refOf(d)]); err != nil {
+		if err := x.applyDefinition(ctx, d, x.part(s.Part), created[object.RefOf(d)]); err != nil {
 			return err
 		}
 	}
@@ -105,7 +107,7 @@ func (x *run) applyDefinitions(ctx context.Context, s *Step, state *StepState) e
 const maxStale = 5
 
 func (x *run) applyDefinition(ctx context.Context, d *unstructured.Unstructured, p *Part, created bool) error {
-	ref := refOf(d)
+	ref := object.RefOf(d)
 	for try := 0; ; try++ {
 		want := d.DeepCopy()
 		delete(want.Object, "status")
@@ -113,7 +115,7 @@ func (x *run) applyDefinition(ctx context.Context, d *unstructured.Unstructured,
 		marks := map[string]string{}
 		maps.Copy(marks, want.GetAnnotations())
 		if p != nil && !p.App {
-			labels := map[string]string{PackageLabel: p.Name}
+			labels := map[string]string{helm.PackageLabel: p.Name}
 			maps.Copy(labels, want.GetLabels())
 			want.SetLabels(labels)
 		}
@@ -185,7 +187,7 @@ func ownConflict(err error) bool {
 
 // waitServed waits until a definition is established and discovery lists its versions.
 func (x *run) waitServed(ctx context.Context, d *unstructured.Unstructured, timeout time.Duration) error {
-	ref := refOf(d)
+	ref := object.RefOf(d)
 	kind := definedKind(d)
 	err := x.pollUntil(ctx, timeout, func(ctx context.Context) (bool, error) {
 		current, err := x.Objects.Get(ctx, ref)

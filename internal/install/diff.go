@@ -77,7 +77,7 @@ func byRef(us []*unstructured.Unstructured) map[object.Ref]*unstructured.Unstruc
 	out := map[object.Ref]*unstructured.Unstructured{}
 	for _, u := range us {
 		if u != nil {
-			out[refOf(u)] = u
+			out[object.RefOf(u)] = u
 		}
 	}
 	return out

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 )
 
 // History is the past of an installation.
@@ -47,10 +49,10 @@ func (r *Runner) History(ctx context.Context) (History, error) {
 		return History{}, err
 	}
 	h := History{Installation: j.Installation, Run: j.Run, Past: j.Runs, Manifest: j.Manifest}
-	var names []ReleaseName
+	var names []helm.ReleaseName
 	for _, p := range j.Runs {
 		for _, s := range p.Releases {
-			names = append(names, ReleaseName{s.Release, s.Namespace})
+			names = append(names, helm.ReleaseName{Name: s.Release, Namespace: s.Namespace})
 		}
 	}
 	names = append(names, Found{Journal: j}.Touches()...)

@@ -14,30 +14,13 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
 // FieldManager writes what belongs to no release: definitions, namespaces, the journal.
 const FieldManager = "sysop.dev/install"
 
-// Labels and annotations on objects of the cluster.
+// Annotations on objects of the cluster.
 const (
-	// RunLabel is on the records of releases: the run that created the revision.
-	RunLabel = "sysop.dev/run"
-	// PackageLabel and SystemLabel are on the records of releases, and PackageLabel on definitions
-	// too: the package or System that they belong to.
-	PackageLabel = "sysop.dev/package"
-	SystemLabel  = system.Label
-	// SystemNamespaceLabel is on the records of releases beside SystemLabel: the namespace of the
-	// System.
-	SystemNamespaceLabel = "sysop.dev/system-namespace"
-	// InstallationLabel and InstallationNamespaceLabel are on the records of releases outside a
-	// System: the installation whose journal records their needs.
-	InstallationLabel          = "sysop.dev/installation"
-	InstallationNamespaceLabel = "sysop.dev/installation-namespace"
-	// VersionLabel is on the records and the definitions of packages: the version of the package,
-	// which may differ from that of the chart. A + is written as _.
-	VersionLabel = "sysop.dev/version"
 	// RunAnnotation is on namespaces and definitions that a run created.
 	RunAnnotation = "sysop.dev/run"
 	// BeforeAnnotation is on definitions that a run changed: its id, and the hash of the

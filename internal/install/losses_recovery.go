@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // RecoveryLosses returns the claims and custom resources that recovering a run deletes with their
@@ -134,11 +136,11 @@ func (l *recoveryLosses) claimsOfSet(ctx context.Context, set *unstructured.Unst
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("list the claims of %s: %w", refOf(set), err)
+		return fmt.Errorf("list the claims of %s: %w", object.RefOf(set), err)
 	}
 	for _, claim := range all {
 		if goesWith(claim, set) && !s.existed(claim, set) {
-			l.found[refOf(claim)] = true
+			l.found[object.RefOf(claim)] = true
 		}
 	}
 	return nil
@@ -160,8 +162,8 @@ func (l *recoveryLosses) namespace(ctx context.Context, name string) error {
 	for i := range list {
 		o := &list[i]
 		kind, _ := l.kinds.Kind(o.GroupVersionKind().GroupKind())
-		if o.GetDeletionTimestamp() == nil && (refOf(o).GroupKind() == claimKind || kind.Custom && takenUp(o)) {
-			l.found[refOf(o)] = true
+		if o.GetDeletionTimestamp() == nil && (object.RefOf(o).GroupKind() == claimKind || kind.Custom && takenUp(o)) {
+			l.found[object.RefOf(o)] = true
 		}
 	}
 	return nil
@@ -172,6 +174,6 @@ func (l *recoveryLosses) namespace(ctx context.Context, name string) error {
 func takenUp(o *unstructured.Unstructured) bool {
 	managers := o.GetManagedFields()
 	return len(managers) == 0 || slices.ContainsFunc(managers, func(m metav1.ManagedFieldsEntry) bool {
-		return m.Manager != helmManager && m.Manager != FieldManager
+		return m.Manager != helm.Manager && m.Manager != FieldManager
 	})
 }

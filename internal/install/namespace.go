@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 func namespaceRef(name string) object.Ref { return object.Ref{Kind: "Namespace", Name: name} }
@@ -193,7 +193,7 @@ func (x *run) foreign(list []unstructured.Unstructured) (out []object.Ref) {
 		if o.GetDeletionTimestamp() != nil || len(o.GetOwnerReferences()) > 0 || x.ours(o) {
 			continue
 		}
-		out = append(out, refOf(o))
+		out = append(out, object.RefOf(o))
 	}
 	slices.SortFunc(out, object.Compare)
 	return out
@@ -211,7 +211,7 @@ func (x *run) ours(o *unstructured.Unstructured) bool {
 	if x.j == nil || x.j.Run == nil || len(o.GetManagedFields()) == 0 {
 		return false
 	}
-	if labels := o.GetLabels(); o.GetKind() == "Secret" && labels["owner"] == "helm" && labels[RunLabel] == x.j.Run.ID {
+	if labels := o.GetLabels(); o.GetKind() == "Secret" && labels["owner"] == "helm" && labels[helm.RunLabel] == x.j.Run.ID {
 		return true // the record of what was undone
 	}
 	programs := x.j.Run.Writers

@@ -3,9 +3,9 @@ package install
 import (
 	"slices"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/solve"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // Need is what a part of an installation requires and provides, recorded when it was installed. A
@@ -83,8 +83,8 @@ func (r *LiveRelease) Installations() []Installation {
 			out = append(out, in)
 		}
 	}
-	add(r.Labels[SystemLabel], r.Labels[SystemNamespaceLabel], true)
-	add(r.Labels[InstallationLabel], r.Labels[InstallationNamespaceLabel], false)
-	add(r.Labels[PackageLabel], r.Namespace, false)
+	add(r.Labels[helm.SystemLabel], r.Labels[helm.SystemNamespaceLabel], true)
+	add(r.Labels[helm.InstallationLabel], r.Labels[helm.InstallationNamespaceLabel], false)
+	add(r.Labels[helm.PackageLabel], r.Namespace, false)
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/solve"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 )
@@ -80,7 +81,7 @@ func TestNeedsAreWrittenDown(t *testing.T) {
 // The journals of a release are those of its System, of its installation, and its own.
 func TestInstallationsOfARelease(t *testing.T) {
 	r := LiveRelease{Name: "kettle", Namespace: "kettle", Labels: map[string]string{
-		SystemLabel: "tea", SystemNamespaceLabel: "home", InstallationLabel: "teapot", InstallationNamespaceLabel: "teapot", PackageLabel: "kettle",
+		helm.SystemLabel: "tea", helm.SystemNamespaceLabel: "home", helm.InstallationLabel: "teapot", helm.InstallationNamespaceLabel: "teapot", helm.PackageLabel: "kettle",
 	}}
 	got := r.Installations()
 	want := []Installation{{Name: "tea", Namespace: "home", System: true}, {Name: "teapot", Namespace: "teapot"}, {Name: "kettle", Namespace: "kettle"}}

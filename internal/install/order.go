@@ -31,7 +31,7 @@ func orderOf(parts []*Part) *installOrder {
 			first(brings, kindOf(u), i)
 		}
 		for _, u := range rendered(p).Objects {
-			first(makes, refOf(u), i)
+			first(makes, object.RefOf(u), i)
 		}
 	}
 	for i, p := range parts {
@@ -197,7 +197,7 @@ func checkParts(parts []*Part, action Action) []Refusal {
 			}
 		}
 		for _, u := range madeBy(p) {
-			ref := refOf(u)
+			ref := object.RefOf(u)
 			if other, have := makes[ref]; have && other != p.Name {
 				out = append(out, Refusal{
 					Topic: "ownership", Part: p.Name, Object: ref, Message: fmt.Sprintf("%s and %s would both create %s", other, p.Name, ref),

@@ -69,7 +69,7 @@ func randomParts(t *testing.T, r *rand.Rand, loops bool) []*Part {
 				p.Rendered.Objects = append(p.Rendered.Objects, planCustom(t, fmt.Sprintf("Kind%d", j), fmt.Sprintf("g%d.example.com", j), p.Namespace, name))
 			default:
 				from := object.Ref{Group: "apps", Kind: "Deployment", Namespace: fmt.Sprintf("p%d-system", j), Name: fmt.Sprintf("p%d", j)}
-				p.Connections = append(p.Connections, Connection{Name: fmt.Sprintf("p%d", j), From: from, Path: "status.observedGeneration", To: refOf(p.Rendered.Objects[0]), Field: fmt.Sprintf(`metadata.labels["l%d"]`, j)})
+				p.Connections = append(p.Connections, Connection{Name: fmt.Sprintf("p%d", j), From: from, Path: "status.observedGeneration", To: object.RefOf(p.Rendered.Objects[0]), Field: fmt.Sprintf(`metadata.labels["l%d"]`, j)})
 			}
 		}
 		if r.IntN(3) == 0 {
@@ -153,7 +153,7 @@ func checkOnce(t *testing.T, seed uint64, p *Plan) {
 		want[object.Ref{Kind: "Namespace", Name: part.Namespace}] = 1
 		for _, us := range [][]*unstructured.Unstructured{r.Objects, r.Definitions, r.Namespaces} {
 			for _, u := range us {
-				want[refOf(u)] = 1
+				want[object.RefOf(u)] = 1
 			}
 		}
 	}
@@ -172,7 +172,7 @@ func TestMakeRefusalsKeepSteps(t *testing.T) {
 			for _, u := range rendered(p).Objects {
 				if r.IntN(3) == 0 {
 					s.Namespaces[u.GetNamespace()] = "Active"
-					s.Objects[refOf(u)] = u // nobody's
+					s.Objects[object.RefOf(u)] = u // nobody's
 				}
 			}
 		}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 )
 
 // basis identifies the journal that a plan was made from.
@@ -111,8 +113,8 @@ func (x *run) moved(ctx context.Context, s *Step) (string, error) {
 		return "", err
 	}
 	current, _ := deployed(list)
-	if len(list) > 0 && list[len(list)-1].Status == Uninstalled {
-		current = Record{} // older records may still have the status deployed
+	if len(list) > 0 && list[len(list)-1].Status == helm.Uninstalled {
+		current = helm.Record{} // older records may still have the status deployed
 	}
 	was := "was not deployed"
 	if s.Was > 0 {

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // madeOf plans over what the journal says now.
@@ -66,7 +66,7 @@ func TestDoRefusesAnOutdatedPlan(t *testing.T) {
 	}
 	wantOutdated(t, "planned at once", f, third, "an upgrade by alice has ended since (revision 2, done)", "release apps/a was deployed at revision 1 when it was planned, and is at revision 2 now")
 	wantOutdated(t, "without a release", f, away, "an upgrade by alice has ended since")
-	if is := f.records[ReleaseName{"a", "apps"}]; len(is) != 2 {
+	if is := f.records[helm.ReleaseName{Name: "a", Namespace: "apps"}]; len(is) != 2 {
 		t.Errorf("it was upgraded: %+v", is)
 	}
 
@@ -88,11 +88,11 @@ func TestDoRefusesAMovedRelease(t *testing.T) {
 	madeOf(t, f, plan)
 	c := &chart.Chart{}
 	f.charts[c] = bodies("a", 9)
-	if err := (fakeHelm{f}).Upgrade(t.Context(), ReleaseSpec{Release: ReleaseName{"a", "apps"}, Chart: c}); err != nil {
+	if err := (fakeHelm{f}).Upgrade(t.Context(), helm.ReleaseSpec{Release: helm.ReleaseName{Name: "a", Namespace: "apps"}, Chart: c}); err != nil {
 		t.Fatal(err)
 	}
 	wantOutdated(t, "upgraded by helm", f, plan, "is at revision 2 now")
-	if err := (fakeHelm{f}).Uninstall(t.Context(), ReleaseName{"a", "apps"}, RevertOptions{}); err != nil {
+	if err := (fakeHelm{f}).Uninstall(t.Context(), helm.ReleaseName{Name: "a", Namespace: "apps"}, helm.RevertOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	wantOutdated(t, "uninstalled by helm", f, plan, "is no longer deployed")
@@ -103,7 +103,7 @@ func TestDoRefusesAMovedRelease(t *testing.T) {
 	p.Steps[0].Namespace = "shop"
 	f.put(newNamespace("apps", "", nil), "kubectl")
 	f.charts[c] = []*unstructured.Unstructured{bodies("a", 9)[0]}
-	if err := (fakeHelm{f}).Install(t.Context(), ReleaseSpec{Release: ReleaseName{"a", "apps"}, Chart: c}); err != nil {
+	if err := (fakeHelm{f}).Install(t.Context(), helm.ReleaseSpec{Release: helm.ReleaseName{Name: "a", Namespace: "apps"}, Chart: c}); err != nil {
 		t.Fatal(err)
 	}
 	madeOf(t, f, p)
@@ -140,9 +140,9 @@ func TestDoGoesOnWithAPlanOfItsJournal(t *testing.T) {
 // uninstalled with its history kept.
 func TestDoInstallsOverAKeptHistory(t *testing.T) {
 	f, p, _ := oneInstall()
-	f.records[ReleaseName{"a", "apps"}] = []Record{
-		{Release: ReleaseName{"a", "apps"}, Revision: 1, Status: Deployed},
-		{Release: ReleaseName{"a", "apps"}, Revision: 2, Status: Uninstalled},
+	f.records[helm.ReleaseName{Name: "a", Namespace: "apps"}] = []helm.Record{
+		{Release: helm.ReleaseName{Name: "a", Namespace: "apps"}, Revision: 1, Status: helm.Deployed},
+		{Release: helm.ReleaseName{Name: "a", Namespace: "apps"}, Revision: 2, Status: helm.Uninstalled},
 	}
 	madeOf(t, f, p)
 	_, err := f.runner().Do(t.Context(), p, Options{})

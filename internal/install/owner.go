@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // The annotations and labels of managers.
@@ -24,8 +24,8 @@ const (
 	helmReleaseLabel   = "helm.toolkit.fluxcd.io"
 	// hookNote is on the objects of Helm hooks.
 	hookNote = "helm.sh/hook"
-	// resourcePolicy with keep prevents the deletion of an object with its release.
-	resourcePolicy, keepPolicy = "helm.sh/resource-policy", "keep"
+	// keepPolicy in helm.PolicyAnnotation prevents the deletion of an object with its release.
+	keepPolicy = "keep"
 )
 
 // Manager is the tool that maintains an object.
@@ -122,7 +122,7 @@ func byHelm(u *unstructured.Unstructured) (Manager, bool) {
 }
 
 func byPackage(u *unstructured.Unstructured) (Manager, bool) {
-	name := u.GetLabels()[PackageLabel]
+	name := u.GetLabels()[helm.PackageLabel]
 	return Manager{By: "sysop", Name: name}, name != ""
 }
 
@@ -165,7 +165,7 @@ func (m *planner) ownObjects(p *Part) {
 	}
 	hooks := m.hooksBefore(p)
 	for _, u := range rendered(p).Objects {
-		ref := refOf(u)
+		ref := object.RefOf(u)
 		live, found := m.state.Objects[ref]
 		if !found || ref.Name == "" {
 			continue
@@ -175,7 +175,7 @@ func (m *planner) ownObjects(p *Part) {
 		}
 	}
 	for _, h := range rendered(p).Hooks {
-		ref := refOf(h.Object)
+		ref := object.RefOf(h.Object)
 		live, found := m.state.Objects[ref]
 		if !found || ref.Name == "" {
 			continue
@@ -202,7 +202,7 @@ func (m *planner) hooksBefore(p *Part) map[object.Ref]bool {
 
 // placed returns the reference of an object of a manifest, which may omit the namespace.
 func (m *planner) placed(u *unstructured.Unstructured, namespace string) object.Ref {
-	ref := refOf(u)
+	ref := object.RefOf(u)
 	if r, known := m.kinds.Kind(ref.GroupKind()); known {
 		switch {
 		case !r.Namespaced:

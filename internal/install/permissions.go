@@ -5,12 +5,12 @@ import (
 	"maps"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // rightsOfRun collects the permissions that a run needs.
@@ -200,14 +200,14 @@ func (r *rightsOfRun) release(s *Step) {
 	if live != nil {
 		last = live.Revision
 		for _, n := range live.Revisions {
-			secrets.Name = RecordName(s.Release, n)
+			secrets.Name = helm.RecordName(s.Release, n)
 			r.add(secrets, "delete", "get", "update")
 		}
 	}
 	if s.Kind != RemoveRelease {
 		// The revision that the step creates, and the one that undo creates.
 		for n := last + 1; n <= last+2; n++ {
-			secrets.Name = RecordName(s.Release, n)
+			secrets.Name = helm.RecordName(s.Release, n)
 			r.add(secrets, "delete", "get", "update")
 		}
 	}
@@ -231,10 +231,10 @@ func (r *rightsOfRun) release(s *Step) {
 	}
 	// Undo recreates removed objects, which takes the same permissions.
 	for _, u := range objects {
-		r.object(refOf(u), s.Namespace, "create", "delete", "get", "patch", "update")
+		r.object(object.RefOf(u), s.Namespace, "create", "delete", "get", "patch", "update")
 	}
 	for _, u := range hooks {
-		r.object(refOf(u), s.Namespace, "create", "delete", "get", "patch", "list", "watch")
+		r.object(object.RefOf(u), s.Namespace, "create", "delete", "get", "patch", "list", "watch")
 	}
 }
 

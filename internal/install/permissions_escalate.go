@@ -30,8 +30,8 @@ func Escalations(p *Plan) []Escalation {
 	roles := map[object.Ref]*unstructured.Unstructured{}
 	for _, part := range p.Parts {
 		for _, u := range madeBy(part) {
-			if isRole(refOf(u).GroupKind()) {
-				roles[refOf(u)] = u
+			if isRole(object.RefOf(u).GroupKind()) {
+				roles[object.RefOf(u)] = u
 			}
 		}
 	}
@@ -41,7 +41,7 @@ func Escalations(p *Plan) []Escalation {
 			continue
 		}
 		for _, u := range madeBy(part) {
-			ref := refOf(u)
+			ref := object.RefOf(u)
 			switch gk := ref.GroupKind(); {
 			case isRole(gk):
 				e := Escalation{Part: part.Name, Object: ref, Either: onRole("escalate", ref)}
@@ -68,7 +68,7 @@ func bindingOf(part string, u *unstructured.Unstructured, roles map[object.Ref]*
 	if kind == "Role" {
 		role.Namespace = u.GetNamespace()
 	}
-	e := Escalation{Part: part, Object: refOf(u), Either: onRole("bind", role)}
+	e := Escalation{Part: part, Object: object.RefOf(u), Either: onRole("bind", role)}
 	// The permission to bind a ClusterRole in a namespace is checked in that namespace.
 	e.Either.Namespace = u.GetNamespace()
 	e.Unknown = true

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
@@ -21,7 +22,7 @@ func RecoveryRights(target Installation, p RecoveryPlan, kinds *object.Kinds) []
 	for _, a := range p.Acts {
 		switch {
 		case a.Verb == RecoverLeave:
-		case a.Release != (ReleaseName{}):
+		case a.Release != (helm.ReleaseName{}):
 			r.recoverRelease(a)
 		case a.Object.GroupKind() == namespaceKind:
 			ns := regulate.Permission{Resource: "namespaces", Name: a.Object.Name}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
@@ -17,7 +18,7 @@ func TestRecoveryRights(t *testing.T) {
 	})
 	role := object.Ref{Group: rolesGroup, Kind: "ClusterRole", Name: "view"}
 	plan := RecoveryPlan{What: RecoveredUndone, Acts: []RecoveryAct{
-		{Verb: RecoverRollback, Release: ReleaseName{"db", "apps"}, Revision: 1, Objects: []object.Ref{role}},
+		{Verb: RecoverRollback, Release: helm.ReleaseName{Name: "db", Namespace: "apps"}, Revision: 1, Objects: []object.Ref{role}},
 		{Verb: RecoverDelete, Object: object.Ref{Kind: "ConfigMap", Namespace: "apps", Name: "hook"}},
 		{Verb: RecoverLeave, Object: adminBinding},
 		{Verb: RecoverDelete, Object: namespaceRef("made")},

@@ -3,17 +3,17 @@ package install
 import (
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"github.com/kubectl-sysop/kubectl-sysop/internal/crd"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // safe refuses changes of a definition that would break objects or clients. ForceDefinitions allows
 // those that would break clients only.
 func (m *planner) safe(p *Part, live, want *unstructured.Unstructured) {
 	refuse := func(hint, message string) {
-		m.refuse(Refusal{Topic: "definitions", Part: p.Name, Object: refOf(want), Message: p.Name + ": " + message, Hint: hint})
+		m.refuse(Refusal{Topic: "definitions", Part: p.Name, Object: object.RefOf(want), Message: p.Name + ": " + message, Hint: hint})
 	}
 	v, err := crd.CheckUpgrade(live, want, m.state.Custom[want.GetName()].whole())
 	if err != nil {
@@ -65,7 +65,7 @@ func (c CustomResources) whole() []*unstructured.Unstructured {
 func (m *planner) customOf(name string, more []*unstructured.Unstructured, removed map[object.Ref]bool) []object.Ref {
 	var out []object.Ref
 	for _, u := range m.customObjects(name, more, removed) {
-		out = append(out, refOf(u))
+		out = append(out, object.RefOf(u))
 	}
 	return sortRefs(out)
 }
@@ -74,7 +74,7 @@ func (m *planner) customObjects(name string, more []*unstructured.Unstructured, 
 	var out []*unstructured.Unstructured
 	for _, n := range m.definitionNames(name, more) {
 		for _, u := range m.state.Custom[n].Objects {
-			if !removed[refOf(u)] {
+			if !removed[object.RefOf(u)] {
 				out = append(out, u)
 			}
 		}
@@ -87,7 +87,7 @@ func (m *planner) customObjects(name string, more []*unstructured.Unstructured, 
 func (m *planner) definitionNames(name string, more []*unstructured.Unstructured) []string {
 	names := m.state.definitionsOf(name)
 	for _, u := range more {
-		if live := m.state.Definitions[u.GetName()]; live != nil && live.GetLabels()[PackageLabel] == "" {
+		if live := m.state.Definitions[u.GetName()]; live != nil && live.GetLabels()[helm.PackageLabel] == "" {
 			names = append(names, u.GetName())
 		}
 	}

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 var statefulSetKind = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}
@@ -28,7 +28,7 @@ func (p *Plan) Losses() []object.Ref {
 func (m *planner) data(removed []*unstructured.Unstructured, namespace string) []object.Ref {
 	var out []object.Ref
 	for _, u := range removed {
-		if u.GetAnnotations()[resourcePolicy] == keepPolicy {
+		if u.GetAnnotations()[helm.PolicyAnnotation] == keepPolicy {
 			continue
 		}
 		ref := m.placed(u, namespace)
@@ -53,7 +53,7 @@ func (m *planner) claimsWith(set *unstructured.Unstructured, ref object.Ref) []o
 	var out []object.Ref
 	for _, claim := range m.claimsIn(ref) {
 		if goesWith(claim, set) || live != nil && goesWith(claim, live) {
-			out = append(out, refOf(claim))
+			out = append(out, object.RefOf(claim))
 		}
 	}
 	return out
@@ -81,7 +81,7 @@ func (m *planner) claimsScaled(was, wanted *unstructured.Unstructured, ref objec
 	var out []object.Ref
 	for _, claim := range m.claimsIn(ref) {
 		if n, named := ordinalOf(claim.GetName(), prefixes); named && has.has(n) && !keeps.has(n) {
-			out = append(out, refOf(claim))
+			out = append(out, object.RefOf(claim))
 		}
 	}
 	return out
@@ -107,7 +107,7 @@ func (m *planner) claimsIn(set object.Ref) []*unstructured.Unstructured {
 }
 
 // scaledAway returns the claims that are deleted because a release scales its StatefulSets down.
-func (m *planner) scaledAway(p *Part, record *LiveRecord) []object.Ref {
+func (m *planner) scaledAway(p *Part, record *helm.StoredRecord) []object.Ref {
 	wanted := map[object.Ref]*unstructured.Unstructured{}
 	for _, u := range rendered(p).Objects {
 		if len(claimPrefixes(u)) > 0 {

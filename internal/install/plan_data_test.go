@@ -101,7 +101,7 @@ func setInstalled(t *testing.T, set, live *unstructured.Unstructured, claims ...
 	}
 	s := emptyState()
 	s = doPlan(t, s, NewPlan(Install, shopSystem, parts(set), s, planOptions))
-	s.Sets = map[object.Ref]*unstructured.Unstructured{refOf(live): live}
+	s.Sets = map[object.Ref]*unstructured.Unstructured{object.RefOf(live): live}
 	s.Claims = map[string][]*unstructured.Unstructured{"shop": claims}
 	return s, parts
 }
@@ -189,7 +189,7 @@ func TestGatherReadsClaims(t *testing.T) {
 		t.Run(c.what, func(t *testing.T) {
 			s, parts := setInstalled(t, planSet(t, c.set), planSet(t, c.live))
 			s.Kinds = planKinds(sets)
-			delete(s.Objects, refOf(planSet(t, "")))
+			delete(s.Objects, object.RefOf(planSet(t, "")))
 			m := readerOf(t, s)
 			m.objects = append(m.objects, planSet(t, c.live), planClaim(t, "data-db-0", "StatefulSet/db"), planClaim(t, "data-db-5", "StatefulSet/db"))
 			ask := StateRequest{Installation: shopSystem, Action: Uninstall, Parts: parts(nil), Kinds: s.Kinds}

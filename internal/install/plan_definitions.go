@@ -6,17 +6,17 @@ import (
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"github.com/kubectl-sysop/kubectl-sysop/internal/crd"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // definitions creates and changes the definitions of a part, where that is allowed and safe.
 func (m *planner) definitions(p *Part) {
 	step := Step{ID: "definitions/" + p.Name, Kind: ApplyDefinitions, Part: p.Name, Version: p.Version}
 	for _, want := range rendered(p).Definitions {
-		ref := refOf(want)
+		ref := object.RefOf(want)
 		if other, found := m.made[ref]; found {
 			m.shared(p, other, want)
 			continue
@@ -48,7 +48,7 @@ func (m *planner) shared(p *Part, other string, want *unstructured.Unstructured)
 		for _, u := range rendered(o).Definitions {
 			if u.GetName() == want.GetName() && !crd.Same(u, want) {
 				m.refuse(Refusal{
-					Topic: "definitions", Part: p.Name, Object: refOf(want),
+					Topic: "definitions", Part: p.Name, Object: object.RefOf(want),
 					Message: fmt.Sprintf("%s and %s both provide %s, with different content", other, p.Name, want.GetName()), Hint: "install one of them without its CRDs, by its values",
 				})
 			}
@@ -60,22 +60,22 @@ func (m *planner) shared(p *Part, other string, want *unstructured.Unstructured)
 // be.
 func (m *planner) changes(p *Part, live, want *unstructured.Unstructured) bool {
 	then := m.marked(p, want, live)
-	if was := live.GetLabels()[VersionLabel]; was != "" {
+	if was := live.GetLabels()[helm.VersionLabel]; was != "" {
 		labels := then.GetLabels()
-		labels[VersionLabel] = was // A later version with an identical definition does not change it.
+		labels[helm.VersionLabel] = was // A later version with an identical definition does not change it.
 		then.SetLabels(labels)
 	}
 	same := crd.Same(live, then)
 	k, foreign := m.definitionManager(p, live)
 	if live.GetDeletionTimestamp() != nil {
 		m.refuse(Refusal{
-			Topic: "definitions", Part: p.Name, Object: refOf(live), Message: fmt.Sprintf("CRD %s is being deleted", live.GetName()),
+			Topic: "definitions", Part: p.Name, Object: object.RefOf(live), Message: fmt.Sprintf("CRD %s is being deleted", live.GetName()),
 			Hint: "wait until it is gone; it stays while finalizers hold its custom resources",
 		})
 	}
 	switch {
 	case newerThere(p, live):
-		m.note("CRD %s stays: it is of %s %s, which is newer than %s", want.GetName(), p.Name, live.GetLabels()[VersionLabel], p.Version)
+		m.note("CRD %s stays: it is of %s %s, which is newer than %s", want.GetName(), p.Name, live.GetLabels()[helm.VersionLabel], p.Version)
 		return false
 	case p.KeepDefinitions:
 		if !crd.Same(live, want) {
@@ -85,7 +85,7 @@ func (m *planner) changes(p *Part, live, want *unstructured.Unstructured) bool {
 	case foreign && !m.options.TakeOwnership:
 		m.already(p, live, k)
 	case foreign:
-		m.take(p, refOf(live), k)
+		m.take(p, object.RefOf(live), k)
 	}
 	if !same {
 		m.safe(p, live, want)
@@ -97,9 +97,9 @@ func (m *planner) changes(p *Part, live, want *unstructured.Unstructured) bool {
 // a rollback, because an earlier one could drop fields.
 func newerThere(p *Part, live *unstructured.Unstructured) bool {
 	labels := live.GetLabels()
-	current, err := semver.NewVersion(strings.ReplaceAll(labels[VersionLabel], "_", "+"))
+	current, err := semver.NewVersion(strings.ReplaceAll(labels[helm.VersionLabel], "_", "+"))
 	want, wrong := semver.NewVersion(p.Version)
-	return labels[PackageLabel] == p.Name && err == nil && wrong == nil && current.GreaterThan(want)
+	return labels[helm.PackageLabel] == p.Name && err == nil && wrong == nil && current.GreaterThan(want)
 }
 
 // definitionManager returns the other manager of a definition, and whether there is one.
@@ -117,7 +117,7 @@ func (m *planner) definitionManager(p *Part, live *unstructured.Unstructured) (M
 // already refuses to replace a definition of another manager.
 func (m *planner) already(p *Part, live *unstructured.Unstructured, k Manager) {
 	m.refuse(Refusal{
-		Topic: "ownership", Part: p.Name, Object: refOf(live),
+		Topic: "ownership", Part: p.Name, Object: object.RefOf(live),
 		Message: fmt.Sprintf("%s is already installed: CRD %s is managed by %s", p.Name, live.GetName(), k),
 		Hint:    "skip it, since what needs it can use the existing one; or take it over with --take-ownership",
 	})
@@ -128,15 +128,15 @@ func (m *planner) already(p *Part, live *unstructured.Unstructured, k Manager) {
 func (m *planner) marked(p *Part, want, live *unstructured.Unstructured) *unstructured.Unstructured {
 	u := want.DeepCopy()
 	labels := nonNil(u.GetLabels())
-	labels[PackageLabel] = p.Name
+	labels[helm.PackageLabel] = p.Name
 	if p.Version != "" {
-		labels[VersionLabel] = strings.ReplaceAll(p.Version, "+", "_")
+		labels[helm.VersionLabel] = strings.ReplaceAll(p.Version, "+", "_")
 	}
 	u.SetLabels(labels)
 	notes := nonNil(u.GetAnnotations())
 	maps.Copy(notes, m.annotations(want, live))
 	// A release that contained the definition would otherwise delete it.
-	notes[resourcePolicy] = keepPolicy
+	notes[helm.PolicyAnnotation] = keepPolicy
 	u.SetAnnotations(notes)
 	return u
 }
@@ -157,7 +157,7 @@ func (m *planner) annotations(want, live *unstructured.Unstructured) map[string]
 	rest := maps.Clone(notes)
 	maps.DeleteFunc(rest, func(k, _ string) bool { _, ok := add[k]; return ok })
 	bare.SetAnnotations(rest)
-	ours, foreign := live.GetLabels()[PackageLabel] != "", len(m.options.Annotate(bare)) == 0
+	ours, foreign := live.GetLabels()[helm.PackageLabel] != "", len(m.options.Annotate(bare)) == 0
 	maps.DeleteFunc(add, func(k, v string) bool {
 		have, carries := notes[k]
 		return foreign && have != v || carries && have != v && !ours
@@ -176,7 +176,7 @@ func nonNil(m map[string]string) map[string]string {
 func refsOf(us []*unstructured.Unstructured) []object.Ref {
 	out := make([]object.Ref, 0, len(us))
 	for _, u := range us {
-		out = append(out, refOf(u))
+		out = append(out, object.RefOf(u))
 	}
 	return sortRefs(out)
 }

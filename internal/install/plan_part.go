@@ -43,7 +43,7 @@ func (m *planner) namespaces(p *Part) {
 		_, found := m.state.Namespaces[n]
 		if _, created := m.made[object.Ref{Kind: namespaceKind.Kind, Name: n}]; n != "" && !found && !created {
 			m.refuse(Refusal{
-				Topic: "namespace", Part: p.Name, Object: refOf(u), Message: fmt.Sprintf("%s needs namespace %s, which does not exist", refOf(u), n),
+				Topic: "namespace", Part: p.Name, Object: object.RefOf(u), Message: fmt.Sprintf("%s needs namespace %s, which does not exist", object.RefOf(u), n),
 				Hint: fmt.Sprintf("create it first: kubectl create namespace %s", n),
 			})
 		}
@@ -59,7 +59,7 @@ func (m *planner) await(p *Part) (Step, bool) {
 	refs := slices.Clone(p.Ready)
 	if len(refs) == 0 {
 		for _, u := range rendered(p).Objects {
-			if ref := refOf(u); ref.Name != "" && !health.Stateless(ref.GroupKind()) {
+			if ref := object.RefOf(u); ref.Name != "" && !health.Stateless(ref.GroupKind()) {
 				refs = append(refs, ref)
 			}
 		}

@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 var claimKind = schema.GroupKind{Kind: "PersistentVolumeClaim"}
@@ -50,9 +50,9 @@ func (m *planner) foreignRelease(p *Part) bool {
 	case live == nil || live.Status == "uninstalled":
 		return false
 	case p.App:
-		return live.Labels[SystemLabel] != m.plan.Installation.Name
+		return live.Labels[helm.SystemLabel] != m.plan.Installation.Name
 	}
-	return live.Labels[PackageLabel] != p.Name
+	return live.Labels[helm.PackageLabel] != p.Name
 }
 
 // ownRelease refuses a release of another manager. TakeOwnership takes over one of the same chart;
@@ -63,10 +63,10 @@ func (m *planner) ownRelease(p *Part, live *LiveRelease) {
 	}
 	whose := "was not installed by kubectl sysop"
 	switch {
-	case live.Labels[SystemLabel] != "" && p.App:
-		whose = "belongs to the System " + live.Labels[SystemLabel]
-	case live.Labels[PackageLabel] != "":
-		whose = "belongs to the package " + live.Labels[PackageLabel]
+	case live.Labels[helm.SystemLabel] != "" && p.App:
+		whose = "belongs to the System " + live.Labels[helm.SystemLabel]
+	case live.Labels[helm.PackageLabel] != "":
+		whose = "belongs to the package " + live.Labels[helm.PackageLabel]
 	}
 	chart := ""
 	if c := live.Current(); c != nil {
@@ -107,7 +107,7 @@ func (m *planner) settled(p *Part, live *LiveRelease) {
 	if !strings.HasPrefix(live.Status, "pending-") && live.Status != "uninstalling" {
 		return
 	}
-	if m.options.Resume != "" && live.Labels[RunLabel] == m.options.Resume {
+	if m.options.Resume != "" && live.Labels[helm.RunLabel] == m.options.Resume {
 		return
 	}
 	hint := fmt.Sprintf("wait for it; if no process works on it any longer: helm uninstall %s -n %s", p.Release, p.Namespace)
@@ -123,7 +123,7 @@ func (m *planner) settled(p *Part, live *LiveRelease) {
 // versionOf returns the version of a live release: from its record, from the last run, or that of
 // the chart.
 func (m *planner) versionOf(live *LiveRelease) string {
-	if v := live.Labels[VersionLabel]; v != "" {
+	if v := live.Labels[helm.VersionLabel]; v != "" {
 		return strings.ReplaceAll(v, "_", "+")
 	}
 	for _, b := range m.options.Before {
@@ -176,13 +176,13 @@ func (m *planner) deletedData(p *Part, live *LiveRelease) (string, []object.Ref)
 	for _, u := range record.Objects {
 		ref := m.placed(u, p.Namespace)
 		switch {
-		case stays[ref] || u.GetAnnotations()[resourcePolicy] == keepPolicy:
+		case stays[ref] || u.GetAnnotations()[helm.PolicyAnnotation] == keepPolicy:
 		case ref.GroupKind() == definitionKind:
-			if live := m.state.Definitions[ref.Name]; !applied[ref] && (live == nil || live.GetAnnotations()[resourcePolicy] != keepPolicy) {
+			if live := m.state.Definitions[ref.Name]; !applied[ref] && (live == nil || live.GetAnnotations()[helm.PolicyAnnotation] != keepPolicy) {
 				m.wouldDelete(p, ref, "crd")
 			}
 		case ref.GroupKind() == namespaceKind:
-			if m.state.Objects[ref] == nil || m.state.Objects[ref].GetAnnotations()[resourcePolicy] != keepPolicy {
+			if m.state.Objects[ref] == nil || m.state.Objects[ref].GetAnnotations()[helm.PolicyAnnotation] != keepPolicy {
 				m.wouldDelete(p, ref, "namespace")
 			}
 		default:
@@ -202,7 +202,7 @@ func (m *planner) wouldDelete(p *Part, ref object.Ref, kind string) {
 	m.refuse(Refusal{
 		Topic: "data", Part: p.Name, Object: ref,
 		Message: fmt.Sprintf("release %s contains %s, and %s no longer has it: Helm would delete it with all that is in it", p.Release, ref, p.Name),
-		Hint:    fmt.Sprintf("keep it first: kubectl annotate %s %s %s=%s", kind, ref.Name, resourcePolicy, keepPolicy),
+		Hint:    fmt.Sprintf("keep it first: kubectl annotate %s %s %s=%s", kind, ref.Name, helm.PolicyAnnotation, keepPolicy),
 	})
 }
 

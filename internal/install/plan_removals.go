@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -19,7 +20,7 @@ func (m *planner) planRemovals() {
 	for i := range m.state.Releases {
 		r := &m.state.Releases[i]
 		wanted := slices.ContainsFunc(m.plan.Parts, func(p *Part) bool { return p.Release == r.Name && p.Namespace == r.Namespace })
-		if r.Labels[SystemLabel] == m.plan.Installation.Name && !wanted && r.Status != "uninstalled" {
+		if r.Labels[helm.SystemLabel] == m.plan.Installation.Name && !wanted && r.Status != "uninstalled" {
 			leftover = append(leftover, r)
 		}
 	}
@@ -29,7 +30,7 @@ func (m *planner) planRemovals() {
 		m.willGo(r, removed)
 	}
 	for _, r := range leftover {
-		name := r.Labels[PackageLabel]
+		name := r.Labels[helm.PackageLabel]
 		if name == "" {
 			m.remove(r, m.nameOf(r))
 			continue
@@ -68,7 +69,7 @@ func (m *planner) lastFirst(rs []*LiveRelease) {
 		return slices.IndexFunc(m.options.Before, func(b ReleaseState) bool { return b.Release == r.Name && b.Namespace == r.Namespace })
 	}
 	rank := func(r *LiveRelease) int {
-		if r.Labels[PackageLabel] != "" {
+		if r.Labels[helm.PackageLabel] != "" {
 			return 1
 		}
 		return 0
@@ -85,7 +86,7 @@ func (m *planner) nameOf(r *LiveRelease) string {
 			return b.Part
 		}
 	}
-	return cmp.Or(r.Labels[PackageLabel], r.Name)
+	return cmp.Or(r.Labels[helm.PackageLabel], r.Name)
 }
 
 // willGo adds the objects of a release to those that are deleted with it.
@@ -95,7 +96,7 @@ func (m *planner) willGo(r *LiveRelease, removed map[object.Ref]bool) {
 		return
 	}
 	for _, u := range record.Objects {
-		if u.GetAnnotations()[resourcePolicy] != keepPolicy {
+		if u.GetAnnotations()[helm.PolicyAnnotation] != keepPolicy {
 			removed[m.placed(u, r.Namespace)] = true
 		}
 	}

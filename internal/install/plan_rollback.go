@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // rollback rolls the releases back to their former revisions, dependencies first, and removes those
@@ -15,7 +15,7 @@ func (m *planner) rollback() {
 	// Releases that were removed since come first, in the order of their installation.
 	removed := func(to ReleaseState) bool {
 		live := m.state.release(to.Namespace, to.Release)
-		return live != nil && live.Status == Uninstalled
+		return live != nil && live.Status == helm.Uninstalled
 	}
 	for _, to := range m.options.To {
 		if removed(to) {
@@ -45,7 +45,7 @@ func (m *planner) rollback() {
 		m.willGo(r, gone)
 	}
 	for _, r := range since {
-		if name := r.Labels[PackageLabel]; name != "" {
+		if name := r.Labels[helm.PackageLabel]; name != "" {
 			if m.needed(name, "was installed since") {
 				continue
 			}
@@ -89,7 +89,7 @@ func (m *planner) planRollback(to ReleaseState) {
 	}
 	step := Step{
 		ID: "release/" + to.Namespace + "/" + to.Release, Kind: RollbackRelease, Part: to.Part, Release: to.Release, Namespace: to.Namespace,
-		Was: live.Deployed, To: to.Revision, From: m.versionOf(live), Version: to.Version, Removed: live.Status == Uninstalled,
+		Was: live.Deployed, To: to.Revision, From: m.versionOf(live), Version: to.Version, Removed: live.Status == helm.Uninstalled,
 	}
 	if step.Removed {
 		step.From = ""
@@ -126,7 +126,7 @@ func (m *planner) isAt(p *Part, live *LiveRelease, revision int) bool {
 }
 
 // gate returns the step that waits for the objects of a record that have health.
-func (m *planner) gate(p *Part, record *LiveRecord) (Step, bool) {
+func (m *planner) gate(p *Part, record *helm.StoredRecord) (Step, bool) {
 	if record == nil {
 		return Step{}, false
 	}
@@ -136,7 +136,7 @@ func (m *planner) gate(p *Part, record *LiveRecord) (Step, bool) {
 }
 
 // lostBack returns the data that a rollback deletes.
-func (m *planner) lostBack(p *Part, live *LiveRelease, was *LiveRecord) (string, []object.Ref) {
+func (m *planner) lostBack(p *Part, live *LiveRelease, was *helm.StoredRecord) (string, []object.Ref) {
 	part := *p
 	part.Rendered = renderedOf(m, was, p.Namespace)
 	return m.deletedData(&part, live)
@@ -151,9 +151,9 @@ func (m *planner) againHint(to ReleaseState) string {
 }
 
 // emptied notes that a release is recreated without its data, which was deleted with it.
-func (m *planner) emptied(p *Part, live *LiveRelease, was *LiveRecord) {
+func (m *planner) emptied(p *Part, live *LiveRelease, was *helm.StoredRecord) {
 	present := map[object.Ref]bool{}
-	if current := live.Current(); current != nil && live.Status != Uninstalled {
+	if current := live.Current(); current != nil && live.Status != helm.Uninstalled {
 		for _, u := range current.Objects {
 			present[m.placed(u, p.Namespace)] = true
 		}
@@ -161,7 +161,7 @@ func (m *planner) emptied(p *Part, live *LiveRelease, was *LiveRecord) {
 	var data []object.Ref
 	for _, u := range was.Objects {
 		ref := m.placed(u, p.Namespace)
-		if present[ref] || u.GetAnnotations()[resourcePolicy] == keepPolicy || m.state.Objects[ref] != nil {
+		if present[ref] || u.GetAnnotations()[helm.PolicyAnnotation] == keepPolicy || m.state.Objects[ref] != nil {
 			continue
 		}
 		kind, _ := m.kinds.Kind(ref.GroupKind())

@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 func TestMakeFirstInstall(t *testing.T) {
@@ -26,7 +26,7 @@ func TestMakeFirstInstall(t *testing.T) {
 		}
 	}
 	d := p.Steps[1].Definitions[0]
-	if d.GetLabels()[PackageLabel] != "cert" || d.GetAnnotations()[resourcePolicy] != keepPolicy {
+	if d.GetLabels()[helm.PackageLabel] != "cert" || d.GetAnnotations()[helm.PolicyAnnotation] != keepPolicy {
 		t.Errorf("the definition has labels %v, annotations %v", d.GetLabels(), d.GetAnnotations())
 	}
 }
@@ -225,7 +225,7 @@ func TestMakeOwnership(t *testing.T) {
 			s.Namespaces["shop"] = "Active"
 			live := planDeployment(t, "shop", "web", "old:1")
 			c.marks(live)
-			s.Objects[refOf(live)] = live
+			s.Objects[object.RefOf(live)] = live
 			p := NewPlan(Install, shopSystem, shopParts(t), s, planOptions)
 			wantRefusal(t, p, "ownership", append(c.say, "Deployment.apps/shop/web")...)
 			if !slices.Contains(stepIDs(p), "release/shop/web") {
@@ -275,12 +275,12 @@ func TestMakeHooks(t *testing.T) {
 	s.Namespaces["shop"] = "Active"
 	foreign := job.DeepCopy()
 	foreign.SetAnnotations(nil)
-	s.Objects[refOf(job)] = foreign
+	s.Objects[object.RefOf(job)] = foreign
 	wantRefusal(t, NewPlan(Install, shopSystem, parts(), s, planOptions), "ownership", "Job.batch/shop/migrate")
 
 	s = emptyState()
 	s = doPlan(t, s, NewPlan(Install, shopSystem, parts(), s, planOptions))
-	s.Objects[refOf(job)] = job // Helm leaves hooks behind, without the marks of a release
+	s.Objects[object.RefOf(job)] = job // Helm leaves hooks behind, without the marks of a release
 	wantSteps(t, NewPlan(Install, shopSystem, parts(), s, planOptions))
 }
 
@@ -329,19 +329,19 @@ func TestMakeReleases(t *testing.T) {
 		{name: "not ours", release: func(r *LiveRelease) { r.Labels = nil }, topic: "release", say: []string{"the Helm release cert in cert-system exists (chart cert), and was not installed by kubectl sysop", "--take-ownership"}},
 		{name: "not ours, another chart", release: func(r *LiveRelease) {
 			r.Labels = nil
-			r.Records[1] = &LiveRecord{Chart: "postgres", Version: "1.0.0"}
+			r.Records[1] = &helm.StoredRecord{Chart: "postgres", Version: "1.0.0"}
 		}, options: func(o *PlanOptions) { o.TakeOwnership = true }, topic: "release", say: []string{"chart postgres"}},
 		{name: "not ours, taken", release: func(r *LiveRelease) { r.Labels = nil }, options: func(o *PlanOptions) { o.TakeOwnership = true }, step: Step{Kind: UpgradeRelease, Was: 1}},
-		{name: "of another package", release: func(r *LiveRelease) { r.Labels[PackageLabel] = "issuer" }, topic: "release", say: []string{"belongs to the package issuer"}},
+		{name: "of another package", release: func(r *LiveRelease) { r.Labels[helm.PackageLabel] = "issuer" }, topic: "release", say: []string{"belongs to the package issuer"}},
 		{name: "pending", release: func(r *LiveRelease) {
-			r.Status, r.Revision, r.Revisions, r.Labels[RunLabel] = "pending-upgrade", 2, []int{1, 2}, "killed"
+			r.Status, r.Revision, r.Revisions, r.Labels[helm.RunLabel] = "pending-upgrade", 2, []int{1, 2}, "killed"
 		}, topic: "release", say: []string{"is pending-upgrade (revision 2)", "helm rollback cert 1 -n cert-system"}},
 		{name: "pending, and resumed", release: func(r *LiveRelease) {
-			r.Status, r.Revision, r.Revisions, r.Labels[RunLabel] = "pending-upgrade", 2, []int{1, 2}, "killed"
+			r.Status, r.Revision, r.Revisions, r.Labels[helm.RunLabel] = "pending-upgrade", 2, []int{1, 2}, "killed"
 		}, options: func(o *PlanOptions) { o.Resume = "killed" }, step: Step{Kind: UpgradeRelease, Was: 1}},
 		{name: "pending first installation", release: func(r *LiveRelease) { r.Status, r.Deployed = "pending-install", 0 }, topic: "release", say: []string{"helm uninstall cert -n cert-system"}},
 		{
-			name: "pending first installation, resumed", release: func(r *LiveRelease) { r.Status, r.Deployed, r.Labels[RunLabel] = "pending-install", 0, "killed" },
+			name: "pending first installation, resumed", release: func(r *LiveRelease) { r.Status, r.Deployed, r.Labels[helm.RunLabel] = "pending-install", 0, "killed" },
 			options: func(o *PlanOptions) { o.Resume = "killed" }, step: Step{Kind: InstallRelease},
 		},
 		{name: "failed, after one that is deployed", release: func(r *LiveRelease) { r.Status, r.Revision, r.Revisions = "failed", 2, []int{1, 2} }, step: Step{Kind: UpgradeRelease, Was: 1}},
@@ -387,8 +387,8 @@ func TestMakeTakesNoDataAlong(t *testing.T) {
 	o.TakeOwnership = true
 	p := NewPlan(Install, in, []*Part{part}, s, o)
 	wantSteps(t, p, "definitions/cert", "release/cert-system/cert", "await/cert")
-	if got := p.Steps[0].Definitions[0].GetAnnotations()[resourcePolicy]; got != keepPolicy {
-		t.Errorf("the definition would go with the release: %s=%q", resourcePolicy, got)
+	if got := p.Steps[0].Definitions[0].GetAnnotations()[helm.PolicyAnnotation]; got != keepPolicy {
+		t.Errorf("the definition would go with the release: %s=%q", helm.PolicyAnnotation, got)
 	}
 	part.KeepDefinitions = true
 	wantRefusal(t, NewPlan(Install, in, []*Part{part}, s, o), "data", "Helm would delete it", "kubectl annotate crd certificates.cert.example.com")

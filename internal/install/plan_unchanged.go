@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // unchanged reports whether a release is deployed in the desired state: the same chart, values,
@@ -17,7 +17,7 @@ func (m *planner) unchanged(p *Part, live *LiveRelease) bool {
 	if record == nil || live.Status != "deployed" || record.Chart != chartOf(p) || record.Version != chartVersionOf(p) || !sameJSON(record.Values, p.Values) {
 		return false
 	}
-	if v := live.Labels[VersionLabel]; !p.App && v != "" && v != strings.ReplaceAll(p.Version, "+", "_") {
+	if v := live.Labels[helm.VersionLabel]; !p.App && v != "" && v != strings.ReplaceAll(p.Version, "+", "_") {
 		return false // otherwise the record would keep the older version for ever
 	}
 	was, now := m.contents(p, record.Objects), m.contents(p, rendered(p).Objects)
@@ -51,7 +51,7 @@ func (m *planner) contents(p *Part, us []*unstructured.Unstructured) map[object.
 }
 
 // sameConnections reports whether no value of a connection is known to have changed.
-func (m *planner) sameConnections(p *Part, record *LiveRecord) bool {
+func (m *planner) sameConnections(p *Part, record *helm.StoredRecord) bool {
 	for _, c := range p.Connections {
 		from := m.state.Objects[c.From]
 		if from == nil {
@@ -109,7 +109,7 @@ func sameJSON(a, b any) bool {
 }
 
 // renderedOf returns a record as a rendered chart: each object has its namespace.
-func renderedOf(m *planner, record *LiveRecord, namespace string) *chart.Rendered {
+func renderedOf(m *planner, record *helm.StoredRecord, namespace string) *chart.Rendered {
 	out := &chart.Rendered{}
 	for _, u := range record.Objects {
 		c := u.DeepCopy()

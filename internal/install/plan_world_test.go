@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
-	helm "helm.sh/helm/v4/pkg/chart/v2"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
-
 	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	chartv2 "helm.sh/helm/v4/pkg/chart/v2"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
 )
 
 // planKinds are the kinds that the clusters of these tests serve.
@@ -89,7 +89,7 @@ func planDeployment(t *testing.T, namespace, name, image string) *unstructured.U
 func planPart(name, namespace, version string, r chart.Rendered) *Part {
 	return &Part{
 		Name: name, Release: name, Namespace: namespace, Version: version, Rendered: &r,
-		Chart: &chart.Chart{Helm: &helm.Chart{Metadata: &helm.Metadata{Name: name, Version: version}}, Digest: "sha256:" + name + version},
+		Chart: &chart.Chart{Helm: &chartv2.Chart{Metadata: &chartv2.Metadata{Name: name, Version: version}}, Digest: "sha256:" + name + version},
 	}
 }
 
@@ -106,7 +106,7 @@ func shopParts(t *testing.T) []*Part {
 	db := planPart("db", "shop", "0.1.0", chart.Rendered{Objects: []*unstructured.Unstructured{planCustom(t, "Cluster", "pg.example.com", "shop", "db")}})
 	web := planPart("web", "shop", "0.1.0", chart.Rendered{Objects: []*unstructured.Unstructured{planDeployment(t, "shop", "web", "web:1"), planCustom(t, "Certificate", "cert.example.com", "shop", "web")}})
 	db.App, web.App = true, true
-	web.Connections = []Connection{{Name: "db", From: refOf(db.Rendered.Objects[0]), Path: "status.host", To: refOf(web.Rendered.Objects[0]), Field: `metadata.annotations["db"]`}}
+	web.Connections = []Connection{{Name: "db", From: object.RefOf(db.Rendered.Objects[0]), Path: "status.host", To: object.RefOf(web.Rendered.Objects[0]), Field: `metadata.annotations["db"]`}}
 	pg := operatorPart(t, "pg", "Cluster", "pg.example.com")
 	pg.Needs = []string{"cert"}
 	return []*Part{web, db, pg, operatorPart(t, "cert", "Certificate", "cert.example.com")}
@@ -191,13 +191,13 @@ func (s *State) part(t *testing.T, p *Plan, step Step) *Part {
 func (s *State) without(ref object.Ref) {
 	delete(s.Objects, ref)
 	for n, c := range s.Custom {
-		c.Objects = slices.DeleteFunc(slices.Clone(c.Objects), func(u *unstructured.Unstructured) bool { return refOf(u) == ref })
+		c.Objects = slices.DeleteFunc(slices.Clone(c.Objects), func(u *unstructured.Unstructured) bool { return object.RefOf(u) == ref })
 		s.Custom[n] = c
 	}
 }
 
 func (s *State) with(u *unstructured.Unstructured) {
-	s.Objects[refOf(u)] = u
+	s.Objects[object.RefOf(u)] = u
 	for n, d := range s.Definitions {
 		if kindOf(d) == u.GroupVersionKind().GroupKind() {
 			c := s.Custom[n]
@@ -211,7 +211,7 @@ func takeRelease(s *State, step Step) {
 	r := s.release(step.Namespace, step.Release)
 	if c := r.Current(); c != nil {
 		for _, u := range c.Objects {
-			s.without(refOf(u))
+			s.without(object.RefOf(u))
 		}
 	}
 	s.Releases = slices.DeleteFunc(s.Releases, func(r LiveRelease) bool { return r.Name == step.Release && r.Namespace == step.Namespace })
@@ -220,13 +220,13 @@ func takeRelease(s *State, step Step) {
 // putRelease is what Helm leaves of a part.
 func putRelease(p *Part, s *State, plan *Plan) {
 	old := s.release(p.Namespace, p.Release)
-	live := LiveRelease{Name: p.Release, Namespace: p.Namespace, Revision: 1, Records: map[int]*LiveRecord{}}
+	live := LiveRelease{Name: p.Release, Namespace: p.Namespace, Revision: 1, Records: map[int]*helm.StoredRecord{}}
 	if old != nil {
 		live = *old
 		live.Revision++
 		if c := old.Current(); c != nil {
 			for _, u := range c.Objects {
-				s.without(refOf(u))
+				s.without(object.RefOf(u))
 			}
 		}
 	}
@@ -234,12 +234,12 @@ func putRelease(p *Part, s *State, plan *Plan) {
 	live.Revisions = append(slices.Clone(live.Revisions), live.Revision)
 	live.Labels = map[string]string{}
 	if !p.App {
-		live.Labels[PackageLabel], live.Labels[VersionLabel] = p.Name, strings.ReplaceAll(p.Version, "+", "_")
+		live.Labels[helm.PackageLabel], live.Labels[helm.VersionLabel] = p.Name, strings.ReplaceAll(p.Version, "+", "_")
 	}
 	if plan.Installation.System {
-		live.Labels[SystemLabel] = plan.Installation.Name
+		live.Labels[helm.SystemLabel] = plan.Installation.Name
 	}
-	record := &LiveRecord{Chart: chartOf(p), Version: chartVersionOf(p), Values: p.Values}
+	record := &helm.StoredRecord{Chart: chartOf(p), Version: chartVersionOf(p), Values: p.Values}
 	for _, u := range rendered(p).Objects {
 		record.Objects = append(record.Objects, u.DeepCopy())
 		u = u.DeepCopy()

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -32,7 +33,7 @@ type RecoveryAct struct {
 	Verb RecoveryVerb
 	// Object is the target; empty for a release.
 	Object  object.Ref
-	Release ReleaseName
+	Release helm.ReleaseName
 	// Revision is the target of a rollback.
 	Revision int
 	// Objects are the objects of a release that is uninstalled or restored.

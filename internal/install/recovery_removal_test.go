@@ -9,17 +9,18 @@ import (
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // away is what is left to do of an uninstallation of the release of oneInstall.
 func away(f *fakeCluster, of Installation) *Plan {
 	p := &Plan{Installation: of, Action: Uninstall, Fingerprint: "u"}
-	name := ReleaseName{"a", "apps"}
-	if list := f.records[name]; len(list) > 0 && list[len(list)-1].Status != Uninstalled {
+	name := helm.ReleaseName{Name: "a", Namespace: "apps"}
+	if list := f.records[name]; len(list) > 0 && list[len(list)-1].Status != helm.Uninstalled {
 		p.Steps = append(p.Steps, Step{ID: "remove/apps/a", Kind: RemoveRelease, Part: "a", Release: "a", Namespace: "apps", Was: 1})
 	}
-	if made := refOf(definition("Made", 1)); f.objects[made] != nil {
+	if made := object.RefOf(definition("Made", 1)); f.objects[made] != nil {
 		p.Steps = append(p.Steps, Step{ID: "delete-definitions/a", Kind: DeleteDefinitions, Part: "a", Objects: []object.Ref{made}})
 	}
 	return p
@@ -70,7 +71,7 @@ func TestUninstallContinues(t *testing.T) {
 				t.Fatalf("%s %d: %+v, %v", what, at, rep, err)
 			}
 			j, err := f.Load(t.Context())
-			if err != nil || j.Run != nil || len(f.records[ReleaseName{"a", "apps"}]) > 0 || f.objects[refOf(definition("Made", 1))] != nil {
+			if err != nil || j.Run != nil || len(f.records[helm.ReleaseName{Name: "a", Namespace: "apps"}]) > 0 || f.objects[object.RefOf(definition("Made", 1))] != nil {
 				t.Errorf("%s %d: records %v, objects %v, %v", what, at, f.records, f.sorted(), err)
 			}
 			if last := j.Runs[len(j.Runs)-1]; last.Action != Uninstall || last.Result != ResultDone {
@@ -112,11 +113,11 @@ func TestUninstallContinuesLater(t *testing.T) {
 	}
 	died, _ := atWrite(t, f, away(f, p.Installation), "after", 3) // The record says that it is uninstalling.
 	f.at, f.what = 0, ""
-	if list := f.records[ReleaseName{"a", "apps"}]; !died || list[0].Status != Uninstalling {
+	if list := f.records[helm.ReleaseName{Name: "a", Namespace: "apps"}]; !died || list[0].Status != helm.Uninstalling {
 		t.Fatalf("killed %v: %+v", died, list)
 	}
 	r := f.runner()
-	r.Engine = helmFails{fakeHelm{f}, func(RevertOptions) error { return errors.New("the disk is full") }}
+	r.Engine = helmFails{fakeHelm{f}, func(helm.RevertOptions) error { return errors.New("the disk is full") }}
 	_, _, err := r.Recover(t.Context(), p.Installation, "u", Options{StatusTimeout: time.Second})
 	if err == nil || !strings.Contains(err.Error(), "remove/apps/a") || !strings.Contains(err.Error(), "run the same command again") {
 		t.Fatalf("%v", err)
@@ -169,10 +170,10 @@ func TestRemovalFinishedAsBegun(t *testing.T) {
 		t.Fatal("it was not killed")
 	}
 	f.at = 0
-	var asked []RevertOptions
+	var asked []helm.RevertOptions
 	var told []string
 	r := f.runner()
-	r.Engine = helmFails{fakeHelm{f}, func(o RevertOptions) error {
+	r.Engine = helmFails{fakeHelm{f}, func(o helm.RevertOptions) error {
 		if asked = append(asked, o); !o.NoHooks {
 			return errors.New("pre-delete hooks failed")
 		}
@@ -182,7 +183,7 @@ func TestRemovalFinishedAsBegun(t *testing.T) {
 	if _, _, err := r.Recover(t.Context(), p.Installation, "u", Options{Timeout: 7 * time.Second}); err == nil || len(asked) != 1 || asked[0].NoHooks {
 		t.Fatalf("%v, uninstalled with %+v, though nothing was gone", err, asked)
 	}
-	list := f.records[ReleaseName{"a", "apps"}]
+	list := f.records[helm.ReleaseName{Name: "a", Namespace: "apps"}]
 	delete(f.objects, list[len(list)-1].Objects[0])
 	asked = nil
 	did, _, err := r.Recover(t.Context(), p.Installation, "u", Options{Timeout: 7 * time.Second})
@@ -208,8 +209,8 @@ func TestUndoHooksInTime(t *testing.T) {
 	f.put(newNamespace("apps", "", nil), "kubectl")
 	r := f.runner()
 	r.Gate = func(context.Context, []object.Ref, time.Duration) error { return errors.New("it is not Healthy") }
-	var asked []RevertOptions
-	r.Engine = helmFails{fakeHelm{f}, func(o RevertOptions) error {
+	var asked []helm.RevertOptions
+	r.Engine = helmFails{fakeHelm{f}, func(o helm.RevertOptions) error {
 		asked = append(asked, o)
 		return errors.New("it is forbidden")
 	}}
@@ -234,10 +235,10 @@ func TestUndoHooksInTime(t *testing.T) {
 // helmFails is a Helm that may fail to uninstall.
 type helmFails struct {
 	fakeHelm
-	why func(RevertOptions) error
+	why func(helm.RevertOptions) error
 }
 
-func (h helmFails) Uninstall(ctx context.Context, n ReleaseName, o RevertOptions) error {
+func (h helmFails) Uninstall(ctx context.Context, n helm.ReleaseName, o helm.RevertOptions) error {
 	if err := h.why(o); err != nil {
 		return err
 	}

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 var adminBinding = object.Ref{Group: rolesGroup, Kind: "ClusterRoleBinding", Name: "admins"}
@@ -33,14 +33,14 @@ func plantedJournal(t *testing.T, of Installation, steps ...StepState) *fakeClus
 	f.put(thing("Secret", "victim", "password", map[string]any{"data": "true"}), "kubectl")
 	f.put(definition("Kettle", 1), "kubectl")
 	f.charts = map[*chart.Chart][]*unstructured.Unstructured{}
-	for _, n := range []ReleaseName{{"own", "apps"}, {"real", "victim"}} {
+	for _, n := range []helm.ReleaseName{{Name: "own", Namespace: "apps"}, {Name: "real", Namespace: "victim"}} {
 		c := &chart.Chart{}
 		f.charts[c] = []*unstructured.Unstructured{thing("ConfigMap", n.Namespace, n.Name, nil)}
-		marks := RecordLabels{Run: "former"}
+		marks := helm.RecordLabels{Run: "former"}
 		if n.Name == "real" {
 			marks.Run = realRun
 		}
-		if err := (fakeHelm{f}).Install(t.Context(), ReleaseSpec{Release: n, Chart: c, Marks: marks}); err != nil {
+		if err := (fakeHelm{f}).Install(t.Context(), helm.ReleaseSpec{Release: n, Chart: c, Marks: marks}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -64,7 +64,7 @@ func plant(t *testing.T, f *fakeCluster, j *Journal) {
 // forged keeps something for an object that it never was.
 func (f *fakeCluster) forged(o *unstructured.Unstructured) BeforeImage {
 	f.kept["forged"] = o
-	return BeforeImage{Object: refOf(o), StoredIn: "forged"}
+	return BeforeImage{Object: object.RefOf(o), StoredIn: "forged"}
 }
 
 // What a journal says that no record of Helm, and no mark on the object itself, bears out is
@@ -151,8 +151,8 @@ func TestForgedIsLeft(t *testing.T) {
 	_ = unstructured.SetNestedField(converting.Object, "https://tenant.example.com", "spec", "conversion", "webhook")
 	for what, step := range map[string]StepState{
 		"a namespace":        {ID: "namespace/victim", Kind: MakeNamespace, Namespace: "victim", Phase: Done, Made: []object.Ref{namespaceRef("victim")}},
-		"a definition":       {ID: "definitions/x", Kind: ApplyDefinitions, Phase: Done, Made: []object.Ref{refOf(definition("Kettle", 1))}},
-		"a conversion":       {ID: "definitions/x", Kind: ApplyDefinitions, Phase: Done, Changed: []BeforeImage{{Object: refOf(converting), StoredIn: "forged"}}},
+		"a definition":       {ID: "definitions/x", Kind: ApplyDefinitions, Phase: Done, Made: []object.Ref{object.RefOf(definition("Kettle", 1))}},
+		"a conversion":       {ID: "definitions/x", Kind: ApplyDefinitions, Phase: Done, Changed: []BeforeImage{{Object: object.RefOf(converting), StoredIn: "forged"}}},
 		"a removed release":  {ID: "release/real", Kind: RemoveRelease, Release: "real", Namespace: "victim", Was: 1, Phase: Done},
 		"an upgraded one":    {ID: "release/real", Kind: UpgradeRelease, Release: "real", Namespace: "victim", Was: 1, Revision: 2, Phase: Done},
 		"an installed one":   {ID: "release/real", Kind: InstallRelease, Release: "real", Namespace: "victim", Phase: Done},
@@ -236,7 +236,7 @@ func TestRecoverLeavesRights(t *testing.T) {
 	for key, o := range f.kept {
 		if o.GetKind() == "ClusterRole" {
 			f.kept[key] = rbac("ClusterRole", "view", "everything")
-			f.kept[key].SetUID(f.objects[refOf(o)].GetUID())
+			f.kept[key].SetUID(f.objects[object.RefOf(o)].GetUID())
 		}
 	}
 	plan, err := f.runner().PlanRecovery(t.Context(), shopHere, "", Options{})

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"slices"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 // heldAgainst checks the journal of a step against the cluster, and returns what undoing it will
@@ -115,7 +115,7 @@ func (x *run) heldDefinition(ctx context.Context, s *StepState, b BeforeImage) (
 
 // records are the records of a release, with what they prove about a run.
 type records struct {
-	list []Record
+	list []helm.Record
 	// mine has the objects of the records with the id of the run, hooks the objects of their hooks.
 	mine, hooks map[object.Ref]bool
 	// was has the objects of the record before the step.
@@ -125,7 +125,7 @@ type records struct {
 }
 
 func (x *run) recordsOf(ctx context.Context, s *StepState) (records, error) {
-	list, err := x.Engine.History(ctx, ReleaseName{s.Release, s.Namespace})
+	list, err := x.Engine.History(ctx, helm.ReleaseName{Name: s.Release, Namespace: s.Namespace})
 	if err != nil {
 		return records{}, err
 	}
@@ -143,7 +143,7 @@ func (x *run) recordsOf(ctx context.Context, s *StepState) (records, error) {
 		if v.first == 0 {
 			v.first = r.Revision
 		}
-		if objects, err := objectsIn(r.Manifest); err == nil {
+		if objects, err := helm.ObjectsIn(r.Manifest); err == nil {
 			for _, o := range objects {
 				x.programs = append(x.programs, programsOf(o)...)
 			}
@@ -164,7 +164,7 @@ func (v records) former(s *StepState, run string) bool {
 	ok := map[int]bool{}
 	base := 0
 	for _, r := range v.list {
-		if r.Marks.Run != run && (v.first == 0 || r.Revision < v.first) && (r.Status == Deployed || r.Status == Superseded) {
+		if r.Marks.Run != run && (v.first == 0 || r.Revision < v.first) && (r.Status == helm.Deployed || r.Status == helm.Superseded) {
 			base = r.Revision
 		}
 	}
@@ -187,7 +187,7 @@ func (x *run) heldRelease(ctx context.Context, s *StepState) ([]RecoveryAct, err
 		return nil, err
 	}
 	var out []RecoveryAct
-	name := ReleaseName{s.Release, s.Namespace}
+	name := helm.ReleaseName{Name: s.Release, Namespace: s.Namespace}
 	if len(v.list) > 0 {
 		last := v.list[len(v.list)-1]
 		action, reason := x.recoveryActionOf(ctx, v.list, s)
@@ -216,7 +216,7 @@ func (x *run) heldRelease(ctx context.Context, s *StepState) ([]RecoveryAct, err
 	return append(out, created...), err
 }
 
-func objectsAt(list []Record, revision int) []object.Ref {
+func objectsAt(list []helm.Record, revision int) []object.Ref {
 	for _, r := range list {
 		if r.Revision == revision {
 			return slices.Concat(r.Objects, r.Kept)

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"time"
 
-	"helm.sh/helm/v4/pkg/postrenderer"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"helm.sh/helm/v4/pkg/postrenderer"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // Store stores the journal of an installation, and before-images.
@@ -34,7 +34,7 @@ type Store interface {
 
 // Runner executes plans, and undoes them.
 type Runner struct {
-	Engine    Engine
+	Engine    helm.Engine
 	Objects   Objects
 	Discovery Discovery
 	Store     Store

@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -135,9 +136,9 @@ func (x *run) deleteUnused(ctx context.Context, d *unstructured.Unstructured) (r
 		return "", fmt.Errorf("list the objects of %s: %w", d.GetName(), err)
 	}
 	if len(list) > 0 {
-		return fmt.Sprintf("%d objects of it exist, such as %s: deleting it would delete them", len(list), refOf(&list[0])), nil
+		return fmt.Sprintf("%d objects of it exist, such as %s: deleting it would delete them", len(list), object.RefOf(&list[0])), nil
 	}
-	err = x.Objects.Delete(ctx, refOf(d), Precondition{UID: string(d.GetUID()), ResourceVersion: d.GetResourceVersion()})
+	err = x.Objects.Delete(ctx, object.RefOf(d), Precondition{UID: string(d.GetUID()), ResourceVersion: d.GetResourceVersion()})
 	if apierrors.IsNotFound(err) {
 		return "", nil
 	}
@@ -145,7 +146,7 @@ func (x *run) deleteUnused(ctx context.Context, d *unstructured.Unstructured) (r
 		return "it was changed just now", nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("delete %s: %w", refOf(d), err)
+		return "", fmt.Errorf("delete %s: %w", object.RefOf(d), err)
 	}
 	return "", nil
 }
@@ -155,7 +156,7 @@ func (x *run) deleteUnused(ctx context.Context, d *unstructured.Unstructured) (r
 func (x *run) deleteDropped(ctx context.Context, dropped []*unstructured.Unstructured, timeout time.Duration) error {
 	refs := make([]object.Ref, 0, len(dropped))
 	for _, o := range dropped {
-		ref := refOf(o)
+		ref := object.RefOf(o)
 		err := x.Objects.Delete(ctx, ref, Precondition{UID: string(o.GetUID())})
 		switch {
 		case apierrors.IsNotFound(err), apierrors.IsConflict(err):
@@ -170,8 +171,8 @@ func (x *run) deleteDropped(ctx context.Context, dropped []*unstructured.Unstruc
 
 // droppedObjects returns the objects of an earlier revision that the last one has dropped and that
 // still exist: Helm silently skips an object that it cannot read.
-func (x *run) droppedObjects(ctx context.Context, list []Record, was int, last Record) ([]*unstructured.Unstructured, error) {
-	i := slices.IndexFunc(list, func(v Record) bool { return v.Revision == was })
+func (x *run) droppedObjects(ctx context.Context, list []helm.Record, was int, last helm.Record) ([]*unstructured.Unstructured, error) {
+	i := slices.IndexFunc(list, func(v helm.Record) bool { return v.Revision == was })
 	if i < 0 {
 		return nil, nil
 	}
@@ -185,7 +186,7 @@ func (x *run) droppedObjects(ctx context.Context, list []Record, was int, last R
 		case apierrors.IsNotFound(err):
 		case err != nil:
 			return nil, fmt.Errorf("%s is no longer part of release %s, and whether it was deleted is unknown: %w", ref, last.Release, err)
-		case ownedBy(current, last.Release) && current.GetDeletionTimestamp() == nil && !strings.EqualFold(strings.TrimSpace(current.GetAnnotations()[policyAnnotation]), "keep"):
+		case ownedBy(current, last.Release) && current.GetDeletionTimestamp() == nil && !strings.EqualFold(strings.TrimSpace(current.GetAnnotations()[helm.PolicyAnnotation]), "keep"):
 			remaining = append(remaining, current)
 		}
 	}

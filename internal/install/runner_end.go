@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 )
 
 // end deletes the before-images, and closes the run in the journal. It can be repeated after an
@@ -63,7 +64,7 @@ func (x *run) forgetRemoved(ctx context.Context) error {
 		if s.Kind != RemoveRelease || s.Phase != Done {
 			continue
 		}
-		name := ReleaseName{s.Release, s.Namespace}
+		name := helm.ReleaseName{Name: s.Release, Namespace: s.Namespace}
 		if x.loaded { // The journal was read: only the record itself proves that it was this run.
 			list, err := x.Engine.History(ctx, name)
 			if err != nil {
@@ -96,12 +97,12 @@ func (x *run) forget(ctx context.Context, s *StepState) error {
 	if s.Kind != InstallRelease || s.Phase != Undone {
 		return nil
 	}
-	name := ReleaseName{s.Release, s.Namespace}
+	name := helm.ReleaseName{Name: s.Release, Namespace: s.Namespace}
 	list, err := x.Engine.History(ctx, name)
 	if err != nil || len(list) == 0 {
 		return err
 	}
-	if last := list[len(list)-1]; last.Status != Uninstalled || last.Marks.Run != x.j.Run.ID {
+	if last := list[len(list)-1]; last.Status != helm.Uninstalled || last.Marks.Run != x.j.Run.ID {
 		return nil
 	}
 	if list[0].Marks.Run != x.j.Run.ID {
@@ -167,7 +168,7 @@ func (x *run) releases(ctx context.Context, result string) []ReleaseState {
 		if s.Release == "" || slices.ContainsFunc(out, func(o ReleaseState) bool { return o.Release == s.Release && o.Namespace == s.Namespace }) {
 			continue
 		}
-		list, err := x.Engine.History(ctx, ReleaseName{s.Release, s.Namespace})
+		list, err := x.Engine.History(ctx, helm.ReleaseName{Name: s.Release, Namespace: s.Namespace})
 		if err != nil {
 			continue
 		}
@@ -210,16 +211,16 @@ func (x *run) concerned(result string) []ReleaseState {
 }
 
 // deployed returns the record of the deployed revision.
-func deployed(list []Record) (Record, bool) { return DeployedRecord(list, "") }
+func deployed(list []helm.Record) (helm.Record, bool) { return DeployedRecord(list, "") }
 
 // DeployedRecord returns the latest record that is deployed, or that was deployed before a run
 // created others; an empty run excludes none.
-func DeployedRecord(list []Record, before string) (Record, bool) {
+func DeployedRecord(list []helm.Record, before string) (helm.Record, bool) {
 	for _, v := range slices.Backward(list) {
 		other := before == "" || v.Marks.Run != before
-		if other && (v.Status == Deployed || before != "" && v.Status == Superseded) {
+		if other && (v.Status == helm.Deployed || before != "" && v.Status == helm.Superseded) {
 			return v, true
 		}
 	}
-	return Record{}, false
+	return helm.Record{}, false
 }

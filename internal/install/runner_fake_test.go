@@ -10,15 +10,17 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // killed is what a write panics with that the process does not survive.
@@ -28,7 +30,7 @@ type killed struct{}
 // process may be killed before or after, or that may fail.
 type fakeCluster struct {
 	objects map[object.Ref]*unstructured.Unstructured
-	records map[ReleaseName][]Record
+	records map[helm.ReleaseName][]helm.Record
 	bodies  map[string][]*unstructured.Unstructured // of a record: name and revision
 	journal []byte
 	version int
@@ -49,7 +51,7 @@ type fakeCluster struct {
 
 func newFake(own string) *fakeCluster {
 	return &fakeCluster{
-		objects: map[object.Ref]*unstructured.Unstructured{}, records: map[ReleaseName][]Record{}, bodies: map[string][]*unstructured.Unstructured{},
+		objects: map[object.Ref]*unstructured.Unstructured{}, records: map[helm.ReleaseName][]helm.Record{}, bodies: map[string][]*unstructured.Unstructured{},
 		kept: map[string]*unstructured.Unstructured{}, own: own,
 	}
 }
@@ -115,7 +117,7 @@ func (f *fakeCluster) sorted() []object.Ref {
 // put stores an object as an API server does.
 func (f *fakeCluster) put(o *unstructured.Unstructured, manager string) *unstructured.Unstructured {
 	o = o.DeepCopy()
-	ref := refOf(o)
+	ref := object.RefOf(o)
 	o.SetResourceVersion(f.tick())
 	was, ok := f.objects[ref]
 	if !ok {
@@ -147,7 +149,7 @@ func (f *fakeCluster) Create(ctx context.Context, o *unstructured.Unstructured) 
 		return nil, context.Cause(ctx)
 	}
 	return out, f.write(func() error {
-		ref := refOf(o)
+		ref := object.RefOf(o)
 		if _, ok := f.objects[ref]; ok {
 			return apierrors.NewAlreadyExists(schema.GroupResource{Resource: ref.Kind}, ref.Name)
 		}
@@ -161,8 +163,8 @@ func (f *fakeCluster) Apply(ctx context.Context, o *unstructured.Unstructured, _
 		return nil, context.Cause(ctx)
 	}
 	return out, f.write(func() error {
-		if is, ok := f.objects[refOf(o)]; ok && o.GetResourceVersion() != is.GetResourceVersion() {
-			return conflict(refOf(o))
+		if is, ok := f.objects[object.RefOf(o)]; ok && o.GetResourceVersion() != is.GetResourceVersion() {
+			return conflict(object.RefOf(o))
 		}
 		out = f.put(o, FieldManager)
 		return nil
@@ -174,12 +176,12 @@ func (f *fakeCluster) Replace(ctx context.Context, o *unstructured.Unstructured)
 		return nil, context.Cause(ctx)
 	}
 	return out, f.write(func() error {
-		is, ok := f.objects[refOf(o)]
+		is, ok := f.objects[object.RefOf(o)]
 		if !ok {
-			return notFound(refOf(o))
+			return notFound(object.RefOf(o))
 		}
 		if is.GetResourceVersion() != o.GetResourceVersion() {
-			return conflict(refOf(o))
+			return conflict(object.RefOf(o))
 		}
 		out = f.put(o, FieldManager)
 		return nil
@@ -214,7 +216,7 @@ func (f *fakeCluster) drop(ref object.Ref) {
 				delete(f.objects, other)
 			}
 		}
-		maps.DeleteFunc(f.records, func(n ReleaseName, _ []Record) bool { return n.Namespace == ref.Name })
+		maps.DeleteFunc(f.records, func(n helm.ReleaseName, _ []helm.Record) bool { return n.Namespace == ref.Name })
 		if ref.Name == f.own {
 			f.journal, f.kept = nil, map[string]*unstructured.Unstructured{}
 		}
@@ -296,8 +298,8 @@ func (f *fakeCluster) Remove(_ context.Context, j *Journal) error {
 }
 
 func (f *fakeCluster) SaveBefore(_ context.Context, run string, o *unstructured.Unstructured) (BeforeImage, error) {
-	key := run + " " + refOf(o).String()
-	b := BeforeImage{Object: refOf(o), StoredIn: key}
+	key := run + " " + object.RefOf(o).String()
+	b := BeforeImage{Object: object.RefOf(o), StoredIn: key}
 	err := f.write(func() error {
 		if _, ok := f.kept[key]; !ok {
 			f.kept[key] = o.DeepCopy()
@@ -339,16 +341,16 @@ func (f *fakeCluster) runner() *Runner {
 // fakeHelm does what Helm does, in as many writes.
 type fakeHelm struct{ f *fakeCluster }
 
-func key(n ReleaseName, revision int) string { return fmt.Sprint(n, " ", revision) }
+func key(n helm.ReleaseName, revision int) string { return fmt.Sprint(n, " ", revision) }
 
-func (h fakeHelm) History(ctx context.Context, n ReleaseName) ([]Record, error) {
+func (h fakeHelm) History(ctx context.Context, n helm.ReleaseName) ([]helm.Record, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	return slices.Clone(h.f.records[n]), nil
 }
 
-func (h fakeHelm) last(n ReleaseName) *Record {
+func (h fakeHelm) last(n helm.ReleaseName) *helm.Record {
 	list := h.f.records[n]
 	if len(list) == 0 {
 		return nil
@@ -356,7 +358,7 @@ func (h fakeHelm) last(n ReleaseName) *Record {
 	return &list[len(list)-1]
 }
 
-func (h fakeHelm) status(ctx context.Context, n ReleaseName, revision int, status string) error {
+func (h fakeHelm) status(ctx context.Context, n helm.ReleaseName, revision int, status string) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -370,17 +372,17 @@ func (h fakeHelm) status(ctx context.Context, n ReleaseName, revision int, statu
 	})
 }
 
-func (h fakeHelm) begin(ctx context.Context, r Record, bodies []*unstructured.Unstructured) error {
+func (h fakeHelm) begin(ctx context.Context, r helm.Record, bodies []*unstructured.Unstructured) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	return h.f.write(func() error {
 		for _, o := range bodies {
-			if o.GetAnnotations()[policyAnnotation] == "keep" {
-				r.Kept = append(r.Kept, refOf(o))
+			if o.GetAnnotations()[helm.PolicyAnnotation] == "keep" {
+				r.Kept = append(r.Kept, object.RefOf(o))
 				continue
 			}
-			r.Objects = append(r.Objects, refOf(o))
+			r.Objects = append(r.Objects, object.RefOf(o))
 		}
 		h.f.bodies[key(r.Release, r.Revision)] = bodies
 		h.f.records[r.Release] = append(h.f.records[r.Release], r)
@@ -389,17 +391,17 @@ func (h fakeHelm) begin(ctx context.Context, r Record, bodies []*unstructured.Un
 }
 
 // bring makes the objects, and deletes those of before that are not among them.
-func (h fakeHelm) bring(ctx context.Context, n ReleaseName, was, is []*unstructured.Unstructured) error {
+func (h fakeHelm) bring(ctx context.Context, n helm.ReleaseName, was, is []*unstructured.Unstructured) error {
 	wanted := map[object.Ref]bool{}
 	for _, o := range is {
-		wanted[refOf(o)] = true
+		wanted[object.RefOf(o)] = true
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		o = o.DeepCopy()
 		annotate(o, releaseNameAnnotation, n.Name)
 		annotate(o, releaseNamespaceAnnotation, n.Namespace)
-		if now, ok := h.f.objects[refOf(o)]; ok && sameContent(now, o) {
+		if now, ok := h.f.objects[object.RefOf(o)]; ok && sameContent(now, o) {
 			continue
 		}
 		if err := h.f.write(func() error { h.f.put(o, "helm"); return nil }); err != nil {
@@ -407,14 +409,14 @@ func (h fakeHelm) bring(ctx context.Context, n ReleaseName, was, is []*unstructu
 		}
 	}
 	for _, o := range was {
-		is, ok := h.f.objects[refOf(o)]
-		if wanted[refOf(o)] || !ok || is.GetAnnotations()[policyAnnotation] == "keep" {
+		is, ok := h.f.objects[object.RefOf(o)]
+		if wanted[object.RefOf(o)] || !ok || is.GetAnnotations()[helm.PolicyAnnotation] == "keep" {
 			continue
 		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if err := h.f.write(func() error { h.f.drop(refOf(o)); return nil }); err != nil {
+		if err := h.f.write(func() error { h.f.drop(object.RefOf(o)); return nil }); err != nil {
 			return err
 		}
 	}
@@ -433,10 +435,10 @@ func (h fakeHelm) runHooks(ctx context.Context, c *chart.Chart) error {
 	return nil
 }
 
-func (h fakeHelm) change(ctx context.Context, c ReleaseSpec, from *Record, revision, rollbackOf int, bodies []*unstructured.Unstructured) error {
-	r := Record{Release: c.Release, Revision: revision, Status: "pending", Marks: c.Marks, RollbackOf: rollbackOf}
+func (h fakeHelm) change(ctx context.Context, c helm.ReleaseSpec, from *helm.Record, revision, rollbackOf int, bodies []*unstructured.Unstructured) error {
+	r := helm.Record{Release: c.Release, Revision: revision, Status: "pending", Marks: c.Marks, RollbackOf: rollbackOf}
 	for _, o := range h.f.hooks[c.Chart] {
-		r.Hooks = append(r.Hooks, HookObject{Object: refOf(o)})
+		r.Hooks = append(r.Hooks, helm.HookObject{Object: object.RefOf(o)})
 	}
 	if err := h.begin(ctx, r, bodies); err != nil {
 		return err
@@ -450,53 +452,53 @@ func (h fakeHelm) change(ctx context.Context, c ReleaseSpec, from *Record, revis
 		err = h.bring(ctx, c.Release, was, bodies)
 	}
 	if err != nil {
-		return errors.Join(err, h.status(ctx, c.Release, revision, Failed))
+		return errors.Join(err, h.status(ctx, c.Release, revision, helm.Failed))
 	}
 	for _, v := range h.f.records[c.Release] {
-		if v.Status == Deployed {
-			if err := h.status(ctx, c.Release, v.Revision, Superseded); err != nil {
+		if v.Status == helm.Deployed {
+			if err := h.status(ctx, c.Release, v.Revision, helm.Superseded); err != nil {
 				return err
 			}
 		}
 	}
-	return h.status(ctx, c.Release, revision, Deployed)
+	return h.status(ctx, c.Release, revision, helm.Deployed)
 }
 
-func (h fakeHelm) Install(ctx context.Context, c ReleaseSpec) error {
+func (h fakeHelm) Install(ctx context.Context, c helm.ReleaseSpec) error {
 	if h.last(c.Release) != nil {
 		return errors.New("cannot reuse a name that is still in use")
 	}
 	return h.change(ctx, c, nil, 1, 0, h.f.charts[c.Chart])
 }
 
-func (h fakeHelm) Upgrade(ctx context.Context, c ReleaseSpec) error {
+func (h fakeHelm) Upgrade(ctx context.Context, c helm.ReleaseSpec) error {
 	last := h.last(c.Release)
-	if last == nil || last.Status != Deployed {
+	if last == nil || last.Status != helm.Deployed {
 		return errors.New("has no deployed releases")
 	}
 	return h.change(ctx, c, last, last.Revision+1, 0, h.f.charts[c.Chart])
 }
 
-func (h fakeHelm) Rollback(ctx context.Context, n ReleaseName, to int, o RevertOptions) error {
+func (h fakeHelm) Rollback(ctx context.Context, n helm.ReleaseName, to int, o helm.RevertOptions) error {
 	last := h.last(n)
 	if last == nil {
 		return errors.New("release: not found")
 	}
-	return h.change(ctx, ReleaseSpec{Release: n, Marks: o.Marks}, last, last.Revision+1, to, h.f.bodies[key(n, to)])
+	return h.change(ctx, helm.ReleaseSpec{Release: n, Marks: o.Marks}, last, last.Revision+1, to, h.f.bodies[key(n, to)])
 }
 
-func (h fakeHelm) Uninstall(ctx context.Context, n ReleaseName, o RevertOptions) error {
+func (h fakeHelm) Uninstall(ctx context.Context, n helm.ReleaseName, o helm.RevertOptions) error {
 	last := h.last(n)
 	if last == nil {
 		return errors.New("release: not found")
 	}
-	if last.Status == Uninstalled {
+	if last.Status == helm.Uninstalled {
 		return errors.New("is already deleted")
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if err := h.f.write(func() error { last.Status, last.Marks = Uninstalling, o.Marks; return nil }); err != nil {
+	if err := h.f.write(func() error { last.Status, last.Marks = helm.Uninstalling, o.Marks; return nil }); err != nil {
 		return err
 	}
 	for _, ref := range last.Objects {
@@ -510,13 +512,13 @@ func (h fakeHelm) Uninstall(ctx context.Context, n ReleaseName, o RevertOptions)
 			return err
 		}
 	}
-	if err := h.status(ctx, n, last.Revision, Uninstalled); err != nil || o.KeepHistory {
+	if err := h.status(ctx, n, last.Revision, helm.Uninstalled); err != nil || o.KeepHistory {
 		return err
 	}
 	return h.Forget(ctx, n)
 }
 
-func (h fakeHelm) Forget(_ context.Context, n ReleaseName) error {
+func (h fakeHelm) Forget(_ context.Context, n helm.ReleaseName) error {
 	for len(h.f.records[n]) > 0 {
 		if err := h.f.write(func() error { h.f.records[n] = h.f.records[n][1:]; return nil }); err != nil {
 			return err

@@ -5,22 +5,23 @@ import (
 	"fmt"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 )
 
 // forgetFormer deletes the records of releases that former runs removed and that the history does
 // not name any more. A failure is only reported.
 func (x *run) forgetFormer(ctx context.Context, runs []RunRecord) {
-	named := map[ReleaseName]bool{}
+	named := map[helm.ReleaseName]bool{}
 	if len(runs) < len(x.j.Runs) {
 		for _, p := range x.j.Runs[len(runs):] {
 			for _, r := range p.Releases {
-				named[ReleaseName{r.Release, r.Namespace}] = true
+				named[helm.ReleaseName{Name: r.Release, Namespace: r.Namespace}] = true
 			}
 		}
 	}
 	for _, p := range runs {
 		for _, r := range p.Releases {
-			name := ReleaseName{r.Release, r.Namespace}
+			name := helm.ReleaseName{Name: r.Release, Namespace: r.Namespace}
 			if named[name] {
 				continue
 			}
@@ -33,7 +34,7 @@ func (x *run) forgetFormer(ctx context.Context, runs []RunRecord) {
 }
 
 // forgetUninstalled deletes the records of a release that is uninstalled and of the installation.
-func (x *run) forgetUninstalled(ctx context.Context, name ReleaseName) error {
+func (x *run) forgetUninstalled(ctx context.Context, name helm.ReleaseName) error {
 	list, err := x.Engine.History(ctx, name)
 	if err != nil || len(list) == 0 {
 		return err
@@ -46,7 +47,7 @@ func (x *run) forgetUninstalled(ctx context.Context, name ReleaseName) error {
 	if mine := m.Installation == x.of.Name && m.InstallationNamespace == x.of.Namespace; !x.of.System && !mine {
 		return nil
 	}
-	if last.Status != Uninstalled {
+	if last.Status != helm.Uninstalled {
 		return nil
 	}
 	return x.Engine.Forget(ctx, name)

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // removed is a system whose release a was installed, and taken away by an upgrade.
@@ -32,14 +32,14 @@ func removed(t *testing.T) (*fakeCluster, *Plan) {
 // What an upgrade removed is made again of its records.
 func TestRollbackMakesAgain(t *testing.T) {
 	f, back := removed(t)
-	name := ReleaseName{"a", "apps"}
-	if list := f.records[name]; len(list) != 1 || list[0].Status != Uninstalled {
+	name := helm.ReleaseName{Name: "a", Namespace: "apps"}
+	if list := f.records[name]; len(list) != 1 || list[0].Status != helm.Uninstalled {
 		t.Fatalf("records of what was removed: %+v", list)
 	}
 	if _, err := f.runner().Do(t.Context(), back, Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if list := f.records[name]; len(list) != 2 || list[1].Status != Deployed || !has(f, bodies("a", 1)) {
+	if list := f.records[name]; len(list) != 2 || list[1].Status != helm.Deployed || !has(f, bodies("a", 1)) {
 		t.Errorf("%+v", list)
 	}
 	j, _ := f.Load(t.Context())
@@ -70,8 +70,8 @@ func TestRollbackMakesAgainOrNot(t *testing.T) {
 			}
 			j, _ := f.Load(t.Context())
 			done := j.Runs[len(j.Runs)-1].Result == ResultDone && j.Runs[len(j.Runs)-1].Action == Rollback
-			list := f.records[ReleaseName{"a", "apps"}]
-			if !done && (len(list) == 0 || list[len(list)-1].Status != Uninstalled || len(f.objects) != before) {
+			list := f.records[helm.ReleaseName{Name: "a", Namespace: "apps"}]
+			if !done && (len(list) == 0 || list[len(list)-1].Status != helm.Uninstalled || len(f.objects) != before) {
 				t.Errorf("%s %d: %+v, objects %v", what, at, list, f.sorted())
 			}
 			if what == "gate" {
@@ -104,7 +104,7 @@ func atWrite(t *testing.T, f *fakeCluster, p *Plan, what string, at int) (died b
 }
 
 func has(f *fakeCluster, all []*unstructured.Unstructured) bool {
-	return !slices.ContainsFunc(all, func(o *unstructured.Unstructured) bool { return f.objects[refOf(o)] == nil })
+	return !slices.ContainsFunc(all, func(o *unstructured.Unstructured) bool { return f.objects[object.RefOf(o)] == nil })
 }
 
 // An uninstallation forgets also what former runs removed.
@@ -147,7 +147,7 @@ func TestFailedInstallLeavesARecord(t *testing.T) {
 			_ = i
 			f.put(thing("PersistentVolumeClaim", "apps", n, nil), "kube-controller-manager")
 		}
-		list := f.records[ReleaseName{"a", "apps"}]
+		list := f.records[helm.ReleaseName{Name: "a", Namespace: "apps"}]
 		text, _ := set.MarshalJSON()
 		list[0].Manifest = string(text)
 	})

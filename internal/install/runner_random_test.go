@@ -9,10 +9,10 @@ import (
 	"slices"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // wish is a world, and what is wanted of it: random, but the same for the same seed.
@@ -46,7 +46,7 @@ func bodies(name string, version int) []*unstructured.Unstructured {
 	same := thing("ConfigMap", "apps", name, map[string]any{"data": map[string]any{"version": fmt.Sprint(version)}})
 	only := thing("ConfigMap", "apps", fmt.Sprint(name, "-", version), nil)
 	stays := thing("PersistentVolumeClaim", "apps", name, map[string]any{"spec": map[string]any{"size": "1"}})
-	annotate(stays, policyAnnotation, "keep")
+	annotate(stays, helm.PolicyAnnotation, "keep")
 	return []*unstructured.Unstructured{same, only, stays}
 }
 
@@ -85,8 +85,8 @@ func newWish(seed uint64) (*fakeCluster, *wish) {
 		if there && random.IntN(2) == 0 {
 			c := &chart.Chart{}
 			f.charts[c] = bodies(name, 1)
-			n := ReleaseName{name, "apps"}
-			if err := h.Install(context.Background(), ReleaseSpec{Release: n, Chart: c, Marks: RecordLabels{Run: "former"}}); err != nil {
+			n := helm.ReleaseName{Name: name, Namespace: "apps"}
+			if err := h.Install(context.Background(), helm.ReleaseSpec{Release: n, Chart: c, Marks: helm.RecordLabels{Run: "former"}}); err != nil {
 				panic(err)
 			}
 		}
@@ -106,7 +106,7 @@ func (w *wish) plan(f *fakeCluster) *Plan {
 	var defs []*unstructured.Unstructured
 	for _, name := range slices.Sorted(maps.Keys(w.defs)) {
 		d := definition(name, w.defs[name])
-		if is, ok := f.objects[refOf(d)]; !ok || fmt.Sprint(is.Object["spec"]) != fmt.Sprint(d.Object["spec"]) {
+		if is, ok := f.objects[object.RefOf(d)]; !ok || fmt.Sprint(is.Object["spec"]) != fmt.Sprint(d.Object["spec"]) {
 			defs = append(defs, d)
 		}
 	}
@@ -114,7 +114,7 @@ func (w *wish) plan(f *fakeCluster) *Plan {
 		p.Steps = append(p.Steps, Step{ID: "definitions", Kind: ApplyDefinitions, Definitions: defs})
 	}
 	for _, name := range slices.Sorted(maps.Keys(w.releases)) {
-		n := ReleaseName{name, "apps"}
+		n := helm.ReleaseName{Name: name, Namespace: "apps"}
 		want := w.releases[name]
 		s := Step{ID: "release/" + n.String(), Part: name, Release: name, Namespace: "apps"}
 		is, ok := deployed(f.records[n])
@@ -126,7 +126,7 @@ func (w *wish) plan(f *fakeCluster) *Plan {
 			s.Kind = RemoveRelease
 		case !ok:
 			s.Kind = InstallRelease
-		case slices.Contains(is.Objects, refOf(bodies(name, want)[1])):
+		case slices.Contains(is.Objects, object.RefOf(bodies(name, want)[1])):
 			continue
 		default:
 			s.Kind = UpgradeRelease

@@ -8,12 +8,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"helm.sh/helm/v4/pkg/postrenderer"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // prepare saves what undoing the step will need. It changes nothing else.
@@ -45,7 +46,7 @@ func (x *run) perform(ctx context.Context, s *Step, state *StepState) error {
 	case InstallRelease, UpgradeRelease:
 		return x.putRelease(ctx, s, state)
 	case RollbackRelease:
-		err := x.Engine.Rollback(ctx, s.name(), s.To, RevertOptions{Marks: x.marks(x.part(s.Part)), Timeout: s.Timeout, ForceConflicts: x.o.ForceConflicts})
+		err := x.Engine.Rollback(ctx, s.name(), s.To, helm.RevertOptions{Marks: x.marks(x.part(s.Part)), Timeout: s.Timeout, ForceConflicts: x.o.ForceConflicts})
 		if err != nil {
 			return err
 		}
@@ -70,7 +71,9 @@ func counted(refs []object.Ref) string {
 	return fmt.Sprintf("%d objects are", len(refs))
 }
 
-func (s *Step) name() ReleaseName { return ReleaseName{s.Release, s.Namespace} }
+func (s *Step) name() helm.ReleaseName {
+	return helm.ReleaseName{Name: s.Release, Namespace: s.Namespace}
+}
 
 func (x *run) part(name string) *Part {
 	if x.p == nil {
@@ -83,8 +86,8 @@ func (x *run) part(name string) *Part {
 	return x.p.Parts[i]
 }
 
-func (x *run) marks(p *Part) RecordLabels {
-	m := RecordLabels{Run: x.j.Run.ID}
+func (x *run) marks(p *Part) helm.RecordLabels {
+	m := helm.RecordLabels{Run: x.j.Run.ID}
 	if x.of.System {
 		m.System, m.SystemNamespace = x.of.Name, x.of.Namespace
 	} else {
@@ -108,7 +111,7 @@ func (x *run) prepareRelease(ctx context.Context, s *Step, state *StepState) err
 		return err
 	}
 	had := map[object.Ref]bool{}
-	if i := slices.IndexFunc(list, func(v Record) bool { return v.Revision == s.Was }); i >= 0 {
+	if i := slices.IndexFunc(list, func(v helm.Record) bool { return v.Revision == s.Was }); i >= 0 {
 		for _, ref := range slices.Concat(list[i].Objects, list[i].Kept) {
 			had[ref] = true
 		}
@@ -147,13 +150,13 @@ func (x *run) prepareRelease(ctx context.Context, s *Step, state *StepState) err
 
 // bodiesOf returns the objects of the release that the step creates. It skips what it cannot read
 // of a record, because Helm cannot restore that either.
-func (x *run) bodiesOf(s *Step, list []Record) []*unstructured.Unstructured {
+func (x *run) bodiesOf(s *Step, list []helm.Record) []*unstructured.Unstructured {
 	if p := x.part(s.Part); s.Kind != RollbackRelease && p != nil {
 		return rendered(p).Objects
 	}
 	for _, v := range list {
 		if v.Revision == s.To {
-			objects, _ := objectsIn(v.Manifest)
+			objects, _ := helm.ObjectsIn(v.Manifest)
 			return objects
 		}
 	}
@@ -162,12 +165,12 @@ func (x *run) bodiesOf(s *Step, list []Record) []*unstructured.Unstructured {
 
 // objectsOf returns the objects of the release that the step creates, those of them that Helm keeps
 // when it uninstalls, and those of its hooks.
-func (x *run) objectsOf(s *Step, list []Record) (objects, stay, hooks []object.Ref, err error) {
+func (x *run) objectsOf(s *Step, list []helm.Record) (objects, stay, hooks []object.Ref, err error) {
 	events := map[StepKind][]string{
 		InstallRelease: {"pre-install", "post-install"}, UpgradeRelease: {"pre-upgrade", "post-upgrade"}, RollbackRelease: {"pre-rollback", "post-rollback"},
 	}[s.Kind]
 	if s.Kind == RollbackRelease {
-		i := slices.IndexFunc(list, func(v Record) bool { return v.Revision == s.To })
+		i := slices.IndexFunc(list, func(v helm.Record) bool { return v.Revision == s.To })
 		if i < 0 {
 			return nil, nil, nil, fmt.Errorf("release %s has no revision %d to roll back to", s.name(), s.To)
 		}
@@ -183,14 +186,14 @@ func (x *run) objectsOf(s *Step, list []Record) (objects, stay, hooks []object.R
 		return nil, nil, nil, fmt.Errorf("part %q of the plan has no chart", s.Part)
 	}
 	for _, o := range p.Rendered.Objects {
-		objects = append(objects, refOf(o))
-		if strings.EqualFold(o.GetAnnotations()[policyAnnotation], "keep") {
-			stay = append(stay, refOf(o))
+		objects = append(objects, object.RefOf(o))
+		if strings.EqualFold(o.GetAnnotations()[helm.PolicyAnnotation], "keep") {
+			stay = append(stay, object.RefOf(o))
 		}
 	}
 	for _, h := range p.Rendered.Hooks {
 		if overlap(h.Events, events) {
-			hooks = append(hooks, refOf(h.Object))
+			hooks = append(hooks, object.RefOf(h.Object))
 		}
 	}
 	return objects, stay, hooks, nil
@@ -205,7 +208,7 @@ const (
 	releaseNamespaceAnnotation = "meta.helm.sh/release-namespace"
 )
 
-func ownedBy(o *unstructured.Unstructured, r ReleaseName) bool {
+func ownedBy(o *unstructured.Unstructured, r helm.ReleaseName) bool {
 	a := o.GetAnnotations()
 	return a[releaseNameAnnotation] == r.Name && a[releaseNamespaceAnnotation] == r.Namespace
 }
@@ -235,7 +238,7 @@ func (x *run) putRelease(ctx context.Context, s *Step, state *StepState) error {
 	case len(values) > 0:
 		return errors.New("its connections cannot be filled in: there is no renderer")
 	}
-	c := ReleaseSpec{
+	c := helm.ReleaseSpec{
 		Release: s.name(), Chart: p.Chart, Values: p.Values, Timeout: s.Timeout, Kubernetes: x.o.Kubernetes, APIs: seenAPIs(p.APIs, x.o.APIs), PostRenderer: post,
 		TakeOwnership: x.o.TakeOwnership, ForceConflicts: x.o.ForceConflicts, Lookup: x.o.Lookup, Marks: x.marks(p),
 	}
@@ -288,8 +291,8 @@ func (x *run) removeRelease(ctx context.Context, s *Step) error {
 	if err != nil {
 		return err
 	}
-	if last.Status != Uninstalled {
-		if err := x.Engine.Uninstall(ctx, s.name(), RevertOptions{Marks: x.marks(x.part(s.Part)), Timeout: s.Timeout, KeepHistory: true}); err != nil {
+	if last.Status != helm.Uninstalled {
+		if err := x.Engine.Uninstall(ctx, s.name(), helm.RevertOptions{Marks: x.marks(x.part(s.Part)), Timeout: s.Timeout, KeepHistory: true}); err != nil {
 			return err
 		}
 	}
@@ -297,7 +300,7 @@ func (x *run) removeRelease(ctx context.Context, s *Step) error {
 }
 
 // ownedOf returns the objects of a record that still belong to its release: Helm keeps the others.
-func (x *run) ownedOf(ctx context.Context, v Record) (out []object.Ref, err error) {
+func (x *run) ownedOf(ctx context.Context, v helm.Record) (out []object.Ref, err error) {
 	for _, ref := range v.Objects {
 		current, err := x.Objects.Get(ctx, ref)
 		if apierrors.IsNotFound(err) {

@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 var shopHere = Installation{Name: "shop", Namespace: "apps"}
@@ -81,16 +81,16 @@ func TestRunnerLeavesAReleaseOfOthers(t *testing.T) {
 	f, p, _ := oneInstall()
 	r := f.runner()
 	r.Gate = notHealthy(f, func() {
-		n := ReleaseName{"a", "apps"}
+		n := helm.ReleaseName{Name: "a", Namespace: "apps"}
 		run := f.records[n][0].Marks
 		c := &chart.Chart{}
 		f.charts[c] = bodies("a", 2)
-		if err := (fakeHelm{f}).Upgrade(t.Context(), ReleaseSpec{Release: n, Chart: c, Marks: run}); err != nil { // helm takes labels along
+		if err := (fakeHelm{f}).Upgrade(t.Context(), helm.ReleaseSpec{Release: n, Chart: c, Marks: run}); err != nil { // helm takes labels along
 			t.Error(err)
 		}
 	})
 	rep, err := r.Do(t.Context(), p, Options{})
-	if err == nil || rep.Result != ResultPartlyUndone || !strings.Contains(rep.Left()[0].Note+rep.Left()[1].Note, "revision 2") || len(f.records[ReleaseName{"a", "apps"}]) != 2 {
+	if err == nil || rep.Result != ResultPartlyUndone || !strings.Contains(rep.Left()[0].Note+rep.Left()[1].Note, "revision 2") || len(f.records[helm.ReleaseName{Name: "a", Namespace: "apps"}]) != 2 {
 		t.Errorf("%+v %v", rep, err)
 	}
 }
@@ -243,17 +243,17 @@ func TestRunnerDeletes(t *testing.T) {
 	one := thing("Made", "apps", "one", nil)
 	one.SetAPIVersion("example.com/v1")
 	f.put(one, "kubectl")
-	del := Step{ID: "delete-definitions", Kind: DeleteDefinitions, Objects: []object.Ref{refOf(made)}}
+	del := Step{ID: "delete-definitions", Kind: DeleteDefinitions, Objects: []object.Ref{object.RefOf(made)}}
 	p := &Plan{Installation: shopHere, Action: Uninstall, Fingerprint: "y", Steps: []Step{del}}
-	if rep, err := f.runner().Do(t.Context(), p, Options{}); err == nil || !strings.Contains(err.Error(), "one") || f.objects[refOf(made)] == nil {
+	if rep, err := f.runner().Do(t.Context(), p, Options{}); err == nil || !strings.Contains(err.Error(), "one") || f.objects[object.RefOf(made)] == nil {
 		t.Errorf("with an object: %+v %v", rep, err)
 	}
 	f, _, _ = oneInstall()
 	f.put(thing("Namespace", "", "apps", nil), "kubectl")
 	f.put(made, "kubectl")
 	f.put(one, "kubectl")
-	p.Steps = []Step{{ID: "delete-objects", Kind: DeleteObjects, Objects: []object.Ref{refOf(one)}}, del}
-	if rep, err := f.runner().Do(t.Context(), p, Options{}); err != nil || rep.Result != ResultDone || f.objects[refOf(made)] != nil {
+	p.Steps = []Step{{ID: "delete-objects", Kind: DeleteObjects, Objects: []object.Ref{object.RefOf(one)}}, del}
+	if rep, err := f.runner().Do(t.Context(), p, Options{}); err != nil || rep.Result != ResultDone || f.objects[object.RefOf(made)] != nil {
 		t.Errorf("objects first: %+v %v", rep, err)
 	}
 }
@@ -267,7 +267,7 @@ func TestHangingIsExplained(t *testing.T) {
 	o.SetDeletionTimestamp(&now)
 	f.put(o, "kubectl")
 	x := &run{Runner: f.runner()}
-	err := x.waitGone(t.Context(), []object.Ref{refOf(o)}, 5*time.Millisecond)
+	err := x.waitGone(t.Context(), []object.Ref{object.RefOf(o)}, 5*time.Millisecond)
 	hanging := new(StuckError)
 	if !errors.As(err, &hanging) || len(hanging.Objects[0].Finalizers) != 1 || !strings.Contains(err.Error(), "example.com/cleanup") || !strings.Contains(err.Error(), "ConfigMap") {
 		t.Errorf("%v", err)

@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // The fields of spec.persistentVolumeClaimRetentionPolicy of a StatefulSet.
@@ -161,12 +161,12 @@ func (g *stateReader) sets() error {
 	for i := range g.state.Releases {
 		live := &g.state.Releases[i]
 		record := live.Current()
-		if record == nil || live.Status == Uninstalled {
+		if record == nil || live.Status == helm.Uninstalled {
 			continue
 		}
 		for _, u := range record.Objects {
 			if len(claimPrefixes(u)) > 0 {
-				ref := refOf(u)
+				ref := object.RefOf(u)
 				ref.Namespace = cmp.Or(ref.Namespace, live.Namespace)
 				all = append(all, wanted{ref: ref, resource: r})
 			}
@@ -198,7 +198,7 @@ func (g *stateReader) claims() error {
 			}
 			continue
 		}
-		slices.SortFunc(list, func(a, b *unstructured.Unstructured) int { return object.Compare(refOf(a), refOf(b)) })
+		slices.SortFunc(list, func(a, b *unstructured.Unstructured) int { return object.Compare(object.RefOf(a), object.RefOf(b)) })
 		g.state.Claims[ns] = list
 	}
 	return nil

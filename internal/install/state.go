@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // State is the live state that a plan needs.
@@ -63,21 +63,12 @@ type LiveRelease struct {
 	Revisions []int
 	// Records are the contents of the revisions that the plan needs: the deployed one, or the
 	// latest if none is deployed, and the targets of a rollback.
-	Records map[int]*LiveRecord
-}
-
-// LiveRecord is Helm's record of a revision.
-type LiveRecord struct {
-	Chart, Version string // name and version of the chart
-	Values         map[string]any
-	// Objects are the objects of the manifest, Hooks those of the hooks; both without a namespace
-	// if the manifest gives none.
-	Objects, Hooks []*unstructured.Unstructured
+	Records map[int]*helm.StoredRecord
 }
 
 // Current returns the record of the deployed revision, or of the latest one; nil if it was not
 // read.
-func (r *LiveRelease) Current() *LiveRecord {
+func (r *LiveRelease) Current() *helm.StoredRecord {
 	if r.Deployed > 0 {
 		return r.Records[r.Deployed]
 	}
@@ -98,7 +89,7 @@ func (s *State) release(namespace, name string) *LiveRelease {
 func (s *State) definitionsOf(name string) []string {
 	var out []string
 	for _, n := range slices.Sorted(maps.Keys(s.Definitions)) {
-		if s.Definitions[n].GetLabels()[PackageLabel] == name {
+		if s.Definitions[n].GetLabels()[helm.PackageLabel] == name {
 			out = append(out, n)
 		}
 	}

@@ -5,21 +5,21 @@ import (
 	"maps"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // Claims returns the releases whose records claim to belong to a package, from metadata alone; an
 // empty namespace means all. Write access to Secrets is enough to make such a claim, so the caller
 // decides which ones to trust.
 func Claims(ctx context.Context, reader Reader, namespace string) ([]LiveRelease, error) {
-	return labeledReleases(ctx, reader, namespace, PackageLabel)
+	return labeledReleases(ctx, reader, namespace, helm.PackageLabel)
 }
 
 // Releases returns the releases whose records claim that our runs created them, as Claims does.
 func Releases(ctx context.Context, reader Reader, namespace string) ([]LiveRelease, error) {
-	return labeledReleases(ctx, reader, namespace, RunLabel)
+	return labeledReleases(ctx, reader, namespace, helm.RunLabel)
 }
 
 func labeledReleases(ctx context.Context, reader Reader, namespace, label string) ([]LiveRelease, error) {

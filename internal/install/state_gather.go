@@ -9,12 +9,12 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/crd"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"github.com/kubectl-sysop/kubectl-sysop/internal/crd"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // stateReader is one call of ReadState.
@@ -114,7 +114,7 @@ func (g *stateReader) namespaces() error {
 			phase = "Terminating"
 		}
 		g.state.Namespaces[n] = cmp.Or(phase, "Active")
-		if notes := u.GetAnnotations(); notes[resourcePolicy] != "" {
+		if notes := u.GetAnnotations(); notes[helm.PolicyAnnotation] != "" {
 			g.state.Objects[object.Ref{Kind: namespaceKind.Kind, Name: n}] = u
 		}
 	}
@@ -128,7 +128,7 @@ func (g *stateReader) definitions() error {
 		return nil // the cluster does not serve definitions
 	}
 	if packages := g.packages(); len(packages) > 0 {
-		list, err := g.reader.List(g.ctx, r, "", PackageLabel+" in ("+strings.Join(packages, ",")+")")
+		list, err := g.reader.List(g.ctx, r, "", helm.PackageLabel+" in ("+strings.Join(packages, ",")+")")
 		if err != nil {
 			if err := g.absent(r, "", err); err != nil {
 				return err
@@ -175,7 +175,7 @@ func (g *stateReader) definitionNames() []string {
 			continue
 		}
 		for _, u := range record.Objects {
-			if refOf(u).GroupKind() == definitionKind {
+			if object.RefOf(u).GroupKind() == definitionKind {
 				names = append(names, u.GetName())
 			}
 		}
@@ -193,7 +193,7 @@ func (g *stateReader) packages() []string {
 		}
 	}
 	for i := range g.state.Releases {
-		names = append(names, g.state.Releases[i].Labels[PackageLabel])
+		names = append(names, g.state.Releases[i].Labels[helm.PackageLabel])
 	}
 	return slices.DeleteFunc(distinct(names), func(n string) bool { return n == "" })
 }
@@ -214,7 +214,7 @@ func (g *stateReader) objects() error {
 	}
 	for _, p := range g.ask.Parts {
 		for _, u := range madeBy(p) {
-			add(refOf(u), u.GroupVersionKind().Version)
+			add(object.RefOf(u), u.GroupVersionKind().Version)
 		}
 		for _, c := range p.Connections {
 			// Only the name of a Secret flows, which is known without a read.
@@ -299,7 +299,7 @@ func (g *stateReader) custom() error {
 			}
 			continue
 		}
-		slices.SortFunc(list, func(a, b *unstructured.Unstructured) int { return object.Compare(refOf(a), refOf(b)) })
+		slices.SortFunc(list, func(a, b *unstructured.Unstructured) int { return object.Compare(object.RefOf(a), object.RefOf(b)) })
 		g.state.Custom[name] = CustomResources{Objects: list, Whole: whole[name]}
 	}
 	return nil
@@ -323,6 +323,6 @@ func (g *stateReader) changing() map[string]bool {
 
 // leaves reports whether the package of a definition is not among the desired parts.
 func (g *stateReader) leaves(definition *unstructured.Unstructured) bool {
-	name := definition.GetLabels()[PackageLabel]
+	name := definition.GetLabels()[helm.PackageLabel]
 	return name != "" && !slices.ContainsFunc(g.ask.Parts, func(p *Part) bool { return !p.App && p.Name == name })
 }

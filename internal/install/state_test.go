@@ -14,13 +14,13 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
-
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // memoryReader is a cluster of objects that lie in memory.
@@ -53,7 +53,7 @@ func (m *memoryReader) Get(_ context.Context, r object.Resource, namespace, name
 		return nil, err
 	}
 	for _, u := range m.objects {
-		if refOf(u) == (object.Ref{Group: r.Group, Kind: r.Kind, Namespace: namespace, Name: name}) {
+		if object.RefOf(u) == (object.Ref{Group: r.Group, Kind: r.Kind, Namespace: namespace, Name: name}) {
 			return u.DeepCopy(), nil
 		}
 	}
@@ -70,7 +70,7 @@ func (m *memoryReader) List(_ context.Context, r object.Resource, namespace, sel
 	}
 	var out []*unstructured.Unstructured
 	for _, u := range m.objects {
-		if ref := refOf(u); ref.Group == r.Group && ref.Kind == r.Kind && (namespace == "" || ref.Namespace == namespace) && s.Matches(labels.Set(u.GetLabels())) {
+		if ref := object.RefOf(u); ref.Group == r.Group && ref.Kind == r.Kind && (namespace == "" || ref.Namespace == namespace) && s.Matches(labels.Set(u.GetLabels())) {
 			out = append(out, u.DeepCopy())
 		}
 	}
@@ -86,7 +86,7 @@ func (m *memoryReader) ListMetadata(ctx context.Context, r object.Resource, name
 }
 
 // recordSecret is a record as Helm keeps it.
-func recordSecret(t *testing.T, namespace, name string, revision int, status string, marks map[string]string, record *LiveRecord) *unstructured.Unstructured {
+func recordSecret(t *testing.T, namespace, name string, revision int, status string, marks map[string]string, record *helm.StoredRecord) *unstructured.Unstructured {
 	t.Helper()
 	text := func(us []*unstructured.Unstructured) string {
 		var all []string
@@ -113,7 +113,7 @@ func recordSecret(t *testing.T, namespace, name string, revision int, status str
 	}
 	all := map[string]string{"owner": "helm", "name": name, "status": status, "version": fmt.Sprint(revision)}
 	maps.Copy(all, marks)
-	u := planObject(t, fmt.Sprintf("{apiVersion: v1, kind: Secret, metadata: {name: %s, namespace: %s}}", RecordName(name, revision), namespace))
+	u := planObject(t, fmt.Sprintf("{apiVersion: v1, kind: Secret, metadata: {name: %s, namespace: %s}}", helm.RecordName(name, revision), namespace))
 	u.SetLabels(all)
 	u.Object["data"] = map[string]any{"release": base64.StdEncoding.EncodeToString([]byte(base64.StdEncoding.EncodeToString(zipped(t, data))))}
 	return u
@@ -256,9 +256,9 @@ func TestDecodeRecordRefuses(t *testing.T) {
 		"not packed": {secret([]byte("{}")), "holds no Helm release"},
 		"no JSON":    {secret(zipped(t, []byte("what"))), "cannot be read"},
 		"no YAML":    {secret(zipped(t, []byte(`{"manifest": "a: b: c"}`))), "the manifest in it"},
-		"a bomb":     {secret(zipped(t, bytes.Repeat([]byte(" "), maxRecordBytes+1))), "more than 64 MiB"},
+		"a bomb":     {secret(zipped(t, bytes.Repeat([]byte(" "), helm.MaxRecordBytes+1))), "more than 64 MiB"},
 	} {
-		if _, err := decodeRecord(c.u); err == nil || !strings.Contains(err.Error(), c.say) {
+		if _, err := helm.DecodeRecord(c.u); err == nil || !strings.Contains(err.Error(), c.say) {
 			t.Errorf("%s: %v, want %q", name, err, c.say)
 		}
 	}

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
-
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 )
 
 // Found is a journal, or the reason why it could not be read.
@@ -20,13 +20,13 @@ type Found struct {
 
 // Touches returns the releases that the open run of a journal changes: no other run should change
 // them meanwhile.
-func (f Found) Touches() []ReleaseName {
+func (f Found) Touches() []helm.ReleaseName {
 	if f.Journal == nil || f.Journal.Run == nil {
 		return nil
 	}
-	var out []ReleaseName
+	var out []helm.ReleaseName
 	for _, s := range f.Journal.Run.Steps {
-		if name := (ReleaseName{s.Release, s.Namespace}); s.ofRelease() && !slices.Contains(out, name) {
+		if name := (helm.ReleaseName{Name: s.Release, Namespace: s.Namespace}); s.ofRelease() && !slices.Contains(out, name) {
 			out = append(out, name)
 		}
 	}

@@ -7,16 +7,19 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic/fake"
-	kubetesting "k8s.io/client-go/testing"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	kubetesting "k8s.io/client-go/testing"
 )
 
 const documentKey = "journal.json"
@@ -84,7 +87,7 @@ func TestStoreKeepsTheJournal(t *testing.T) {
 		t.Errorf("a write over another one's: %v", err)
 	}
 	found, err := find(t.Context(), c, "shop", []string{"apps", "none", "apps"})
-	if err != nil || len(found) != 1 || found[0].Installation != shopAt || found[0].Touches()[0] != (ReleaseName{"db", "apps"}) {
+	if err != nil || len(found) != 1 || found[0].Installation != shopAt || found[0].Touches()[0] != (helm.ReleaseName{Name: "db", Namespace: "apps"}) {
 		t.Errorf("found %+v %v", found, err)
 	}
 	if err := s.Remove(t.Context(), same); err != nil {

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 // undo undoes the steps of the run in reverse, and closes the run. An error means that the undo is
@@ -107,7 +107,7 @@ func (x *run) takeBack(ctx context.Context, s *StepState) (reason string, err er
 }
 
 // isOurs reports whether the last record of a release is the one that the step created.
-func (x *run) isOurs(last Record, s *StepState) bool {
+func (x *run) isOurs(last helm.Record, s *StepState) bool {
 	if last.Marks.Run != x.j.Run.ID {
 		return false
 	}
@@ -117,7 +117,7 @@ func (x *run) isOurs(last Record, s *StepState) bool {
 // undoInstall uninstalls what the run installed, with the objects that Helm would keep. The records
 // stay until the run ends, because they prove what it created.
 func (x *run) undoInstall(ctx context.Context, s *StepState) (reason string, err error) {
-	name := ReleaseName{s.Release, s.Namespace}
+	name := helm.ReleaseName{Name: s.Release, Namespace: s.Namespace}
 	list, err := x.Engine.History(ctx, name)
 	if err != nil {
 		return "", err
@@ -134,8 +134,8 @@ func (x *run) undoInstall(ctx context.Context, s *StepState) (reason string, err
 	return "", errors.Join(x.restoreAll(ctx, s.Changed), x.deleteMade(ctx, s))
 }
 
-func (x *run) uninstallInstalled(ctx context.Context, last Record, s *StepState) error {
-	if last.Status == Uninstalled {
+func (x *run) uninstallInstalled(ctx context.Context, last helm.Record, s *StepState) error {
+	if last.Status == helm.Uninstalled {
 		return nil // later revisions are not the run's
 	}
 	if err := x.disown(ctx, s.Changed); err != nil {
@@ -148,21 +148,21 @@ func (x *run) uninstallInstalled(ctx context.Context, last Record, s *StepState)
 	if err := x.keepClaims(ctx, gone, s); err != nil {
 		return err
 	}
-	if err := x.uninstall(ctx, last.Release, RevertOptions{Marks: RecordLabels{Run: x.j.Run.ID}, Timeout: x.o.statusTimeout(0), KeepHistory: true}); err != nil {
+	if err := x.uninstall(ctx, last.Release, helm.RevertOptions{Marks: helm.RecordLabels{Run: x.j.Run.ID}, Timeout: x.o.statusTimeout(0), KeepHistory: true}); err != nil {
 		return err
 	}
 	return x.waitGone(ctx, gone, x.o.statusTimeout(0))
 }
 
 // uninstall uninstalls with the hooks of the chart, and without them if they fail.
-func (x *run) uninstall(ctx context.Context, name ReleaseName, o RevertOptions) error {
+func (x *run) uninstall(ctx context.Context, name helm.ReleaseName, o helm.RevertOptions) error {
 	err := x.Engine.Uninstall(ctx, name, o)
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
 	x.emit(journal.EventNoted, fmt.Sprintf("uninstall %s: %v; retrying without its hooks", name, err))
 	list, again := x.Engine.History(ctx, name)
-	if again == nil && (len(list) == 0 || list[len(list)-1].Status == Uninstalled) {
+	if again == nil && (len(list) == 0 || list[len(list)-1].Status == helm.Uninstalled) {
 		return nil
 	}
 	o.NoHooks = true
@@ -196,33 +196,33 @@ const (
 )
 
 // recoveryActionOf returns how to undo a release that has records.
-func (x *run) recoveryActionOf(ctx context.Context, list []Record, s *StepState) (action recoveryAction, reason string) {
-	name := ReleaseName{s.Release, s.Namespace}
+func (x *run) recoveryActionOf(ctx context.Context, list []helm.Record, s *StepState) (action recoveryAction, reason string) {
+	name := helm.ReleaseName{Name: s.Release, Namespace: s.Namespace}
 	last := list[len(list)-1]
 	foreign := fmt.Sprintf("release %s is at revision %d (%s), which is not of this run", name, last.Revision, last.Status)
 	mine := last.Marks.Run == x.j.Run.ID
 	if s.Kind == InstallRelease || s.Removed && s.Kind == RollbackRelease {
 		switch {
-		case last.Status == Uninstalled:
+		case last.Status == helm.Uninstalled:
 			return recoverTidy, ""
 		case !x.isOurs(last, s):
 			return recoverLeave, foreign
 		}
 		return recoverUninstall, ""
 	}
-	removed := s.Kind == RemoveRelease && (last.Status == Uninstalled || last.Status == Uninstalling)
+	removed := s.Kind == RemoveRelease && (last.Status == helm.Uninstalled || last.Status == helm.Uninstalling)
 	switch {
-	case last.Revision == s.Was && last.Status == Deployed && s.Kind != RemoveRelease:
+	case last.Revision == s.Was && last.Status == helm.Deployed && s.Kind != RemoveRelease:
 		return recoverTidy, ""
-	case mine && s.Was > 0 && last.RollbackOf == s.Was && last.Status == Deployed && last.Revision > s.Was && last.Revision != s.Revision:
+	case mine && s.Was > 0 && last.RollbackOf == s.Was && last.Status == helm.Deployed && last.Revision > s.Was && last.Revision != s.Revision:
 		return recoverReturned, "" // it was rolled back already
 	case s.Was == 0:
 		return recoverLeave, fmt.Sprintf("release %s had no deployed revision to roll back to", name)
-	case last.Revision == s.Was && (removed || last.Status == Deployed):
+	case last.Revision == s.Was && (removed || last.Status == helm.Deployed):
 	case !x.isOurs(last, s):
 		return recoverLeave, foreign
 	}
-	if s.Kind == RemoveRelease && last.Status == Deployed && last.Revision == s.Was && (x.loaded && !mine || x.whole(ctx, last)) {
+	if s.Kind == RemoveRelease && last.Status == helm.Deployed && last.Revision == s.Was && (x.loaded && !mine || x.whole(ctx, last)) {
 		return recoverNothing, "" // nothing was removed
 	}
 	if x.loaded && !mine {
@@ -233,7 +233,7 @@ func (x *run) recoveryActionOf(ctx context.Context, list []Record, s *StepState)
 
 // undoChange rolls a release back to the revision before the step.
 func (x *run) undoChange(ctx context.Context, s *StepState) (reason string, err error) {
-	name := ReleaseName{s.Release, s.Namespace}
+	name := helm.ReleaseName{Name: s.Release, Namespace: s.Namespace}
 	list, err := x.Engine.History(ctx, name)
 	if err != nil {
 		return "", err
@@ -282,7 +282,7 @@ func (x *run) undoChange(ctx context.Context, s *StepState) (reason string, err 
 // afterReturn deletes the objects that a revision of this run added and Helm has kept, and restores
 // before-images. Helm compares with the last record alone: after a rollback that was killed, that
 // record does not have the objects of the revision before it.
-func (x *run) afterReturn(ctx context.Context, list []Record, s *StepState) error {
+func (x *run) afterReturn(ctx context.Context, list []helm.Record, s *StepState) error {
 	gone, err := x.broughtBy(ctx, list, s)
 	if err == nil {
 		err = x.keepClaims(ctx, gone, s)
@@ -294,7 +294,7 @@ func (x *run) afterReturn(ctx context.Context, list []Record, s *StepState) erro
 }
 
 // broughtBy returns the existing objects that a revision of this run has added.
-func (x *run) broughtBy(ctx context.Context, list []Record, s *StepState) ([]object.Ref, error) {
+func (x *run) broughtBy(ctx context.Context, list []helm.Record, s *StepState) ([]object.Ref, error) {
 	stays := map[object.Ref]bool{}
 	for _, b := range s.Changed {
 		stays[b.Object] = true
@@ -326,7 +326,7 @@ func (x *run) broughtBy(ctx context.Context, list []Record, s *StepState) ([]obj
 }
 
 // whole reports whether all objects of a record exist.
-func (x *run) whole(ctx context.Context, v Record) bool {
+func (x *run) whole(ctx context.Context, v helm.Record) bool {
 	for _, ref := range v.Objects {
 		if current, err := x.Objects.Get(ctx, ref); err != nil || current.GetDeletionTimestamp() != nil {
 			return false
@@ -337,8 +337,8 @@ func (x *run) whole(ctx context.Context, v Record) bool {
 
 // rollback rolls back with the hooks of the chart, and without them if they fail. Fields that the
 // run took over by force are forced again, because they belonged to the release.
-func (x *run) rollback(ctx context.Context, name ReleaseName, to int) error {
-	o := RevertOptions{Marks: RecordLabels{Run: x.j.Run.ID}, Timeout: x.o.statusTimeout(0), ForceConflicts: x.o.ForceConflicts}
+func (x *run) rollback(ctx context.Context, name helm.ReleaseName, to int) error {
+	o := helm.RevertOptions{Marks: helm.RecordLabels{Run: x.j.Run.ID}, Timeout: x.o.statusTimeout(0), ForceConflicts: x.o.ForceConflicts}
 	err := x.Engine.Rollback(ctx, name, to, o)
 	if err == nil || ctx.Err() != nil {
 		return err
@@ -359,7 +359,7 @@ func (x *run) disown(ctx context.Context, images []BeforeImage) error {
 
 // holdOn makes Helm keep objects that existed before the release took them over.
 func (x *run) holdOn(ctx context.Context, images []BeforeImage) error {
-	return x.eachKept(ctx, images, func(a map[string]string) { a[policyAnnotation] = "keep" })
+	return x.eachKept(ctx, images, func(a map[string]string) { a[helm.PolicyAnnotation] = "keep" })
 }
 
 func (x *run) eachKept(ctx context.Context, images []BeforeImage, change func(map[string]string)) error {

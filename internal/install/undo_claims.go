@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // claimsBefore returns the UIDs of the claims that exist before a step and that a StatefulSet of
@@ -42,7 +44,7 @@ func (x *run) liveDeletesClaims(ctx context.Context, set *unstructured.Unstructu
 	if len(claimPrefixes(set)) == 0 {
 		return false
 	}
-	ref := refOf(set)
+	ref := object.RefOf(set)
 	ref.Namespace = cmp.Or(ref.Namespace, namespace)
 	live, err := x.Objects.Get(ctx, ref)
 	return err == nil && deletesClaims(live)
@@ -107,7 +109,7 @@ func (x *run) claimsToKeep(ctx context.Context, set *unstructured.Unstructured, 
 	var out []object.Ref
 	for _, claim := range all {
 		if goesWith(claim, set) && s.existed(claim, set) {
-			out = append(out, refOf(claim))
+			out = append(out, object.RefOf(claim))
 		}
 	}
 	return sortRefs(out), nil
@@ -188,7 +190,7 @@ func (x *run) claims(ctx context.Context, result string) []string {
 		default:
 			continue
 		}
-		list, err := x.Engine.History(ctx, ReleaseName{s.Release, s.Namespace})
+		list, err := x.Engine.History(ctx, helm.ReleaseName{Name: s.Release, Namespace: s.Namespace})
 		if err != nil {
 			continue // the reason is in the step
 		}
@@ -214,8 +216,8 @@ func (x *run) claims(ctx context.Context, result string) []string {
 
 // claimsAfter returns the claims of the deleted StatefulSets of a record: those that stay, and
 // those that are garbage collected.
-func (x *run) claimsAfter(ctx context.Context, r Record) (stay, deleted []string) {
-	objects, err := objectsIn(r.Manifest)
+func (x *run) claimsAfter(ctx context.Context, r helm.Record) (stay, deleted []string) {
+	objects, err := helm.ObjectsIn(r.Manifest)
 	if err != nil {
 		return nil, nil
 	}
@@ -224,7 +226,7 @@ func (x *run) claimsAfter(ctx context.Context, r Record) (stay, deleted []string
 			continue
 		}
 		set.SetNamespace(cmp.Or(set.GetNamespace(), r.Release.Namespace))
-		if current, err := x.Objects.Get(ctx, refOf(set)); err == nil && current.GetDeletionTimestamp() == nil {
+		if current, err := x.Objects.Get(ctx, object.RefOf(set)); err == nil && current.GetDeletionTimestamp() == nil {
 			continue // it existed before and exists again, and so do its claims
 		}
 		all, err := x.Objects.List(ctx, claimKind, set.GetNamespace())
@@ -242,9 +244,9 @@ func (x *run) claimsAfter(ctx context.Context, r Record) (stay, deleted []string
 			switch {
 			case !named && !owned:
 			case owned || claim.GetDeletionTimestamp() != nil:
-				deleted = append(deleted, refOf(claim).String())
+				deleted = append(deleted, object.RefOf(claim).String())
 			default:
-				stay = append(stay, refOf(claim).String())
+				stay = append(stay, object.RefOf(claim).String())
 			}
 		}
 	}

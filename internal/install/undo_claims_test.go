@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -33,7 +34,7 @@ func claimingSet() *unstructured.Unstructured {
 // claim is what the controller of StatefulSets does: it makes claims that are not there, and has
 // them owned by their set.
 func (f *fakeCluster) claim(names ...string) {
-	set := f.objects[refOf(claimingSet())]
+	set := f.objects[object.RefOf(claimingSet())]
 	for _, n := range names {
 		is, there := f.objects[setClaim(n)]
 		if !there {
@@ -96,7 +97,7 @@ func TestUndoKeepsClaimsOfBefore(t *testing.T) {
 	if is == nil || is.Object["data"] != "of years" || len(is.GetOwnerReferences()) > 0 {
 		t.Errorf("the claim that was there before: %v", is)
 	}
-	if f.objects[setClaim("data-db-1")] != nil || f.objects[refOf(claimingSet())] != nil {
+	if f.objects[setClaim("data-db-1")] != nil || f.objects[object.RefOf(claimingSet())] != nil {
 		t.Errorf("it is not undone: %v", f.sorted())
 	}
 	text := strings.Join(*told, "\n")
@@ -128,7 +129,7 @@ func TestUndoTellsWhatGoes(t *testing.T) {
 // slowCollector is Helm on a cluster whose garbage collector has not come by yet.
 type slowCollector struct{ fakeHelm }
 
-func (h slowCollector) Uninstall(ctx context.Context, n ReleaseName, o RevertOptions) error {
+func (h slowCollector) Uninstall(ctx context.Context, n helm.ReleaseName, o helm.RevertOptions) error {
 	claims := map[object.Ref]*unstructured.Unstructured{}
 	for ref, u := range h.f.objects {
 		if ref.GroupKind() == claimKind {
@@ -146,7 +147,7 @@ func TestUndoLeavesASetThatCannotLetGo(t *testing.T) {
 	r := f.runner()
 	r.Gate = notHealthy(f, func() { f.claim("data-db-0"); f.recorded(); f.idle = true })
 	rep, err := r.Do(t.Context(), p, Options{StatusTimeout: 20 * time.Millisecond})
-	if err == nil || rep.Result != ResultPartlyUndone || f.objects[setClaim("data-db-0")] == nil || f.objects[refOf(claimingSet())] == nil {
+	if err == nil || rep.Result != ResultPartlyUndone || f.objects[setClaim("data-db-0")] == nil || f.objects[object.RefOf(claimingSet())] == nil {
 		t.Fatalf("%+v %v %v", rep, err, f.sorted())
 	}
 	for _, want := range []string{"StatefulSet.apps/apps/db is not deleted", "data-db-0", "has not observed yet"} {
@@ -192,7 +193,7 @@ func TestUndoOfAnUpgradeKeepsClaims(t *testing.T) {
 		if what, rep, err := f.runner().Recover(t.Context(), shopHere, "", Options{}); err != nil || what != RecoveredUndone {
 			t.Fatalf("%s %+v %v", what, rep, err)
 		}
-		if f.objects[setClaim("data-db-0")] == nil || f.objects[refOf(set)] != nil {
+		if f.objects[setClaim("data-db-0")] == nil || f.objects[object.RefOf(set)] != nil {
 			t.Errorf("forged %t: %v", forged, f.sorted())
 		}
 	}
@@ -206,7 +207,7 @@ func TestUndoAgainKeepsClaimsOfBefore(t *testing.T) {
 	r.Gate = notHealthy(f, func() {
 		f.claim("data-db-0", "data-db-1")
 		f.recorded()
-		set := f.objects[refOf(claimingSet())].DeepCopy()
+		set := f.objects[object.RefOf(claimingSet())].DeepCopy()
 		_ = unstructured.SetNestedMap(set.Object, map[string]any{"whenDeleted": "Retain", "whenScaled": "Retain"}, "spec", "persistentVolumeClaimRetentionPolicy")
 		f.put(set, "kubectl-sysop")
 	})
@@ -226,7 +227,7 @@ func TestUndoAgainKeepsClaimsOfBefore(t *testing.T) {
 	if is := f.objects[setClaim("data-db-0")]; is == nil || len(is.GetOwnerReferences()) > 0 {
 		t.Errorf("the claim that was there before: %v", is)
 	}
-	if f.objects[refOf(claimingSet())] != nil {
+	if f.objects[object.RefOf(claimingSet())] != nil {
 		t.Error("the StatefulSet is not undone")
 	}
 }
@@ -247,7 +248,7 @@ func TestRecoveryLosses(t *testing.T) {
 	r.Gate = notHealthy(f, func() {
 		f.claim("data-db-0", "data-db-1")
 		f.recorded()
-		o := f.objects[refOf(kettle("taken-up"))]
+		o := f.objects[object.RefOf(kettle("taken-up"))]
 		o.SetManagedFields(append(o.GetManagedFields(), metav1.ManagedFieldsEntry{Manager: "kettle-operator", Subresource: "status"}))
 	})
 	if rep, err := r.Do(t.Context(), p, Options{KeepFailed: true}); err == nil || rep.Result != ResultKeptFailed {
@@ -276,7 +277,7 @@ func TestRecoveryLosses(t *testing.T) {
 	if what, _, err := f.runner().Recover(t.Context(), shopHere, "", Options{}); err != nil || what != RecoveredUndone {
 		t.Fatalf("%s %v", what, err)
 	}
-	for _, ref := range []object.Ref{setClaim("a"), setClaim("data-db-1"), setClaim("scratch"), refOf(kettle("taken-up"))} {
+	for _, ref := range []object.Ref{setClaim("a"), setClaim("data-db-1"), setClaim("scratch"), object.RefOf(kettle("taken-up"))} {
 		if f.objects[ref] != nil {
 			t.Errorf("%s was said to be lost, and is there", ref)
 		}

@@ -6,16 +6,16 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/restored"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Restored is the health of the releases that undo restored.
 type Restored struct {
-	Releases []ReleaseName `json:"releases"`
+	Releases []helm.ReleaseName `json:"releases"`
 	restored.Report
 }
 
@@ -82,7 +82,7 @@ func (o Options) look() time.Duration {
 func (x *run) restoredObjects(ctx context.Context, r *Restored) []object.Ref {
 	var refs []object.Ref
 	for _, s := range x.j.Run.Steps {
-		name := ReleaseName{s.Release, s.Namespace}
+		name := helm.ReleaseName{Name: s.Release, Namespace: s.Namespace}
 		switch s.Kind {
 		case UpgradeRelease, RollbackRelease, RemoveRelease:
 		default:
@@ -116,7 +116,7 @@ func (r *Runner) ReleasedObjects(ctx context.Context, steps []StepState) ([]obje
 		if !steps[i].ofRelease() {
 			continue
 		}
-		list, err := r.Engine.History(ctx, ReleaseName{steps[i].Release, steps[i].Namespace})
+		list, err := r.Engine.History(ctx, helm.ReleaseName{Name: steps[i].Release, Namespace: steps[i].Namespace})
 		if err != nil {
 			return nil, err
 		}

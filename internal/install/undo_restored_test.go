@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -26,7 +27,7 @@ func ordered(f *fakeCluster) {
 	})
 	set.SetAPIVersion("apps/v1")
 	f.put(set, "helm")
-	uid := string(f.objects[refOf(set)].GetUID())
+	uid := string(f.objects[object.RefOf(set)].GetUID())
 	for i, revision := range []string{"old", "new"} {
 		pod := thing("Pod", "apps", fmt.Sprintf("db-%d", i), map[string]any{"status": map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": map[string]string{"old": "True", "new": "False"}[revision]}}}})
 		pod.SetLabels(map[string]string{"controller-revision-hash": revision})
@@ -48,8 +49,8 @@ func undoneUpgrade(t *testing.T, f *fakeCluster, r *Runner) (Report, error) {
 	f.charts[first] = append(f.charts[first], set)
 	f.charts[second] = append(f.charts[second], set)
 	f.put(thing("Namespace", "", "apps", nil), "kubectl")
-	n := ReleaseName{"a", "apps"}
-	if err := (fakeHelm{f}).Install(t.Context(), ReleaseSpec{Release: n, Chart: first}); err != nil {
+	n := helm.ReleaseName{Name: "a", Namespace: "apps"}
+	if err := (fakeHelm{f}).Install(t.Context(), helm.ReleaseSpec{Release: n, Chart: first}); err != nil {
 		t.Fatal(err)
 	}
 	part := &Part{Name: "a", Release: "a", Namespace: "apps", Chart: second, Rendered: &chart.Rendered{Objects: f.charts[second]}}

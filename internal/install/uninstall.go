@@ -99,14 +99,14 @@ func (m *planner) deleteObjects(p *Part, remaining []*unstructured.Unstructured)
 		switch k := ManagerOf(u); {
 		case owned:
 		case k.By == "helm" || k.By == "argocd" || k.By == "flux" || k.By == "applyset" && k.Name != m.options.Set:
-			foreign = append(foreign, refOf(u))
+			foreign = append(foreign, object.RefOf(u))
 			m.refuse(Refusal{
-				Topic: "dependants", Part: p.Name, Object: refOf(u), Message: fmt.Sprintf("%s needs %s, and is managed by %s", refOf(u), p.Name, k),
+				Topic: "dependants", Part: p.Name, Object: object.RefOf(u), Message: fmt.Sprintf("%s needs %s, and is managed by %s", object.RefOf(u), p.Name, k),
 				Hint: "remove it with the tool that manages it, then retry",
 			})
-			refs = append(refs, refOf(u))
+			refs = append(refs, object.RefOf(u))
 		default:
-			refs = append(refs, refOf(u))
+			refs = append(refs, object.RefOf(u))
 		}
 	}
 	if len(foreign) > 0 {
@@ -134,13 +134,13 @@ func (m *planner) deleteDefinitions(p *Part, removed map[object.Ref]bool) {
 	for _, n := range names {
 		live := m.state.Definitions[n]
 		if _, asked := m.state.Custom[n]; !asked {
-			m.refuse(Refusal{Topic: "data", Part: p.Name, Object: refOf(live), Message: fmt.Sprintf("cannot tell whether %s has custom resources", n), Hint: "you need permission to list them"})
+			m.refuse(Refusal{Topic: "data", Part: p.Name, Object: object.RefOf(live), Message: fmt.Sprintf("cannot tell whether %s has custom resources", n), Hint: "you need permission to list them"})
 		}
 		if k, foreign := m.definitionManager(p, live); foreign && !m.options.TakeOwnership {
 			m.note("CRD %s stays: it is managed by %s", n, k)
 			continue
 		}
-		step.Objects = append(step.Objects, refOf(live))
+		step.Objects = append(step.Objects, object.RefOf(live))
 	}
 	if step.Data = step.Objects; len(step.Objects) > 0 {
 		m.step(step)

@@ -66,7 +66,7 @@ func TestUninstallWithData(t *testing.T) {
 	o.DeleteData = true
 	p = NewPlan(Uninstall, in, parts(), s, o)
 	wantSteps(t, p, "objects/pg", "remove/pg-system/pg", "delete-definitions/pg")
-	if want := []object.Ref{refOf(mine)}; !slices.Equal(p.Steps[0].Objects, want) {
+	if want := []object.Ref{object.RefOf(mine)}; !slices.Equal(p.Steps[0].Objects, want) {
 		t.Errorf("deletes %v, want %v: what they own goes with them", p.Steps[0].Objects, want)
 	}
 	if p.Steps[0].Irreversible == "" || p.Steps[2].Irreversible == "" {

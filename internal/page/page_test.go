@@ -313,7 +313,7 @@ func TestFileIsSmall(t *testing.T) {
 	p.Stacks = []uistate.Stack{stack}
 	size := len(file(t, p))
 	t.Logf("%d bytes", size)
-	if size > 60<<10 {
+	if size > 80_000 {
 		t.Errorf("the file has %d bytes", size)
 	}
 }

@@ -115,7 +115,7 @@ func (i *Inspector) orderedSets(ctx context.Context, refs []object.Ref) []*appsv
 	for _, namespace := range namespacesOf(refs) {
 		list := i.statefulSets(ctx, namespace, refs)
 		for n := range list {
-			if slices.Contains(refs, refOf(&list[n])) || slices.ContainsFunc(refs, controls(&list[n])) {
+			if slices.Contains(refs, object.RefOf(&list[n])) || slices.ContainsFunc(refs, controls(&list[n])) {
 				add(&list[n])
 			}
 		}
@@ -242,9 +242,4 @@ func isReady(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
 	})
-}
-
-func refOf(o *unstructured.Unstructured) object.Ref {
-	gk := o.GroupVersionKind().GroupKind()
-	return object.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}
 }

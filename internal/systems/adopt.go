@@ -128,7 +128,7 @@ type AdoptedParent struct {
 func (c *Cluster) adoption(ctx context.Context, s *system.System, text string) (system.Adoption, AdoptedParent, error) {
 	var a system.Adoption
 	var before AdoptedParent
-	if i := slices.IndexFunc(s.Apps, BringsSecrets); i >= 0 {
+	if i := slices.IndexFunc(s.Apps, func(a system.App) bool { return a.BringsSecret() }); i >= 0 {
 		return a, before, hint.With(fmt.Errorf("app %s includes a Secret: the manifest is stored in a ConfigMap, which more users may read", s.Apps[i].Name), "name the Secret among its roots instead")
 	}
 	roots, err := c.rootsOf(ctx, s)
@@ -172,16 +172,6 @@ func linesOf(errs []error) error {
 		lines.Lines = append(lines.Lines, err.Error())
 	}
 	return lines
-}
-
-// BringsSecrets says whether the manifest includes a Secret of an app.
-func BringsSecrets(a system.App) bool {
-	for _, o := range a.Resources {
-		if o.GetKind() == "Secret" && o.GroupVersionKind().Group == "" {
-			return true
-		}
-	}
-	return false
 }
 
 // rootsOf finds the roots of all apps, in the order of the manifest. Missing roots are one error

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -209,7 +210,7 @@ func (x *export) readPackages(ctx context.Context) error {
 	}
 	x.packages = map[string]string{}
 	for _, d := range definitions {
-		x.packages[d.GetName()] = d.GetLabels()[install.PackageLabel]
+		x.packages[d.GetName()] = d.GetLabels()[helm.PackageLabel]
 	}
 	return nil
 }

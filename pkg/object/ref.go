@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/validate/content"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -22,6 +23,12 @@ type Ref struct {
 	Kind      string
 	Namespace string
 	Name      string
+}
+
+// RefOf returns the identity of an object.
+func RefOf(o *unstructured.Unstructured) Ref {
+	gvk := o.GroupVersionKind()
+	return Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}
 }
 
 // GroupKind returns the group and kind of r.

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // Words say what a rule does, in a sentence: when any app is Degraded or Missing for 30s,
@@ -163,4 +165,11 @@ func (a *App) Signals() []string {
 		return rank(b) - rank(a)
 	})
 	return all
+}
+
+// BringsSecret says whether an app has a Secret among its resources.
+func (a *App) BringsSecret() bool {
+	return slices.ContainsFunc(a.Resources, func(o *unstructured.Unstructured) bool {
+		return o.GetKind() == "Secret" && o.GroupVersionKind().Group == ""
+	})
 }

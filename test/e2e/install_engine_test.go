@@ -12,7 +12,7 @@ import (
 
 	"helm.sh/helm/v4/pkg/action"
 	"helm.sh/helm/v4/pkg/chart/common"
-	helm "helm.sh/helm/v4/pkg/chart/v2"
+	chartv2 "helm.sh/helm/v4/pkg/chart/v2"
 	helmrelease "helm.sh/helm/v4/pkg/release/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -65,7 +66,7 @@ func engineChart(version string, wait bool) *chart.Chart {
 		files["templates/job.yaml"] = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: slow, annotations: {helm.sh/hook: pre-install}}\nspec:\n  suspend: true\n" +
 			"  template: {spec: {restartPolicy: Never, containers: [{name: x, image: example.com/x}]}}\n"
 	}
-	c := &helm.Chart{Metadata: &helm.Metadata{APIVersion: "v2", Name: "kettle", Version: version}, Values: map[string]any{"size": int64(1)}}
+	c := &chartv2.Chart{Metadata: &chartv2.Metadata{APIVersion: "v2", Name: "kettle", Version: version}, Values: map[string]any{"size": int64(1)}}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		c.Templates = append(c.Templates, &common.File{Name: name, Data: []byte(files[name])})
 	}
@@ -96,7 +97,7 @@ func newHelmEngine(t *testing.T, c *cluster.Cluster, name string) *helmEngine {
 		t.Fatal(err)
 	}
 	e.runner = &install.Runner{
-		Engine: install.NewHelm(e.config, nil), Objects: objects, Discovery: objects, Store: store, By: "e2e", Poll: 50 * time.Millisecond,
+		Engine: helm.New(e.config, nil), Objects: objects, Discovery: objects, Store: store, By: "e2e", Poll: 50 * time.Millisecond,
 		Lock: install.NewLock(e.config, e.of), Gate: func(context.Context, []object.Ref, time.Duration) error { return e.broken },
 		Events: func(ev journal.Event) { e.events = append(e.events, ev) },
 	}
@@ -267,7 +268,7 @@ func TestInstallEngine(t *testing.T) {
 		t.Errorf("managers %+v %v", plain.GetManagedFields(), err)
 	}
 	list, err := action.NewList(e.plainHelm()).Run()
-	if err != nil || len(list) != 1 || list[0].(*helmrelease.Release).Name != "kettle" || list[0].(*helmrelease.Release).Labels[install.PackageLabel] != "kettle" {
+	if err != nil || len(list) != 1 || list[0].(*helmrelease.Release).Name != "kettle" || list[0].(*helmrelease.Release).Labels[helm.PackageLabel] != "kettle" {
 		t.Errorf("helm list: %+v %v", list, err)
 	}
 

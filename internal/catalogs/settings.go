@@ -1,0 +1,104 @@
+package catalogs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
+)
+
+// SettingsVariable names a file that replaces the one in the user's configuration directory.
+const SettingsVariable = "KUBECTL_SYSOP_CONFIG"
+
+// maxSettingsBytes is above the size of any file of settings.
+const maxSettingsBytes = 1 << 20
+
+// readSettings reads the catalogs of the settings. The file may be missing, unless the variable
+// names it.
+func readSettings(ctx context.Context, getenv func(string) string) ([]Source, error) {
+	name := getenv(SettingsVariable)
+	named := name != ""
+	if !named {
+		dir, err := os.UserConfigDir()
+		if err != nil {
+			return nil, nil //nolint:nilerr // a user without a home directory has no settings
+		}
+		name = filepath.Join(dir, "kubectl-sysop", "config.yaml")
+	}
+	data, err := app.ReadFile(ctx, name, maxSettingsBytes, "file of settings")
+	if errors.Is(err, fs.ErrNotExist) && !named {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the settings: %w", err)
+	}
+	sources, problems := parseSettings(data, filepath.Dir(name))
+	if len(problems) > 0 {
+		return nil, hint.With(&hint.Lines{Lines: hint.Placed(name, problems)}, "docs/catalog.md has an example")
+	}
+	return sources, nil
+}
+
+// parseSettings parses settings, with paths relative to a directory.
+func parseSettings(data []byte, folder string) ([]Source, []strict.Problem) {
+	root, problem := strict.Document(data)
+	switch {
+	case problem != nil:
+		return nil, []strict.Problem{*problem}
+	case root == nil:
+		return nil, nil
+	}
+	var sources []Source
+	m := &strict.Mapping{}
+	m.Fields = []strict.Field{
+		{Name: "apiVersion", Required: true, Set: func(n *yaml.Node) { m.Want(n, declare.APIVersion) }},
+		{Name: "kind", Required: true, Set: func(n *yaml.Node) { m.Want(n, "Config") }},
+		{Name: "catalogs", Set: func(n *yaml.Node) {
+			if n.Kind != yaml.SequenceNode {
+				m.Report(n, "expected a list of catalogs: {address, key, name}")
+				return
+			}
+			for _, item := range n.Content {
+				var one Source
+				inner := &strict.Mapping{}
+				inner.Fields = []strict.Field{
+					{Name: "address", Required: true, Set: func(n *yaml.Node) { one.Address = resolvePath(folder, inner.Text(n)) }},
+					{Name: "key", Set: func(n *yaml.Node) { one.Key = resolvePath(folder, inner.Text(n)) }},
+					{Name: "name", Set: func(n *yaml.Node) { one.Name = inner.Text(n) }},
+				}
+				inner.Read(item)
+				if one.Name != "" && one.Key == "" {
+					inner.Report(item, "only a signed catalog has a name: expected a key beside it")
+				}
+				m.Problems = append(m.Problems, inner.Problems...)
+				sources = append(sources, one)
+			}
+		}},
+	}
+	m.Read(root)
+	return sources, m.Problems
+}
+
+// resolvePath joins a relative path to a directory, and keeps addresses.
+func resolvePath(folder, path string) string {
+	if path == "" || filepath.IsAbs(path) || isAddress(path) {
+		return path
+	}
+	return filepath.Join(folder, path)
+}
+
+// isAddress says whether a text is an address rather than a file.
+func isAddress(text string) bool {
+	scheme, rest, found := strings.Cut(text, "://")
+	return found && rest != "" && (scheme == "https" || scheme == "http" || scheme == "oci")
+}
