@@ -3,8 +3,8 @@ package install
 import (
 	"context"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 )
 
 // removalBegun returns the last record of a release whose removal a step has started; false if the

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 )
 
 // end deletes the before-images, and closes the run in the journal. It can be repeated after an

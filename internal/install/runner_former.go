@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 )
 
 // forgetFormer deletes the records of releases that former runs removed and that the history does

@@ -1,7 +1,6 @@
 package regulate
 
 import (
-	"errors"
 	"reflect"
 	"strconv"
 	"strings"
@@ -18,8 +17,6 @@ import (
 )
 
 const documentKey = "journal.json"
-
-var errCut = errors.New("connection reset by peer")
 
 // storeWith is a store on a cluster that has what is given.
 func storeWith(t *testing.T, data map[string]string) *ConfigMapStore {
