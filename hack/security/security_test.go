@@ -32,7 +32,7 @@ var claims = []claim{
 	tested("Secrets and ConfigMaps are read as metadata; their values are never requested", "test/e2e.TestDataIsNeverRead", "pkg/source.TestValuesAreNeverRequested"),
 	tested("the health rules in Argo CD's ConfigMap", "internal/luahealth.TestConfigMap"),
 	tested("the ConfigMap key that a definition names as its manual", "pkg/source.TestManual", "test/e2e.TestManualWithFewRights"),
-	tested("All Secrets with Helm's records in its namespace are listed for that", "test/e2e.TestHelmRelease", "internal/install.TestDriverUnpacksWithinBounds"),
+	tested("All Secrets with Helm's records in its namespace are listed for that", "test/e2e.TestHelmRelease", "internal/helm.TestDriverUnpacksWithinBounds"),
 	tested("a Secret is read whole, as the API server has no other way to its keys", "internal/systems.TestExportTakesKeysAlone"),
 	tested("the manifest and the journal of a System", "test/e2e.TestRegulateManifests"),
 	tested("the journal of an installation", "internal/install.TestForgedJournals"),
@@ -69,11 +69,11 @@ var claims = []claim{
 	tested("of health rules has a cost limit for each expression and object", "pkg/health.TestRuleFails", "pkg/health.TestBudgetOfRun", "pkg/health.TestBudgetOfEndedExpression"),
 	tested("are run by nobody but", "pkg/regulate.TestExec", "pkg/regulate.TestExecFails"),
 	tested("what they add to a stream is bounded, and so is what gzip unpacks to", "pkg/strict.TestCheckBounds", "pkg/strict.TestGrowth", "pkg/source.TestRefusesWhatGrows",
-		"internal/install.TestManifestsOfRecordsGrowWithinBounds", "internal/install.TestDriverUnpacksWithinBounds", "internal/cli.TestValuesGrowWithinBounds", "internal/cli.TestNameInWritesNothingOut"),
+		"internal/helm.TestManifestsOfRecordsGrowWithinBounds", "internal/helm.TestDriverUnpacksWithinBounds", "internal/cli.TestValuesGrowWithinBounds", "internal/cli.TestNameInWritesNothingOut"),
 
 	untested("decide what is shown, never what is written", "what it follows from: rules are read by no command that writes"),
 	untested("A digest says that a file is the one that was published", "a limit of digests"),
-	tested("is held against no other, unless the settings have its name", "internal/fetch.TestSignedCatalogueHasTheNameOfTheSettings", "internal/cli.TestNameOfSignedCatalogue"),
+	tested("is held against no other, unless the settings have its name", "internal/fetch.TestSignedCatalogueHasTheNameOfTheSettings", "internal/catalogs.TestNameOfSignedCatalogue"),
 	untested("Credentials of registries are read from docker's configuration", "a limit of what is named there"),
 
 	tested("built again, bit for bit", "internal/release.TestLinkerFlagsAreThoseOfTheMakefile"),
