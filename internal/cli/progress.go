@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 )
@@ -43,9 +43,7 @@ func (p *progressPrinter) print(e journal.Event) {
 	switch {
 	case p.mode == "none":
 	case p.mode == "json":
-		if text, err := json.Marshal(e); err == nil { // every event has a form in JSON
-			fmt.Fprintf(p.out, "%s\n", text)
-		}
+		_ = render.JSONLine(p.out, e) // every event has a form in JSON, and a run does not end because stderr is closed
 	case e.Signal == "" || p.signals || p.mode == "plain":
 		if line := progressLine(e); line != "" {
 			fmt.Fprintln(p.out, safe(line))

@@ -244,7 +244,11 @@ func (x *run) fail(ctx context.Context, step string, failed error) error {
 		return as(ResultUnfinished, failed)
 	case ctx.Err() != nil:
 		return as(ResultUnfinished, errors.Join(failed, context.Cause(ctx)))
-	case x.o.KeepFailed:
+	}
+	if step != "" {
+		x.send(journal.Event{Kind: journal.EventFailed, Step: step, Action: string(x.j.Run.Action), Message: x.j.Run.Why})
+	}
+	if x.o.KeepFailed {
 		if err := x.save(ctx); err != nil {
 			return as(ResultUnfinished, errors.Join(failed, err))
 		}

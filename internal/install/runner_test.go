@@ -3,6 +3,7 @@ package install
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -203,6 +204,25 @@ func TestRunnerSaysWhyItsJournalIsRefused(t *testing.T) {
 	}
 	if len(f.objects) > 0 {
 		t.Errorf("left: %v", f.sorted())
+	}
+}
+
+// The stream says which step failed, before it is undone: it is the warning of the run.
+func TestRunnerSaysWhichStepFailed(t *testing.T) {
+	f, p, _ := oneInstall()
+	r := f.runner()
+	var kinds []string
+	r.Events = func(e journal.Event) {
+		if e.Kind == journal.EventFailed || e.Kind == journal.EventUndoing {
+			kinds = append(kinds, fmt.Sprintf("%s %s: %s", e.Kind, e.Step, e.Message))
+		}
+	}
+	r.Gate = func(context.Context, []object.Ref, time.Duration) error { return errors.New("it crashes") }
+	if _, err := r.Do(t.Context(), p, Options{}); err == nil {
+		t.Fatal("no error")
+	}
+	if len(kinds) != 2 || !strings.HasPrefix(kinds[0], "Failed ") || !strings.HasSuffix(kinds[0], ": it crashes") || strings.HasPrefix(kinds[0], "Failed :") || !strings.HasPrefix(kinds[1], "Undoing ") {
+		t.Errorf("%q", kinds)
 	}
 }
 

@@ -33,11 +33,10 @@ func (x *run) round(ctx context.Context, items []*item) error {
 		}
 	}
 	for _, it := range todo {
-		kind := journal.EventStarted
+		kind, started := journal.EventStarted, x.record(it.w, it.op)
 		if it.back {
-			kind = journal.EventUndoing
+			kind, started.At = journal.EventUndoing, x.Now() // the operation has the time of its hold
 		}
-		started := x.record(it.w, it.op)
 		started.Result = ""
 		x.emit(kind, started, it)
 	}

@@ -32,7 +32,8 @@ type bench struct {
 	clock   sync.Mutex
 	runner  func(r *Runner)
 	// ended are the events of what ended.
-	ended []journal.Event
+	ended  []journal.Event
+	latest time.Time // of the last event: no undo starts before it
 }
 
 func testKinds() *object.Kinds {
@@ -76,6 +77,10 @@ func (b *bench) run(ctx context.Context) *Runner {
 		Now:     b.tick,
 	}
 	r.Events = func(e journal.Event) {
+		if e.Kind == journal.EventUndoing && e.At.Before(b.latest) {
+			panic(fmt.Sprintf("%s is undone at %s, before %s", e.App, e.At, b.latest))
+		}
+		b.latest = e.At
 		if e.Kind != journal.EventStarted && e.Kind != journal.EventUndoing {
 			b.ended = append(b.ended, e)
 		}
