@@ -19,7 +19,7 @@ async function finds(page) {
   assert.match(page.url(), /at=Secret\/moodle\/moodle-2-smtp/)
   await page.keyboard.press('/')
   await page.keyboard.type('node worker-a')
-  assert.match(await results.textContent(), /In no stack.*Node\/worker-a/)
+  assert.match(await results.textContent(), /In none of these stacks.*Node\/worker-a/)
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Enter')
   await page.getByRole('complementary', { name: 'Details' }).getByRole('heading', { name: 'Node worker-a' }).waitFor()
@@ -121,7 +121,7 @@ for (const [stacks, role, name] of [[120, 'group', 'Map of the stacks'], [500, '
     if (stacks === 500) {
       await page.getByRole(role, { name }).getByRole('link', { name: /team-03/ }).click()
       await map(page).waitFor()
-      assert.match(await page.locator('.map-only').textContent(), /team-03/)
+      assert.match(await page.locator('.stacks-only').textContent(), /team-03/)
       await page.getByRole('button', { name: 'All namespaces' }).click()
       await page.getByRole(role, { name }).waitFor()
     } else {

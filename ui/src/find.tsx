@@ -58,14 +58,14 @@ export function Find({ page }: { page: Page }) {
   }
   const n = found.stacks.length + found.objects.length + found.alone.length, hidden = page.uiState.objects - page.uiState.nodes.length
   return (
-    <div class="find" ref={root} onKeyDown={press}>
+    <div class="find" ref={root} onKeyDown={press} onFocusOut={(e) => { if (e.relatedTarget && !e.currentTarget.contains(e.relatedTarget as Element)) close() }}>
       <input type="search" id="find" aria-label="Find any object" placeholder="Find any object: kind, name, label, status ( / )" autocomplete="off" spellcheck={false} value={search} onInput={(e) => set(e.currentTarget.value)} />
       {search.trim() && (
         <div class="find-results" role="region" aria-label="Found objects">
-          <p class="faint" role="status">{n ? plural(n, 'result') : 'Nothing has these words.'}{hidden > 0 && ` ${count(hidden)} objects are not on this page.`}</p>
+          <p class="faint" role="status">{n ? plural(n, 'result') : 'Nothing has these words.'}{hidden > 0 && ` ${count(hidden)} objects are not on this page.`}{FILE && ' A file has only what its stacks have to do with.'}</p>
           <Group title="Stacks" items={found.stacks}>{(name) => <Link page={page} to={page.inStack(name)} class="link" title={name} then={leave}><bdi>{short(name)}</bdi></Link>}</Group>
           <Group title="Objects" items={found.objects}>{({ node, stack }) => <Hit page={page} node={node} stack={stack} then={leave} />}</Group>
-          <Group title="In no stack" items={found.alone}>{(node) => <Hit page={page} node={node} then={leave} />}</Group>
+          <Group title="In none of these stacks" items={found.alone}>{(node) => <Hit page={page} node={node} then={leave} />}</Group>
         </div>
       )}
     </div>
@@ -79,5 +79,6 @@ function Group<T>({ title, items, children }: { title: string; items: T[]; child
 
 function Hit({ page, node, stack, then }: { page: Page; node: number; stack?: string; then: () => void }) {
   const ref = page.ref(node), n = page.node(node)
-  return <><Link page={page} to={stack ? page.inStack(stack, ref) : page.whereIs(ref)} class="link" title={ref} then={then}><bdi>{short(ref)}</bdi></Link> <span class="faint">{page.namespace(n)}{stack && ` · in ${short(stack)}`}</span> {n.h !== undefined && n.h !== 1 && <Health value={n.h} />}</>
+  const text = <bdi>{short(ref)}</bdi>
+  return <>{FILE && !stack ? text : <Link page={page} to={stack ? page.inStack(stack, ref) : page.whereIs(ref)} class="link" title={ref} then={then}>{text}</Link>} <span class="faint">{page.namespace(n)}{stack && ` · in ${short(stack)}`}</span> {n.h !== undefined && n.h !== 1 && <Health value={n.h} />}</>
 }

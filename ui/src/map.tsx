@@ -5,15 +5,15 @@ import type { ComponentChildren } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { Command, Health, Link, useMedia } from './bits.tsx'
 import { KindIcon } from './icons.tsx'
-import { broken, dependants, isBroken, mapModel, titleOf, type Card, type Line, type MapModel } from './map_model.ts'
+import { broken, isBroken, mapModel, part, titleOf, type Card, type Line, type MapModel } from './map_model.ts'
 import { headHeight, listed, placeCards, type Placed, type Region } from './map_layout.ts'
 import type { Choice, Page } from './page.ts'
-import { showsCluster, wantedStacks } from './table.ts'
+import { cluster as ofCluster, inNamespaces, showsCluster, wantedStacks } from './table.ts'
 import type { Stack } from './ui_state.ts'
 import { age, command, count, health, inNamespace, kindKey, money, plural, readFrom, short, trouble } from './words.ts'
 
 /** Up to this many stacks each one is a whole card, up to the second number a chip; above, a namespace is a tile. */
-export const whole = 12, chips = 300
+export const cardsUpTo = 12, chipsUpTo = 300
 /** Above this many stacks what is broken stands over the map, and the map has the width. */
 const railed = 40
 /** The pods that a card shows one by one. */
@@ -22,20 +22,18 @@ const dots = 12
 export interface MapProps { page: Page; model: MapModel; wanted: Set<string> }
 
 export function StackMap({ page, children }: { page: Page; children: ComponentChildren }) {
-  const cluster = showsCluster(page), { uiState, choice } = page
-  const [only] = choice.namespaces
-  const model = useMemo(() => mapModel(page, uiState.stacks.filter((s) => (cluster || !s.cluster) && (!only || (s.namespace ?? '') === only))), [uiState, cluster, only])
+  const cluster = showsCluster(page), { uiState, choice } = page, whole = useMemo(() => mapModel(page, uiState.stacks), [uiState])
+  const model = useMemo(() => part(whole, (s) => (cluster || !s.cluster) && inNamespaces(choice, s)), [whole, cluster, choice.namespaces.join()])
   const wanted = new Set(wantedStacks(page).map((s) => s.name)), stacks = model.cards.filter((c) => c.stack).length
   const wide = useMedia('(min-width: 1025px)'), rail = wide && stacks <= railed
   const props = { page, model, wanted }
-  const Level = stacks <= whole ? wide ? Parts : Cards : stacks <= chips ? Chips : Tiles
+  const Level = stacks <= cardsUpTo ? wide ? Parts : Cards : stacks <= chipsUpTo ? Chips : Tiles
   return (
     <div class={'map' + (rail ? ' map-railed' : '')}>
       <div class="map-main">
         {!rail && <Broken {...props} strip />}
-        {only && <p class="map-only">namespace <b>{only}</b> <button type="button" onClick={() => page.set({ namespaces: [] }, true)}>All namespaces</button></p>}
         <Level {...props} />
-        {!rail && stacks <= railed && <InNoStack {...props} />}
+        {!rail && stacks <= railed && <Unrelated {...props} />}
         {children}
       </div>
       {rail && <Rail {...props} />}
@@ -95,13 +93,13 @@ function StackCard({ page, model, at, top, wanted, class: more = '', box, point 
 }
 
 function PartCard({ page, model, at, class: more = '', box, point }: CardProps) {
-  const c = model.cards[at], { kind, name } = titleOf(c), users = new Set(model.lines.filter((l) => l.to === at).map((l) => l.from)).size
+  const c = model.cards[at], { kind, name } = titleOf(c)
   const payers = [...c.payers]
   return (
     <Link class={`card part ${isBroken(c.health) ? 'card-bad' : ''} ${more}`} page={page} to={toCard(page, model, c)} title={c.key} style={box && place(box)} onMouseEnter={() => point(at)} onMouseLeave={() => point(-1)} onFocus={() => point(at)} onBlur={() => point(-1)}>
       <span class="card-kind"><KindIcon kind={kind} /> {kind}{c.cost !== undefined && <b class="card-cost">{money(c.cost)}</b>}</span>
       <b class="card-name">{middle(name)}</b>
-      <span class="card-row">{c.health > 0 && <Health value={c.health} />}<span class="card-users">{plural(users, 'needs it', 'need it')}</span><Dots pods={c.pods} brief /></span>
+      <span class="card-row">{c.health > 0 && <Health value={c.health} />}<span class="card-users">{plural(c.users, 'needs it', 'need it')}</span><Dots pods={c.pods} brief /></span>
       {payers.length > 0 && (
         <span class="payers">
           {payers.slice(0, listed).map(([key, paid]) => <span key={key}><span>{middle(short(key).replace(/^.*\//, ''), 20)}</span><span>{money(paid)}</span></span>)}
@@ -221,9 +219,8 @@ function Cards(props: MapProps) {
 /** The namespaces as boxes of chips in two columns, the parts that more than one stack needs between them. */
 function Chips(props: MapProps) {
   const { page, model } = props, [pointed, point] = useState(-1)
-  const users = useMemo(() => model.cards.map((_, i) => new Set(model.lines.filter((l) => l.to === i && !l.optional).map((l) => l.from))), [model])
   const parts = model.cards.map((_, i) => i).filter((i) => !model.cards[i].stack && (model.cards[i].pods.length || model.cards[i].cost || isBroken(model.cards[i].health)))
-    .sort((a, b) => users[b].size - users[a].size || (model.cards[b].cost ?? 0) - (model.cards[a].cost ?? 0) || a - b).slice(0, 12)
+    .sort((a, b) => model.cards[b].users - model.cards[a].users || (model.cards[b].cost ?? 0) - (model.cards[a].cost ?? 0) || a - b).slice(0, 12)
   const namespaces = new Map<string, number[]>()
   model.cards.forEach((c, i) => { if (c.stack) namespaces.get(c.namespace)?.push(i) ?? namespaces.set(c.namespace, [i]) })
   const columns: [string, number[]][][] = [[], []], high = [0, 0]
@@ -247,12 +244,12 @@ function Chips(props: MapProps) {
         <section class="map-shared" aria-labelledby="shared-title">
           <h3 id="shared-title">Shared parts, each once</h3>
           {parts.map((i) => {
-            const c = model.cards[i], { kind, name } = titleOf(c), spaces = new Set([...users[i]].map((u) => model.cards[u].namespace)).size
+            const c = model.cards[i], { kind, name } = titleOf(c)
             return (
               <Link key={c.key} class={`card part ${isBroken(c.health) ? 'card-bad' : ''} ${lit.has(i) ? 'card-near' : ''}`} page={page} to={toCard(page, model, c)} title={c.key} onMouseEnter={() => point(i)} onMouseLeave={() => point(-1)} onFocus={() => point(i)} onBlur={() => point(-1)}>
                 <span class="card-kind"><KindIcon kind={kind} /> {kind}{c.cost !== undefined && <b class="card-cost">{money(c.cost)}</b>}</span>
                 <span class="card-row"><b class="card-name">{middle(name, 22)}</b><Health value={c.health} /></span>
-                <span><b>{count(users[i].size)}</b> need it{spaces > 1 && `, in ${spaces} namespaces`}</span>
+                <span><b>{count(c.users)}</b> need it{c.spaces > 1 && `, in ${c.spaces} namespaces`}</span>
               </Link>
             )
           })}
@@ -265,7 +262,7 @@ function Chips(props: MapProps) {
 
 function ChipRegion({ page, model, wanted, namespace, cards, lit, point }: MapProps & { namespace: string; cards: number[]; lit: Set<number>; point: (at: number) => void }) {
   const key = 'ns:' + namespace, opened = page.choice.open.includes(key)
-  const quiet = cards.length > whole && cards.every((i) => model.cards[i].health < trouble) && !page.choice.search && !page.choice.health.length
+  const quiet = cards.length > cardsUpTo && cards.every((i) => model.cards[i].health < trouble) && !page.choice.search && !page.choice.health.length
   return (
     <section class="region" aria-label={nameOfRegion(namespace)}>
       <RegionHead page={page} model={model} namespace={namespace} cards={cards} />
@@ -300,7 +297,7 @@ function Tiles({ page, model, wanted }: MapProps) {
         const broke = bad(cards), priced = cards.filter((c) => c.cost !== undefined)
         return (
           <li key={name}>
-            <Link class={'card tile' + (broke.length ? ' card-bad' : '')} page={page} to={{ ...page.choice, namespaces: [name] }}>
+            <Link class={'card tile' + (broke.length ? ' card-bad' : '')} page={page} to={{ ...page.choice, namespaces: [name || ofCluster] }}>
               <b class="card-name">{middle(nameOfRegion(name))}</b>
               <span class="card-row">{broke.length ? <span class="tone-bad"><span aria-hidden="true">✖</span> {broke.length} of {count(cards.length)}</span> : <span class="faint">{plural(cards.length, 'stack')}</span>}{priced.length > 0 && <span>{money(priced.reduce((sum, c) => sum + c.cost!, 0))}</span>}</span>
               {broke.length > 0 && <span class="faint">{broke.slice(0, 2).map((c) => middle(titleOf(c).name, 16)).join(', ')}{broke.length > 2 && ` and ${broke.length - 2} more`}</span>}
@@ -313,13 +310,14 @@ function Tiles({ page, model, wanted }: MapProps) {
 }
 
 /** What is broken, with its cause and what depends on it. */
-function Broken({ page, model, wanted, strip }: MapProps & { strip?: boolean }) {
-  const all = broken(model).filter((i) => !model.cards[i].stack || wanted.has(model.cards[i].key)), limit = strip ? 3 : 5
-  if (!all.length) return strip ? null : <p class="map-fine"><span class="tone-good" aria-hidden="true">✔</span> Nothing is broken.</p>
+function Broken({ page, model, strip }: MapProps & { strip?: boolean }) {
+  const all = broken(model), limit = strip ? 3 : 5
+  const unknown = model.cards.filter((c) => c.stack && (c.health === 0 || c.health === 3)).length
+  if (!all.length) return strip ? null : unknown ? <p>Nothing is known to be broken; the health of {plural(unknown, 'stack')} is unknown.</p> : <p><span class="tone-good" aria-hidden="true">✔</span> Nothing is broken.</p>
   return (
     <ul class={strip ? 'broken broken-strip' : 'broken'} aria-label="What is broken">
       {all.slice(0, limit).map((i) => {
-        const c = model.cards[i], cause = c.stack && causeOf(page, c.stack), n = dependants(model, i).length, { kind, name } = titleOf(c)
+        const c = model.cards[i], cause = c.stack && causeOf(page, c.stack), n = c.dependants, { kind, name } = titleOf(c)
         const why = cause ? page.inStack(c.key, cause.node) : toCard(page, model, c)
         return (
           <li key={c.key}>
@@ -338,7 +336,7 @@ function Broken({ page, model, wanted, strip }: MapProps & { strip?: boolean }) 
 function Rail(props: MapProps) {
   const { page, model } = props, stacks = model.cards.filter((c) => c.stack), bad = broken(model), { currency = '', window } = page.uiState
   const priced = stacks.filter((c) => c.cost !== undefined).sort((a, b) => b.cost! - a.cost!), top = topCost(model)
-  const parts = model.cards.map((_, i) => i).filter((i) => !model.cards[i].stack).map((i) => ({ i, n: dependants(model, i).length })).sort((a, b) => b.n - a.n || a.i - b.i)
+  const parts = model.cards.map((_, i) => i).filter((i) => !model.cards[i].stack).map((i) => ({ i, n: model.cards[i].dependants })).sort((a, b) => b.n - a.n || a.i - b.i)
   return (
     <aside class="map-rail" aria-label="At a glance">
       <h3>What is broken <span class="faint">{bad.length ? `${bad.filter((i) => model.cards[i].stack).length} of ${plural(stacks.length, 'stack')}` : ''}</span></h3>
@@ -364,25 +362,25 @@ function Rail(props: MapProps) {
           {parts.length > 8 && <p class="faint">and {parts.length - 8} more</p>}
         </section>
       )}
-      <InNoStack {...props} />
+      <Unrelated {...props} />
       <section><h3>The same as a file</h3><Command text={command('kubectl', 'sysop', 'stacks', ...inNamespace(page.uiState.namespace, page.uiState.mode === 'live'), ...readFrom(page.uiState.source), '-o', 'html') + ' > stacks.html'} /></section>
     </aside>
   )
 }
 
-/** Objects that belong to no stack, by kind. */
-function InNoStack({ page, model }: MapProps) {
+/** Objects without any relation, by kind. */
+function Unrelated({ page, model }: MapProps) {
   if (!model.rest.size) return null
   const total = [...model.rest.values()].reduce((sum, list) => sum + list.length, 0)
   return (
     <details class="in-none">
-      <summary>In no stack <span class="faint">{plural(total, 'object')}</span></summary>
+      <summary>Related to nothing <span class="faint">{plural(total, 'object')}</span></summary>
       <ul>
         {[...model.rest].map(([kind, list]) => (
           <li key={kind}>{list.length > 1 && count(list.length) + ' '}{kindKey(page.kind(page.node(list[0])))} <span class="faint">{list.slice(0, 3).map((i) => page.node(i).n).join(', ')}{list.length > 3 && ' ...'}</span></li>
         ))}
       </ul>
-      <p class="faint">Nothing that runs here owns or needs them.</p>
+      <p class="faint">Nothing that was read owns, needs or serves them, nor they anything.</p>
     </details>
   )
 }

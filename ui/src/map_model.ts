@@ -25,6 +25,11 @@ export interface Card {
   shared: number
   /** Who pays what for a part, by the key of the stack. */
   payers: Map<string, number>
+  /** The cards that need it, and the stacks that depend on it, directly or by others; in the whole map. */
+  users: number
+  /** The namespaces of those cards. */
+  spaces: number
+  dependants: number
 }
 
 /** A card needs another one. */
@@ -41,7 +46,7 @@ export interface MapModel {
   /** The stacks in the order of the names, then the parts. */
   cards: Card[]
   lines: Line[]
-  /** Objects that are in no stack, by kind. */
+  /** Objects without any relation, by kind. */
   rest: Map<string, number[]>
 }
 
@@ -59,7 +64,7 @@ function group(page: Page, stacks: Stack[]): { home: Int32Array; cards: Card[] }
   for (const s of stacks) {
     for (const p of s.tree) if (nodes[p.n]) shown[p.n] = 1
     for (const r of s.roots) roots.set(r, cards.length)
-    cards.push({ key: s.name, stack: s, node: s.roots[0] ?? -1, namespace: s.namespace ?? '', health: s.health ?? 0, pods: s.pods ? [s.pods[0], s.pods[2] ?? 0] : [], cost: s.cost, shared: 0, payers: new Map() })
+    cards.push({ key: s.name, stack: s, node: s.roots[0] ?? -1, namespace: s.namespace ?? '', health: s.health ?? 0, pods: s.pods ? [s.pods[0], s.pods[2] ?? 0] : [], cost: s.cost, shared: 0, payers: new Map(), users: 0, spaces: 0, dependants: 0 })
   }
   const each = (relation: number, visit: (from: number, to: number) => void) => nodes.forEach((n, i) => {
     if (shown[i]) for (const e of n!.e ?? []) if (e.r === relation && shown[e.t] && e.t !== i) visit(i, e.t)
@@ -89,7 +94,7 @@ function group(page: Page, stacks: Stack[]): { home: Int32Array; cards: Card[] }
     if (card !== undefined) home[i] = card
     else {
       byTop.set(t, cards.length)
-      home[i] = cards.push({ key: page.ref(t), node: t, namespace: page.namespace(page.node(t)), health: 0, pods: [], shared: 0, payers: new Map() }) - 1
+      home[i] = cards.push({ key: page.ref(t), node: t, namespace: page.namespace(page.node(t)), health: 0, pods: [], shared: 0, payers: new Map(), users: 0, spaces: 0, dependants: 0 }) - 1
     }
   })
   return { home, cards }
@@ -118,7 +123,7 @@ export function mapModel(page: Page, stacks: Stack[]): MapModel {
     l.optional = l.evidence.every(({ edge }) => edge.o)
   }
   sums(page, cards, home)
-  return compact(cards, [...lines.values()], rest(page, stacks))
+  return compact(cards, [...lines.values()], rest(page))
 }
 
 /** Which card each one is part of: a part that one card needs is in that card, and so on; one that none needs stays. */
@@ -169,18 +174,36 @@ function sums(page: Page, cards: Card[], home: Int32Array): void {
 function compact(cards: Card[], lines: Line[], rest: Map<string, number[]>): MapModel {
   const needed = new Set(lines.map((l) => l.to)), number = new Map<number, number>(), kept: Card[] = []
   cards.forEach((c, i) => { if (c.stack || needed.has(i)) number.set(i, kept.push(c) - 1) })
-  return { cards: kept, rest, lines: lines.filter((l) => number.has(l.from) && number.has(l.to)).map((l) => ({ ...l, from: number.get(l.from)!, to: number.get(l.to)! })) }
+  const m = { cards: kept, rest, lines: lines.filter((l) => number.has(l.from) && number.has(l.to)).map((l) => ({ ...l, from: number.get(l.from)!, to: number.get(l.to)! })) }
+  m.cards.forEach((c, i) => {
+    const users = m.lines.filter((l) => l.to === i && !l.optional).map((l) => m.cards[l.from])
+    c.users = users.length
+    c.spaces = new Set(users.map((u) => u.namespace)).size
+    c.dependants = dependants(m, i).length
+  })
+  return m
 }
 
-/** The objects that are in no tree, by kind. */
-function rest(page: Page, stacks: Stack[]): Map<string, number[]> {
-  const seen = new Set(stacks.flatMap((s) => s.tree.map((p) => p.n))), out = new Map<string, number[]>()
-  page.uiState.nodes.forEach((n, i) => {
-    if (!n || n.t || seen.has(i)) return
+/** The objects that no edge leaves or reaches, and that are in no tree, by kind. */
+function rest(page: Page): Map<string, number[]> {
+  const { nodes, stacks } = page.uiState, related = new Set(stacks.flatMap((s) => s.tree.map((p) => p.n))), out = new Map<string, number[]>()
+  nodes.forEach((n, i) => { for (const e of n?.e ?? []) { related.add(i); related.add(e.t) } })
+  nodes.forEach((n, i) => {
+    if (!n || n.t || related.has(i)) return
     const kind = kindKey(page.kind(n))
     out.get(kind)?.push(i) ?? out.set(kind, [i])
   })
   return new Map([...out].sort(([a, x], [b, y]) => y.length - x.length || compare(a, b, false)))
+}
+
+/** The stacks of a map that are wanted, and what they need, with the costs and users that it has in the whole. */
+export function part(m: MapModel, wanted: (s: Stack) => boolean): MapModel {
+  const kept = new Set(m.cards.map((_, i) => i).filter((i) => m.cards[i].stack && wanted(m.cards[i].stack!))), todo = [...kept]
+  for (let at = todo.pop(); at !== undefined; at = todo.pop()) {
+    for (const l of m.lines) if (l.from === at && !l.optional && !kept.has(l.to)) { kept.add(l.to); todo.push(l.to) }
+  }
+  const number = new Map([...kept].sort((a, b) => a - b).map((i, n) => [i, n]))
+  return { rest: m.rest, cards: [...number.keys()].map((i) => m.cards[i]), lines: m.lines.filter((l) => number.has(l.from) && number.has(l.to)).map((l) => ({ ...l, from: number.get(l.from)!, to: number.get(l.to)! })) }
 }
 
 /** The stacks that need a card, directly or by others. */
@@ -196,8 +219,8 @@ export function dependants(m: MapModel, card: number): number[] {
 /** The cards in trouble: the worst first, then what more depends on, then the expensive, then the name. */
 export function broken(m: MapModel): number[] {
   return m.cards.map((_, i) => i).filter((i) => isBroken(m.cards[i].health))
-    .map((i) => ({ i, c: m.cards[i], n: dependants(m, i).length }))
-    .sort((a, b) => b.c.health - a.c.health || b.n - a.n || (b.c.cost ?? 0) - (a.c.cost ?? 0) || compare(a.c.key, b.c.key, false)).map(({ i }) => i)
+    .map((i) => ({ i, c: m.cards[i] }))
+    .sort((a, b) => b.c.health - a.c.health || b.c.dependants - a.c.dependants || (b.c.cost ?? 0) - (a.c.cost ?? 0) || compare(a.c.key, b.c.key, false)).map(({ i }) => i)
 }
 
 /** The kind and the name of a card. */

@@ -104,18 +104,23 @@ export class Page {
     this.tell()
   }
 
-  /** Shows another view, with its last filters. */
+  /** Another view, with its last filters. */
+  last(view: ViewName): Choice {
+    return { ...this.choice, ...noFilters(), ...this.filters.get(view), view, sort: '' }
+  }
+
+  /** Shows another view, with its last filters; without a stack the worst one. */
   go(view: ViewName): void {
-    const { view: from, stack } = this.choice
-    if (view === from) return
-    this.filters.set(from, filtersOf(this.choice))
-    const first = view === 'stack' && !stack ? this.uiState.stacks.reduce<Stack | undefined>((a, s) => a && (a.health ?? 0) >= (s.health ?? 0) ? a : s, undefined)?.name : ''
-    this.set({ ...noFilters(), ...this.filters.get(view), view, sort: '', ...(first && { stack: first }) }, true)
+    if (view === this.choice.view) return
+    const to = this.last(view)
+    if (view === 'stack') to.stack ||= this.uiState.stacks.reduce<Stack | undefined>((a, s) => a && (a.health ?? 0) >= (s.health ?? 0) ? a : s, undefined)?.name ?? ''
+    this.jump(to)
   }
 
   /** A whole stack without filters, with the node selected. */
   inStack(stack: string, node = ''): Choice {
-    return { ...none(), view: 'stack', show: this.choice.show, stack, node }
+    const { show, as } = this.choice
+    return { ...none(), view: 'stack', show, as, stack, node }
   }
 
   /** Where an object is shown: in the shown stack, else in the first stack that contains it, else as a root. */
@@ -127,7 +132,8 @@ export class Page {
 
   /** Goes to a choice; Back returns. */
   jump(to: Choice): void {
-    if (to.view === 'stack') this.filters.delete('stack')
+    const { view } = this.choice
+    if (to.view !== view) this.filters.set(view, filtersOf(this.choice))
     this.set(to, true)
   }
 

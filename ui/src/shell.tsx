@@ -6,7 +6,7 @@ import { Command, Health, Link, useMedia } from './bits.tsx'
 import { Filters } from './filters.tsx'
 import { Find } from './find.tsx'
 import type { Page } from './page.ts'
-import { none, viewNames } from './page.ts'
+import { viewNames } from './page.ts'
 import type { Stack, ViewName } from './ui_state.ts'
 import { shape, type Shape } from './shape.ts'
 import { Stacks } from './stacks.tsx'
@@ -164,7 +164,7 @@ function Trail({ page, stack }: { page: Page; stack: Stack | undefined }) {
     <div class="trail-all">
       <nav class="trail" aria-label="Where">
         <ol>
-          <li><Link page={page} to={{ ...none(), view: 'stacks' }} class="link">Stacks</Link></li>
+          <li><Link page={page} to={page.last('stacks')} class="link">Stacks</Link></li>
           {choice.stack && <li>{root ? <button type="button" class="link" onClick={() => page.set({ root: '' }, true)}>{short(choice.stack)}</button> : <span aria-current="location">{short(choice.stack)}</span>}</li>}
           {root && <li><span aria-current="location">{short(root)}</span>{choice.stack && <> <button type="button" onClick={() => page.set({ root: '' }, true)}>Back to the whole stack</button></>}</li>}
         </ol>

@@ -5,7 +5,7 @@ import { Bar, Health, Link, Notice, Ref, Sort, Unread, useMedia } from './bits.t
 import { StackMap } from './map.tsx'
 import type { Page } from './page.ts'
 import type { Stack } from './ui_state.ts'
-import { showsCluster, wantedStacks } from './table.ts'
+import { cluster, showsCluster, wantedStacks } from './table.ts'
 import { age, bytes, count, cpu, health, money, parse, plural, short } from './words.ts'
 
 /** The number of rows that are added at a time. */
@@ -29,6 +29,7 @@ export function Stacks({ page }: { page: Page }) {
           {(['', 'table'] as const).map((as) => <button key={as} type="button" aria-pressed={choice.as === as} onClick={() => page.set({ as }, true)}>{as ? 'Table' : 'Map'}</button>)}
         </div>
       </div>
+      {choice.namespaces.length > 0 && <p class="stacks-only">{choice.namespaces.map((n) => n === cluster ? 'of the whole cluster' : 'namespace ' + n).join(', ')} <button type="button" onClick={() => page.set({ namespaces: [] }, true)}>All namespaces</button></p>}
       {uiState.stacks.length === 0 ? <Notice>No stacks were found{uiState.namespace && <> in the namespace {uiState.namespace}</>}. A stack is an object without an owner that no other stack needs, with everything that belongs to it: an application.<Unread gaps={uiState.gaps} /></Notice>
         : rows.length === 0 ? <Notice>No stack is like that. <button type="button" class="link" onClick={() => page.set({ search: '', health: [], namespaces: [] })}>Show all</button></Notice>
           : choice.as === 'table' ? <><Table page={page} rows={rows} />{lacks}</> : <StackMap page={page}>{lacks}</StackMap>}

@@ -1,6 +1,6 @@
 // Filter and order of the rows of stacks and costs. Independent of the browser, for tests.
 
-import type { Page } from './page.ts'
+import type { Choice, Page } from './page.ts'
 import type { Costs, Stack } from './ui_state.ts'
 import { short, wordsOf } from './words.ts'
 
@@ -19,15 +19,20 @@ export const columns: { [name: string]: (s: Stack) => number | string | undefine
 /** The stacks that match the filters, in the chosen order; by default unhealthy ones first. */
 export function wantedStacks(page: Page): Stack[] {
   const { choice, uiState } = page, words = wordsOf(choice.search)
-  const cluster = showsCluster(page)
-  const rows = uiState.stacks.filter((s) => (cluster || !s.cluster)
-    && (!choice.namespaces.length || choice.namespaces.includes(s.namespace ?? ''))
+  const all = showsCluster(page)
+  const rows = uiState.stacks.filter((s) => (all || !s.cluster)
+    && inNamespaces(choice, s)
     && (!choice.health.length || choice.health.includes(s.health ?? 0))
     && (!words.length || words.every((w) => textOf(page, s).includes(w))))
   const turned = choice.sort[0] === '-', key = choice.sort.replace(/^-/, '')
   const column = columns[Object.hasOwn(columns, key) ? key : 'health']
   return rows.map((s) => ({ s, by: column(s), name: columns.name(s) as string })).sort((a, b) => compare(a.by, b.by, turned) || compare(a.name, b.name, false)).map((r) => r.s)
 }
+
+/** The value of a filter by namespace for what has none. */
+export const cluster = '-'
+
+export const inNamespaces = ({ namespaces }: Choice, s: Stack) => !namespaces.length || namespaces.includes(s.namespace || cluster)
 
 /** Stacks of the cluster itself are shown on request, or if there are no others. */
 export const showsCluster = (page: Page) => page.choice.open.includes('cluster') || page.uiState.stacks.every((s) => s.cluster)

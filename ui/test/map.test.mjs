@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { load } from './load.mjs'
 
-const { broken, dependants, mapModel, titleOf } = await load('map_model.ts')
+const { broken, dependants, mapModel, part, titleOf } = await load('map_model.ts')
 const { heightOf, placeCards, rounded } = await load('map_layout.ts')
 const { Page } = await load('page.ts')
 
@@ -33,8 +33,8 @@ const of = (page) => {
 }
 
 const shop = () => pageOf(
-  ['App/shop/a', 'App/shop/b', 'Pod/shop/a-0', 'Pod/shop/b-0 6', 'Service/shop/db', 'Db/shop/db', 'Pod/shop/db-0', 'Secret/shop/db', 'ConfigMap/shop/own', 'Policy/shop/p', 'ConfigMap/shop/alone'],
-  ['App/shop/a owns Pod/shop/a-0', 'App/shop/b owns Pod/shop/b-0', 'Db/shop/db owns Pod/shop/db-0', 'Db/shop/db owns Service/shop/db', 'Db/shop/db needs Secret/shop/db',
+  ['App/shop/a', 'App/shop/b', 'Pod/shop/a-0', 'Pod/shop/b-0 6', 'Service/shop/db', 'Db/shop/db', 'Pod/shop/db-0', 'Secret/shop/db', 'ConfigMap/shop/own', 'Policy/shop/p', 'ConfigMap/shop/alone', 'App/other/x', 'Pod/other/x-0'],
+  ['App/other/x owns Pod/other/x-0', 'App/shop/a owns Pod/shop/a-0', 'App/shop/b owns Pod/shop/b-0', 'Db/shop/db owns Pod/shop/db-0', 'Db/shop/db owns Service/shop/db', 'Db/shop/db needs Secret/shop/db',
     'App/shop/a needs Service/shop/db', 'Pod/shop/b-0 needs Service/shop/db i', 'App/shop/a needs ConfigMap/shop/own', 'Policy/shop/p serves Pod/shop/db-0', 'Policy/shop/p needs App/shop/a a'],
   {
     'App/shop/a': { tree: ['App/shop/a', 'Pod/shop/a-0 70', 'Service/shop/db', 'Db/shop/db', 'Pod/shop/db-0 15', 'Secret/shop/db', 'ConfigMap/shop/own', 'Policy/shop/p'], cost: 85 },
@@ -50,6 +50,13 @@ test('what several stacks need stands once; what one card alone needs is in that
   assert.deepEqual([db.cost, [...db.payers]], [30, [['App/shop/a', 15], ['App/shop/b', 15]]])
   assert.deepEqual(db.pods, [1, 1])
   assert.deepEqual([...m.rest], [['ConfigMap', [10]]])
+})
+
+test('a part of the map keeps what its stacks need, with the costs and the users of the whole', () => {
+  const { m } = of(shop()), p = part(m, (s) => s.name === 'App/shop/b'), [b, db] = p.cards
+  assert.deepEqual(p.cards.map((c) => titleOf(c).name), ['b', 'db'])
+  assert.deepEqual([b.shared, db.cost, db.users, db.dependants, db.payers.size], [15, 30, 2, 2, 2])
+  assert.deepEqual(p.lines.map((l) => [l.from, l.to]), [[0, 1]])
 })
 
 test('who is broken, and what depends on it', () => {
