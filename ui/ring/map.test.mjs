@@ -12,7 +12,7 @@ async function finds(page) {
   await page.keyboard.press('/')
   await page.keyboard.type('secret smtp')
   await results.getByRole('link', { name: 'Secret/moodle-2-smtp' }).waitFor()
-  assert.match(await results.textContent(), /2 resultsObjectsSecret\/moodle-2-smtp.*Pod\/moodle-2/)
+  assert.match(await results.textContent(), /2 results\.ObjectsSecret\/moodle-2-smtp.*Pod\/moodle-2/)
   await accessible(page, 'what was found')
   await page.keyboard.press('Enter')
   await page.getByRole('treegrid').waitFor()

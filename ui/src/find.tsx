@@ -62,7 +62,7 @@ export function Find({ page }: { page: Page }) {
       <input type="search" id="find" aria-label="Find any object" placeholder="Find any object: kind, name, label, status ( / )" autocomplete="off" spellcheck={false} value={search} onInput={(e) => set(e.currentTarget.value)} />
       {search.trim() && (
         <div class="find-results" role="region" aria-label="Found objects">
-          <p class="faint" role="status">{n ? plural(n, 'result') : 'Nothing has these words.'}{hidden > 0 && ` ${count(hidden)} objects are not on this page.`}{FILE && ' A file has only what its stacks have to do with.'}</p>
+          <p class="faint" role="status">{n ? plural(n, 'result') + '.' : 'Nothing has these words.'}{hidden > 0 && ` ${count(hidden)} objects are not on this page.`}{FILE && ' A file has only what its stacks have to do with.'}</p>
           <Group title="Stacks" items={found.stacks}>{(name) => <Link page={page} to={page.inStack(name)} class="link" title={name} then={leave}><bdi>{short(name)}</bdi></Link>}</Group>
           <Group title="Objects" items={found.objects}>{({ node, stack }) => <Hit page={page} node={node} stack={stack} then={leave} />}</Group>
           <Group title="In none of these stacks" items={found.alone}>{(node) => <Hit page={page} node={node} then={leave} />}</Group>
