@@ -109,10 +109,10 @@ func (i *installer) failed(r result, words ...string) {
 	}
 }
 
-// writes are the requests since the last Reset that changed something.
+// writes are the requests since the last Reset that changed something, without Events.
 func (i *installer) writes() (out []string) {
 	for _, q := range i.proxy.Requests() {
-		if q.Method != "GET" && !q.Query.Has("dryRun") && !strings.HasPrefix(q.Path, "/apis/authorization.k8s.io/") {
+		if q.Method != "GET" && !q.Query.Has("dryRun") && !strings.HasPrefix(q.Path, "/apis/authorization.k8s.io/") && !strings.HasPrefix(q.Path, "/apis/events.k8s.io/") {
 			out = append(out, q.Method+" "+q.Path)
 		}
 	}

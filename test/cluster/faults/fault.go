@@ -104,12 +104,12 @@ func (*nobody) Write(b []byte) (int, error) { return len(b), nil }
 func (*nobody) WriteHeader(int)             {}
 func (*nobody) Flush()                      {}
 
-// Writes matches requests that change something: no dry runs, and no access reviews, which are sent
-// by POST.
+// Writes matches requests that change something: no dry runs, no access reviews, which are sent by
+// POST, and no Events, which only report it and are sent beside it.
 func Writes(r *http.Request) bool {
 	switch r.Method {
 	case http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete:
-		return !r.URL.Query().Has("dryRun") && !strings.HasPrefix(r.URL.Path, "/apis/authorization.k8s.io/")
+		return !r.URL.Query().Has("dryRun") && !strings.HasPrefix(r.URL.Path, "/apis/authorization.k8s.io/") && !strings.HasPrefix(r.URL.Path, "/apis/events.k8s.io/")
 	}
 	return false
 }
