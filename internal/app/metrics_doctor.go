@@ -20,16 +20,16 @@ func (i *Input) InspectMetrics(ctx context.Context, h HistorySource, w metrics.W
 		return nil, err
 	}
 	var get metrics.GetFunc
-	if strings.HasPrefix(h.Address, "svc:") {
+	if i.From == "" && strings.HasPrefix(h.Address, "svc:") {
 		s := &Session{Input: i}
 		if s.Source, _, err = i.Source(ctx); err != nil {
 			return nil, err
 		}
 		get, o.Post = s.get(), s.post()
 	}
-	history, err := metrics.NewHistory(h.Address, get, o)
+	history, err := i.newHistory(h, get, o)
 	if err != nil {
-		return nil, fmt.Errorf("--prometheus: %w", err)
+		return nil, err
 	}
 	return history.Inspect(ctx)
 }

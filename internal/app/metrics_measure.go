@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -172,6 +173,7 @@ func (m *MetricsResult) usage(ctx context.Context) error {
 		}
 	}
 	m.flat()
+	m.noteUnreadNamespaces()
 	m.noteEmptyStacks()
 	m.Reading.Notes = append(m.Reading.Notes, m.extra...)
 	return nil
@@ -219,13 +221,41 @@ func (m *MetricsResult) flat() {
 	if len(nodes) == 0 {
 		return
 	}
+	m.extra = append(m.extra, metrics.Note{Subject: someOf(nodes), Reason: "FlatPrices", Message: "unknown nodes: their pods have the prices that apply to any node"})
+}
+
+// someOf sorts names and writes the first ones.
+func someOf(names []string) string {
 	const maxShown = 4
-	slices.Sort(nodes)
-	about := strings.Join(nodes[:min(maxShown, len(nodes))], ", ")
-	if more := len(nodes) - maxShown; more > 0 {
-		about += fmt.Sprintf(" and %d more", more)
+	slices.Sort(names)
+	text := strings.Join(names[:min(maxShown, len(names))], ", ")
+	if more := len(names) - maxShown; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
 	}
-	m.extra = append(m.extra, metrics.Note{Subject: about, Reason: "FlatPrices", Message: "unknown nodes: their pods have the prices that apply to any node"})
+	return text
+}
+
+// noteUnreadNamespaces notes the namespaces whose labels rows need, and that were not read.
+func (m *MetricsResult) noteUnreadNamespaces() {
+	if m.Request.By != cost.ByNamespaceLabel {
+		return
+	}
+	refs := costing(m.Reading)
+	for i := range m.Reading.Pods {
+		refs = append(refs, m.Reading.Pods[i].Ref)
+	}
+	unread := map[string]bool{}
+	for _, ref := range refs {
+		if ref.Namespace != "" && m.Graph.StateOf(object.Ref{Kind: namespaceKind.Kind, Name: ref.Namespace}) == graph.Unread {
+			unread[ref.Namespace] = true
+		}
+	}
+	if len(unread) > 0 {
+		m.extra = append(m.extra, metrics.Note{
+			Subject: someOf(slices.Collect(maps.Keys(unread))), Reason: "NamespaceLabels",
+			Message: "unread namespaces: what has no label " + m.Request.Key + " of its own or of its owner is in (none)",
+		})
+	}
 }
 
 // namespaces returns the namespaces of the pods of the report; nil for all.
@@ -277,14 +307,10 @@ func (m *MetricsResult) history(get metrics.GetFunc) (*metrics.History, error) {
 	if err != nil {
 		return nil, err
 	}
-	h, err := metrics.NewHistory(m.Request.History.Address, get, metrics.HistoryOptions{
+	return m.Input.newHistory(m.Request.History, get, metrics.HistoryOptions{
 		Window: *m.Request.Window, Step: m.Request.History.Step, Namespaces: m.namespaces(), Matchers: m.Request.History.Matchers, Resources: m.resources,
 		Post: m.Session.post(), Client: client, Timeout: m.Request.Timeout, KindOf: m.Session.groupOf, Progress: m.answered,
 	})
-	if err != nil {
-		return nil, fmt.Errorf("--prometheus: %w", err)
-	}
-	return h, nil
 }
 
 // EvaluatedStep is the step with which the window is evaluated.

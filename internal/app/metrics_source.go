@@ -64,6 +64,19 @@ func (s *Session) Creators(ctx context.Context, refs []object.Ref) (map[object.R
 	return nil, nil
 }
 
+// newHistory returns the source of a window. A snapshot holds no Services to ask.
+func (c *Input) newHistory(h HistorySource, get metrics.GetFunc, o metrics.HistoryOptions) (*metrics.History, error) {
+	if c.From != "" && strings.HasPrefix(h.Address, "svc:") {
+		return nil, hint.With(fmt.Errorf("--prometheus %s: cannot reach a Service through the API server: --from reads a snapshot", h.Address),
+			"write the URL of the server, as in --prometheus http://localhost:9090")
+	}
+	history, err := metrics.NewHistory(h.Address, get, o)
+	if err != nil {
+		return nil, fmt.Errorf("--prometheus: %w", err)
+	}
+	return history, nil
+}
+
 // answered reports how many queries of a window are done.
 func (m *MetricsResult) answered(answered, needed int) {
 	if answered%20 == 0 || answered == needed {

@@ -57,6 +57,10 @@ func (m *MetricsResult) Read(ctx context.Context) error {
 func (m *MetricsResult) widen(first source.Query) source.Query {
 	if m.Request.By == cost.ByNamespaceLabel && !first.All {
 		first.Kinds = append(slices.Clone(first.Kinds), namespaceKind)
+		first.Objects = slices.Clone(first.Objects)
+		for _, ns := range first.Namespaces { // where the list is refused
+			first.Objects = append(first.Objects, object.Ref{Kind: namespaceKind.Kind, Name: ns})
+		}
 	}
 	if m.Request.Options.ShareIdle && !first.All {
 		first.Kinds = append(slices.Clone(first.Kinds), PodKind, NodeKind)

@@ -74,9 +74,12 @@ func (s *server) answer(w http.ResponseWriter, path string) {
 			fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403}`)
 			return
 		}
-		var items []string
+		items, label := []string(nil), "tier"
+		if path == "/api/v1/namespaces" {
+			label = "kubernetes.io/metadata.name"
+		}
 		for _, name := range s.items[path] {
-			items = append(items, fmt.Sprintf(`{"metadata":{"name":%q,"labels":{"tier":"front"}}}`, strings.ReplaceAll(name, "\x1b", "ESC")))
+			items = append(items, fmt.Sprintf(`{"metadata":{"name":%q,"labels":{%q:"front"}}}`, strings.ReplaceAll(name, "\x1b", "ESC"), label))
 		}
 		fmt.Fprintf(w, `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{},"items":[%s]}`, strings.ReplaceAll(strings.Join(items, ","), "ESC", `\u001b`))
 	}
@@ -157,6 +160,7 @@ func TestCompletesFromCluster(t *testing.T) {
 		{"nodes", slices.Concat([]string{"prices", "show"}, at, []string{"--node", ""}), []string{"worker-a"}, 1},
 		{"labels", line("graph", "deployment", "-l", ""), []string{"tier="}, 1},
 		{"values of a label", line("graph", "deployment", "-l", "a=b,tier="), []string{"a=b,tier=front"}, 1},
+		{"labels of namespaces", line("metrics", "--by", "nslabel:"), []string{"nslabel:kubernetes.io/metadata.name"}, 1},
 		{"kinds of a list", line("graph", "--kinds", "pod,dep"), []string{"pod,deployment"}, 0},
 		{"contexts", line("graph", "--context", "t"), []string{"there"}, 0},
 		{"clusters", line("graph", "--cluster", ""), []string{"one"}, 0},

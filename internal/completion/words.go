@@ -113,8 +113,11 @@ func (w *Source) LabelValues(ctx context.Context, typ, key string) []string {
 
 // listed are the objects of a type, or the pods.
 func (w *Source) listed(ctx context.Context, typ string) []entry {
-	if typ == "" {
+	switch typ {
+	case "":
 		return w.list(ctx, pods, w.namespace, "")
+	case namespaces.Plural: // needs no discovery
+		return w.list(ctx, namespaces, "", "")
 	}
 	r, ok := w.resource(ctx, typ)
 	if !ok {

@@ -22,8 +22,8 @@ import (
 func (a *API) cost(ctx context.Context, query url.Values) (json.RawMessage, error) {
 	groupBy := query.Get("by")
 	q := &app.MetricsRequest{}
-	if err := q.Group(groupBy); err != nil || q.By == cost.ByAnnotation || q.By == cost.ByCreator {
-		return nil, Bad("by=%q: expected stack, namespace, node, or label:KEY", groupBy)
+	if err := q.Group(groupBy); err != nil || q.By == cost.ByAnnotation || q.By == cost.ByCreator || q.By == cost.ByNamespaceLabel {
+		return nil, Bad("by=%q: expected stack, resource, namespace, node, or label:KEY", groupBy)
 	}
 	name := strings.Replace(groupBy, ":", " ", 1)
 	window := query.Get("window")

@@ -18,3 +18,15 @@ func TestHistoryShorterThanStep(t *testing.T) {
 		t.Errorf("error is %v, of the cost %v", err, ofCost)
 	}
 }
+
+// TestCostByUnread has groups of what the page does not read: annotations, who created an object,
+// and labels of namespaces.
+func TestCostByUnread(t *testing.T) {
+	a := &API{Page: demoPage(t)}
+	for _, by := range []string{"annotation:team", "creator", "nslabel:team", "nothing"} {
+		_, err := a.cost(t.Context(), url.Values{"by": {by}})
+		if err == nil || !strings.Contains(err.Error(), "expected stack, resource, namespace, node, or label:KEY") {
+			t.Errorf("by=%s: error is %v", by, err)
+		}
+	}
+}

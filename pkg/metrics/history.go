@@ -6,7 +6,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -212,8 +211,9 @@ func (h *History) probe(ctx context.Context, f *fetcher) (*windowState, error) {
 		}
 		return text + "}"
 	}
-	all := match(append(e.metrics(), rulePrefix+"steps")...)
-	found, err := f.labelValues(ctx, "__name__", all, w)
+	// What is recorded may be there for longer than the samples that it was computed from.
+	all := []string{match(e.metrics()...), e.recordedSteps()}
+	found, err := f.labelValues(ctx, "__name__", w, all...)
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +224,7 @@ func (h *History) probe(ctx context.Context, f *fetcher) (*windowState, error) {
 		return nil, fmt.Errorf("query %s: it has no metrics of cAdvisor or kube-state-metrics from %s to %s: check that it scrapes them, how long it keeps samples, and whether a tenant or label matchers select other data",
 			h.server.name, w.From.Format(time.RFC3339), w.To.Format(time.RFC3339))
 	}
-	clusters, err := f.labelValues(ctx, "cluster", all, w)
+	clusters, err := f.labelValues(ctx, "cluster", w, all...)
 	if err != nil {
 		return nil, err
 	}
@@ -235,7 +235,7 @@ func (h *History) probe(ctx context.Context, f *fetcher) (*windowState, error) {
 		})
 	}
 	relabelled := func(names ...string) (bool, error) {
-		values, err := f.labelValues(ctx, "exported_namespace", match(names...), w)
+		values, err := f.labelValues(ctx, "exported_namespace", w, match(names...))
 		return len(values) > 0, err
 	}
 	if e.exported, err = relabelled(infoMetric, phaseMetric, requestsMetric); err != nil {
@@ -244,16 +244,6 @@ func (h *History) probe(ctx context.Context, f *fetcher) (*windowState, error) {
 	if e.has[schedulerMetric] {
 		if e.scheduled, err = relabelled(schedulerMetric); err != nil {
 			return nil, err
-		}
-	}
-	if steps := rulePrefix + "steps"; o.Matchers != "" && !e.has[steps] {
-		byText := matchersLabel + "=" + strconv.Quote(o.Matchers)
-		found, err := f.labelValues(ctx, "__name__", "{__name__="+strconv.Quote(steps)+","+byText+"}", w)
-		if err != nil {
-			return nil, err
-		}
-		if len(found) > 0 {
-			e.has[steps], e.recordedWith = true, byText
 		}
 	}
 	s := newWindowState(o, e, w)

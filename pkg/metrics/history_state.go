@@ -118,6 +118,9 @@ func (s *windowState) know(r *UsageReport) {
 	for i := range r.Pods {
 		p := &r.Pods[i]
 		s.pod(p.Ref.Namespace, p.Ref.Name, string(p.UID))
+		if !e.has[infoMetric] {
+			continue // when the pod was there is unknown, but for what is recorded
+		}
 		for name, rate := range p.Requested {
 			if name == CPU {
 				rate = rate.Shift(3)
@@ -423,7 +426,7 @@ func (s *windowState) probeRules(ctx context.Context, f *fetcher) error {
 	}
 	w := s.options.Window.Aligned(ruleStep)
 	length := promDuration(w.Length() - time.Millisecond)
-	rows, err := f.query(ctx, "max(count_over_time("+e.recording(quantity{name: "steps", ofCluster: true})+"["+length+"]))", w.To)
+	rows, err := f.query(ctx, "max(count_over_time("+e.recordedSteps()+"["+length+"]))", w.To)
 	if err != nil {
 		return fmt.Errorf("query %s: %w", f.server.name, err)
 	}

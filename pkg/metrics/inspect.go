@@ -74,7 +74,10 @@ func (h *History) Inspect(ctx context.Context) ([]MetricStatus, error) {
 		names[i] = all[i].Metric
 	}
 	e := &expressions{matchers: h.options.Matchers}
-	query := `label_replace(group by (__name__) (` + e.selector("", "__name__=~"+quoteMatcher(names)) + `),"metric","$1","__name__","(.+)")`
+	steps := rulePrefix + "steps" // which rules with other matchers record as well
+	scraped := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == steps })
+	query := `label_replace(group by (__name__) (` + e.selector("", "__name__=~"+quoteMatcher(scraped)) + `),"metric","$1","__name__","(.+)") or ` +
+		labelled("group("+e.recordedSteps()+")", "metric", steps)
 	f := newFetcher(h.server, h.options.Progress)
 	spans := h.options.Window.Aligned(h.options.Step).Spans(h.options.Step, inspections)
 	moments := []time.Time{spans[0].From}

@@ -71,3 +71,22 @@ func TestRequiredMetrics(t *testing.T) {
 		}
 	}
 }
+
+// TestInspectRules has rules with matchers that labels cannot say: those of the same matchers count.
+func TestInspectRules(t *testing.T) {
+	const europe = `cluster=~"eu-.*"`
+	for matchers, want := range map[string]Availability{europe: Present, `cluster!="dev"`: Absent, "": Absent} {
+		s := seriesServer{{"__name__": "sysop:steps", "sysop_matchers": europe, "value": "1"}}
+		h, err := NewHistory(s.start(t), nil, HistoryOptions{Window: lastHour(), Matchers: matchers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := h.Inspect(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last := all[len(all)-1]; last.Metric != "sysop:steps" || last.Status != want {
+			t.Errorf("with %q: %+v, want %s", matchers, last, want)
+		}
+	}
+}

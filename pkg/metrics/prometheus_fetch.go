@@ -246,10 +246,10 @@ func (f *fetcher) request(ctx context.Context, path string, form url.Values) (js
 	return got.Data, nil
 }
 
-// labelValues returns the values of a label among the series that match.
-func (f *fetcher) labelValues(ctx context.Context, label, match string, w Window) ([]string, error) {
+// labelValues returns the values of a label among the series of selectors.
+func (f *fetcher) labelValues(ctx context.Context, label string, w Window, selectors ...string) ([]string, error) {
 	data, err := f.request(ctx, "label/"+label+"/values", url.Values{
-		"match[]": {match}, "start": {strconv.FormatInt(w.From.Add(-maxGap).Unix(), 10)}, "end": {strconv.FormatInt(w.To.Unix(), 10)},
+		"match[]": selectors, "start": {strconv.FormatInt(w.From.Add(-maxGap).Unix(), 10)}, "end": {strconv.FormatInt(w.To.Unix(), 10)},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("query %s: %w", f.server.name, err)

@@ -382,17 +382,13 @@ func failure(t *testing.T, target string) error {
 func TestStops(t *testing.T) {
 	f := steady()
 	var n atomic.Int64
-	var server *httptest.Server
 	f.answer = func(http.ResponseWriter, string) bool {
-		if n.Add(1) == 6 {
-			go server.CloseClientConnections()
-			_ = server.Listener.Close()
+		if n.Add(1) >= 6 {
+			panic(http.ErrAbortHandler)
 		}
 		return false
 	}
-	server = httptest.NewServer(f)
-	defer server.Close()
-	if err := failure(t, server.URL); err == nil || !strings.Contains(err.Error(), "query http://127.0.0.1") || strings.Contains(err.Error(), "query=") {
+	if err := failure(t, f.start(t)); err == nil || !strings.Contains(err.Error(), "query http://127.0.0.1") || strings.Contains(err.Error(), "query=") {
 		t.Errorf("error is %v, want a short one that names the server", err)
 	}
 }

@@ -16,16 +16,31 @@ const (
 	matchersLabel = "sysop_matchers"
 )
 
-// recording selects the series that the rule of a quantity records.
+// recording selects the series that the rule of a quantity records, of the rules with the same
+// matchers: what other ones record may lack the labels by which the matchers would tell it apart.
 func (e *expressions) recording(q quantity) string {
-	plain := *e
-	if e.recordedWith != "" {
-		plain.matchers = e.recordedWith
+	plain, text := *e, recordedLabels(e.matchers)[matchersLabel]
+	if text != "" {
+		plain.matchers = ""
 	}
 	if q.ofCluster {
 		plain.namespaces = nil
 	}
-	return plain.selector(rulePrefix + q.name)
+	return plain.selector(rulePrefix+q.name, matchersLabel+"="+strconv.Quote(text))
+}
+
+// recordedSteps selects the steps that rules recorded.
+func (e *expressions) recordedSteps() string {
+	return e.recording(quantity{name: "steps", ofCluster: true})
+}
+
+// recordedLabels are the labels of what rules with these matchers record.
+func recordedLabels(matchers string) map[string]string {
+	labels := equalities(matchers)
+	if len(labels) < len(matcherForm.FindAllString(matchers, -1)) {
+		labels[matchersLabel] = matchers
+	}
+	return labels
 }
 
 // Rule is a recording rule, which is evaluated every RuleInterval.
@@ -55,10 +70,7 @@ func Rules(matchers string) []Rule {
 	for _, name := range e.metrics() {
 		e.has[name] = true
 	}
-	labels := equalities(matchers)
-	if len(labels) < len(matcherForm.FindAllString(matchers, -1)) {
-		labels[matchersLabel] = matchers
-	}
+	labels := recordedLabels(matchers)
 	var rules []Rule
 	for _, q := range e.quantities(true) {
 		rule := Rule{Record: rulePrefix + q.name, Expr: q.expr, Labels: maps.Clone(labels)}

@@ -88,8 +88,6 @@ type expressions struct {
 	step, sampling time.Duration
 	namespaces     []string
 	matchers       string
-	// recordedWith selects what rules recorded, where the matchers do not.
-	recordedWith string
 	// has are the metrics that the server has.
 	has map[string]bool
 	// exported says that the scraper has put its own labels in the place of those of

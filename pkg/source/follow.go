@@ -31,7 +31,9 @@ func Follow(ctx context.Context, s Source, first Query, sink Sink, next func() Q
 				return err
 			}
 		}
-		if ask = f.unread(next()); ask.Empty() {
+		more := next()
+		more.Objects = slices.Concat(more.Objects, first.Objects) // of a kind whose list failed
+		if ask = f.unread(more); ask.Empty() {
 			return ctx.Err()
 		}
 	}

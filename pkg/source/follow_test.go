@@ -2,6 +2,7 @@ package source
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -49,6 +50,35 @@ func TestFollowAsksOnce(t *testing.T) {
 	}
 	if got.names() != "Namespace/shop Pod/far/b Pod/shop/a" {
 		t.Errorf("read %s", got.names())
+	}
+}
+
+// TestFollowRefusedKind has an object that is asked for together with its kind, whose list is
+// refused: it is read by name. Where the list is allowed, it is not.
+func TestFollowRefusedKind(t *testing.T) {
+	for refused, byName := range map[bool]int{true: 1, false: 0} {
+		f := newFake(t)
+		shop := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}
+		f.objects["/api/v1/namespaces"] = []fakeObject{shop}
+		f.fault = func(w http.ResponseWriter, r *http.Request, _ int) bool {
+			if refused && r.URL.Path == "/api/v1/namespaces" {
+				sendStatus(w, 403, metav1.StatusReasonForbidden, "no", "")
+				return true
+			}
+			return false
+		}
+		c, _ := f.cluster(t, ClusterOptions{})
+		known(t, c)
+		f.forget()
+		got := newRecorder()
+		namespace := object.Ref{Kind: "Namespace", Name: "shop"}
+		first := Query{Namespaces: []string{"shop"}, Kinds: []schema.GroupKind{namespace.GroupKind()}, Objects: []object.Ref{namespace}}
+		if err := Follow(t.Context(), c, first, got, func() Query { return Query{} }); err != nil {
+			t.Fatal(err)
+		}
+		if n := f.count("/api/v1/namespaces/shop"); n != byName || got.names() != "Namespace/shop" {
+			t.Errorf("refused: %v: read %q, by name %d times", refused, got.names(), n)
+		}
 	}
 }
 

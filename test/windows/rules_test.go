@@ -117,7 +117,8 @@ func TestRules(t *testing.T) {
 	step := func(o *metrics.HistoryOptions) { o.Step = metrics.RuleInterval }
 	want := sums(f.read(nil, step))
 	for _, matchers := range []string{"", `instance!="nobody"`} {
-		r := f.withRules(matchers).read(nil, step, func(o *metrics.HistoryOptions) { o.Matchers = matchers })
+		with := f.withRules(matchers)
+		r := with.read(nil, step, func(o *metrics.HistoryOptions) { o.Matchers = matchers })
 		if n := note(r, "Steps"); !strings.Contains(n.Message, "by recording rules") {
 			t.Errorf("the rules with matchers %q are not used: %+v", matchers, r.Notes)
 		}
@@ -127,7 +128,31 @@ func TestRules(t *testing.T) {
 				t.Errorf("%s is %s with rules, %s without", key, got[key], v)
 			}
 		}
+		const others = `instance!="other"`
+		if n := note(with.read(nil, step, func(o *metrics.HistoryOptions) { o.Matchers = others }), "Steps"); strings.Contains(n.Message, "by recording rules") {
+			t.Errorf("the rules with matchers %q are used for %q", matchers, others)
+		}
+		for asked, there := range map[string]bool{matchers: true, others: false} {
+			if got := with.inspected(asked, "sysop:steps"); got == metrics.Absent == there {
+				t.Errorf("the rules with matchers %q are %s for %q", matchers, got, asked)
+			}
+		}
 	}
+}
+
+// inspected is what the inspection of the history says of a metric.
+func (f *truth) inspected(matchers, metric string) metrics.Availability {
+	f.Helper()
+	w := metrics.Window{From: time.UnixMilli(at(0)), To: time.UnixMilli(at(240))}
+	h, err := metrics.NewHistory(f.url, nil, metrics.HistoryOptions{Window: w, Matchers: matchers})
+	if err != nil {
+		f.Fatal(err)
+	}
+	all, err := h.Inspect(f.Context())
+	if err != nil {
+		f.Fatal(err)
+	}
+	return all[slices.IndexFunc(all, func(m metrics.MetricStatus) bool { return m.Metric == metric })].Status
 }
 
 // withRules is a server that has recorded what two replicas of the rules compute.
