@@ -49,7 +49,8 @@ func load(ctx context.Context, dir string, in io.Reader) error {
 		first, last = min(first, s.from()), max(last, s.to())
 	}
 	for from := first - first%blockLength; from <= last; from += blockLength {
-		if err := writeBlock(ctx, dir, all, from, from+blockLength); err != nil {
+		// The last block ends with the last sample: the server takes no newer ones before its end.
+		if err := writeBlock(ctx, dir, all, from, min(from+blockLength, last+1)); err != nil {
 			return fmt.Errorf("write the block from %s: %w", model.Time(from).Time().UTC(), err)
 		}
 	}
