@@ -59,7 +59,7 @@ export function Find({ page }: { page: Page }) {
   const n = found.stacks.length + found.objects.length + found.alone.length, hidden = page.uiState.objects - page.uiState.nodes.length
   return (
     <div class="find" ref={root} onKeyDown={press} onFocusOut={(e) => { if (e.relatedTarget && !e.currentTarget.contains(e.relatedTarget as Element)) close() }}>
-      <input type="search" id="find" aria-label="Find any object" placeholder="Find any object: kind, name, label, status ( / )" autocomplete="off" spellcheck={false} value={search} onInput={(e) => set(e.currentTarget.value)} />
+      <input type="search" id="find" aria-label="Find any object" placeholder="Find any object ( / )" autocomplete="off" spellcheck={false} value={search} onInput={(e) => set(e.currentTarget.value)} />
       {search.trim() && (
         <div class="find-results" role="region" aria-label="Found objects">
           <p class="faint" role="status">{n ? plural(n, 'result') + '.' : 'Nothing has these words.'}{hidden > 0 && ` ${count(hidden)} objects are not on this page.`}{FILE && ' A file has only what its stacks have to do with.'}</p>
