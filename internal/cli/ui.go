@@ -123,7 +123,7 @@ func (o *uiOptions) run(ctx context.Context) error {
 	if o.past.Address == "" {
 		v.MissingSources["history"] = "costs over time need Prometheus: --prometheus URL, or --prometheus svc:NAMESPACE/NAME:PORT"
 	}
-	a := &web.API{Page: v, History: o.past, Catalog: o.catalogEntries, CatalogFlags: o.catalogues.shellFlags(), Regulation: (&uiAPI{o}).regulation}
+	a := &web.API{Page: v, History: o.past, Catalog: o.catalogEntries, CatalogFlags: o.catalogues.shellFlags()}
 	return web.ServePage(ctx, a, web.PageOptions{Port: o.port, Idle: pageIdle, Open: o.open, Ready: o.printAddress})
 }
 

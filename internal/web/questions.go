@@ -24,8 +24,6 @@ type API struct {
 	// commands that install them.
 	Catalog      func(context.Context) ([]catalog.Entry, error)
 	CatalogFlags string
-	// Regulation answers how the apps of the Systems are.
-	Regulation Answer
 }
 
 // Questions are those that the page may ask.
@@ -37,7 +35,7 @@ func (a *API) Questions() []Question {
 		{Name: "check", Answer: keeping(a.check)},
 		{Name: "cost", Takes: []string{"by", "window"}, Answer: keeping(a.cost)},
 		{Name: "history", Takes: []string{"window"}, Answer: keeping(a.history)},
-		{Name: "regulation", Answer: keeping(a.Regulation)},
+		{Name: "regulation", Answer: keeping(a.regulation)},
 		{Name: "catalog", Answer: keeping(a.catalogue)},
 		{Name: "schema", Takes: []string{"kind"}, Answer: a.schema},
 	}

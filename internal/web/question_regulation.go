@@ -1,37 +1,17 @@
-package cli
+package web
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/url"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
-
-// uiAPI answers the questions of the page that are those of regulate.
-type uiAPI struct{ o *uiOptions }
-
-// quiet reads the same as the page, in another namespace if one is named, and says nothing.
-func (a *uiAPI) quiet(namespace string) *common {
-	c := newCommon(a.o.env)
-	c.Input = *a.o.Another(namespace)
-	c.env.ErrOut = io.Discard
-	return c
-}
-
-// document is the document of an answer, as -o json writes it.
-func document(answer view.Output) (json.RawMessage, error) {
-	var out bytes.Buffer
-	err := render.JSONLine(&out, answer.Document)
-	return out.Bytes(), err
-}
 
 // regulationAnswer is how the apps of each System are: the documents of regulate status, with where
 // the System is, and the latest runs on it (runs, or runsUnavailable).
@@ -43,13 +23,12 @@ type regulationAnswer struct {
 
 // regulation asks for the Systems that were adopted, and for each how its apps are. A snapshot holds
 // no manifests; that of the example is in the binary.
-func (a *uiAPI) regulation(ctx context.Context, _ url.Values) (json.RawMessage, error) {
+func (a *API) regulation(ctx context.Context, _ url.Values) (json.RawMessage, error) {
 	out := regulationAnswer{Systems: []map[string]any{}}
-	switch a.o.From {
+	switch a.Page.Input.From {
 	case "":
 	case systems.Demo:
-		o := &regulateOptions{common: a.quiet(""), file: systems.Demo}
-		if err := out.add(ctx, o, "", systems.Demo, ""); err != nil {
+		if err := out.add(ctx, a.Page.Input.Another(""), regulator.Request{File: systems.Demo}, "", systems.Demo); err != nil {
 			return nil, err
 		}
 		return json.Marshal(out)
@@ -57,30 +36,29 @@ func (a *uiAPI) regulation(ctx context.Context, _ url.Values) (json.RawMessage, 
 		out.Unavailable = "a snapshot has no manifest of a System: kubectl sysop regulate status -f FILE --from SNAPSHOT reads one of yours"
 		return json.Marshal(out)
 	}
-	systems, err := systems.List(ctx, &a.quiet("").Input)
+	adopted, err := systems.List(ctx, a.Page.Input.Another(""))
 	if err != nil {
 		out.Unavailable = "Systems could not be listed: " + err.Error()
 		return json.Marshal(out)
 	}
-	if len(systems) == 0 {
+	if len(adopted) == 0 {
 		out.Unavailable = "no System was adopted here: kubectl sysop system init writes the manifest of one, and system adopt adopts it"
 	}
-	for _, s := range systems {
-		o := &regulateOptions{common: a.quiet(s.Namespace)}
-		if err := out.add(ctx, o, s.Namespace, s.Name, s.Name); err != nil {
+	for _, s := range adopted {
+		if err := out.add(ctx, a.Page.Input.Another(s.Namespace), regulator.Request{Name: s.Name}, s.Namespace, s.Name); err != nil {
 			out.Systems = append(out.Systems, map[string]any{"name": s.Name, "namespace": s.Namespace, "unavailable": err.Error()})
 		}
 	}
 	return json.Marshal(out)
 }
 
-// add adds the document of regulate status of one System; adopted is the name of an adopted one.
-func (r *regulationAnswer) add(ctx context.Context, o *regulateOptions, namespace, name, adopted string) error {
-	b, p, err := regulator.Status(ctx, &o.Input, o.request(adopted))
+// add adds the document of regulate status of one System.
+func (r *regulationAnswer) add(ctx context.Context, in *app.Input, request regulator.Request, namespace, name string) error {
+	b, p, err := regulator.Status(ctx, in, request)
 	if err != nil {
 		return err
 	}
-	text, err := document(view.RegulationStatus(b.Journal, p, b.State, b.Session.AsOf(), regulationOptions(b)))
+	text, err := document(view.RegulationStatus(b.Journal, p, b.State, b.Session.AsOf(), view.RegulationOptions{System: b.System.Name, Namespace: b.Namespace, Gaps: b.Graph.Gaps(), Drifts: b.Drifts}))
 	if err != nil {
 		return err
 	}
