@@ -37,7 +37,8 @@ type installedPackages struct {
 	unread    []string // namespaces whose releases may not be read
 }
 
-// hint says where a release claims to be an operator that was not found; empty for nowhere.
+// hint names the namespaces in which a release has the name of an operator that was not found; it is
+// empty if there are none.
 func (i installedPackages) hint(name string) string {
 	in := i.elsewhere[name]
 	if len(in) == 0 {
