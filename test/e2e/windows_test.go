@@ -15,6 +15,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 )
 
@@ -224,15 +225,14 @@ func testThroughAPIServer(t *testing.T, p *cluster.Prometheus) {
 	c := shared.Cluster(t)
 	ns := c.Namespace(t)
 	c.ServePrometheus(t, p, ns, "prometheus-k8s")
-	client := admin(c).CoreV1().RESTClient()
+	through, err := source.NewCluster(source.ClusterOptions{Config: c.Config()})
+	if err != nil {
+		t.Fatal(err)
+	}
 	var asked atomic.Int64
 	get := func(ctx context.Context, path string, query url.Values) ([]byte, error) {
 		asked.Add(1)
-		r := client.Get().AbsPath(path)
-		for name, values := range query {
-			r = r.Param(name, strings.Join(values, ","))
-		}
-		return r.DoRaw(ctx)
+		return through.Get(ctx, path, query)
 	}
 	from, to := at(20), at(50)
 	service := fmt.Sprintf("svc:%s/prometheus-k8s:%d", ns, cluster.PrometheusPort)
