@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/manual"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
 )
 
 // signalsIn returns the signals of a kind for its manual, those of the presets.
@@ -24,17 +24,17 @@ func signalsIn(kind object.Resource, served *object.Kinds) []manual.Signal {
 
 // SignalsOf returns the signals of kinds as they are served; for all kinds, with the signal of
 // every kind that has the subresource scale.
-func SignalsOf(kinds []object.Resource, served *object.Kinds) []regulate.Signal {
-	signals := regulate.NewSignals(catalog.Signals(served), nil)
-	var all []regulate.Signal
+func SignalsOf(kinds []object.Resource, served *object.Kinds) []signals.Signal {
+	set := signals.NewSet(catalog.Signals(served), nil)
+	var all []signals.Signal
 	for _, k := range kinds {
-		for _, s := range signals.All(k.GroupKind().WithVersion(k.Version)) {
+		for _, s := range set.All(k.GroupKind().WithVersion(k.Version)) {
 			s.Kind, s.Except, s.Categories = k.GroupKind().String(), nil, nil
 			all = append(all, s)
 		}
 	}
 	if len(kinds) != 1 {
-		all = append(all, slices.DeleteFunc(regulate.BuiltInSignals(), func(s regulate.Signal) bool { return s.Kind != "*" })...)
+		all = append(all, slices.DeleteFunc(signals.BuiltIn(), func(s signals.Signal) bool { return s.Kind != "*" })...)
 	}
 	slices.SortStableFunc(all, BySignalKind)
 	return all
@@ -42,7 +42,7 @@ func SignalsOf(kinds []object.Resource, served *object.Kinds) []regulate.Signal 
 
 // BySignalKind orders signals by their kind: patterns after kinds, and those of every kind last.
 // Signals of one kind keep their order.
-func BySignalKind(x, y regulate.Signal) int {
+func BySignalKind(x, y signals.Signal) int {
 	return cmp.Or(cmp.Compare(breadth(x.Kind), breadth(y.Kind)), strings.Compare(x.Kind, y.Kind))
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
 )
 
 //go:generate go test . -run TestCompiled -update
@@ -33,7 +33,7 @@ type Entry struct {
 	Source []string `json:"source" read:",required"`
 	Kinds  []Kind   `json:"kinds" read:",empty" want:"a list of the kinds that the operator defines"`
 	// Signals are those of kinds that no entry can name, by pattern: *.kro.run.
-	Signals []regulate.Signal `json:"signals,omitempty" read:"patterns"`
+	Signals []signals.Signal `json:"signals,omitempty" read:"patterns"`
 	// Relations are the relationship rules, by themselves not bound to a cluster.
 	Relations []declare.Spec `json:"relations" read:"relations"`
 	// Versions are those that can be installed, in the order in which they are written; none
@@ -61,7 +61,7 @@ type Kind struct {
 	Health []health.Rule `json:"health,omitempty" read:"health"`
 	// Signals say how an object is held, by the operator's API; without a kind and an
 	// origin, which Signals fills in.
-	Signals []regulate.Signal `json:"signals,omitempty" read:"signals"`
+	Signals []signals.Signal `json:"signals,omitempty" read:"signals"`
 }
 
 // All returns every entry, by name. The entries are shared: they must not be

@@ -10,7 +10,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
@@ -68,7 +68,7 @@ func Parse(name string, data []byte) (Entry, []strict.Problem) {
 func (p *parser) formats() strict.Formats {
 	all := textFormats()
 	maps.Copy(all, strict.Formats{
-		"name": p.entryName, "health": p.health, "signals": list(regulate.ParseSignals), "patterns": list(parsePatterns),
+		"name": p.entryName, "health": p.health, "signals": list(signals.Parse), "patterns": list(parsePatterns),
 		"relations": list(func(n *yaml.Node) ([]declare.Spec, []strict.Problem) { return declare.FromNode(n, declare.Options{}) }),
 		"version":   p.version, "requires": parseRequirement, "conflicts": parseConflict,
 		"source": p.source, "chart": p.chart, "manifest": parseManifest, "image": parseImage, "values": chartValues,

@@ -4,7 +4,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
@@ -12,8 +12,8 @@ import (
 // cluster serves, or of all where kinds is nil. Of a pattern that selects kinds by their
 // category there is a signal of each of them as well. The signals are shared: their
 // contents must not be changed.
-func Signals(kinds *object.Kinds) []regulate.Signal {
-	var all []regulate.Signal
+func Signals(kinds *object.Kinds) []signals.Signal {
+	var all []signals.Signal
 	for _, e := range wholes(func(e Entry) bool { return kinds == nil || len(e.Signals) > 0 || e.definesServed(kinds) }) {
 		for _, k := range e.Kinds {
 			if kinds != nil && !served(k.Kind, kinds) {
@@ -34,11 +34,11 @@ func Signals(kinds *object.Kinds) []regulate.Signal {
 
 // servedSignals returns a pattern that applies to a served kind, and a signal of each kind that it
 // applies to by its category alone.
-func servedSignals(s regulate.Signal, kinds *object.Kinds) []regulate.Signal {
+func servedSignals(s signals.Signal, kinds *object.Kinds) []signals.Signal {
 	if kinds == nil {
-		return []regulate.Signal{s}
+		return []signals.Signal{s}
 	}
-	var all []regulate.Signal
+	var all []signals.Signal
 	pattern := false
 	for _, r := range kinds.All() {
 		switch {
@@ -58,17 +58,17 @@ func servedSignals(s regulate.Signal, kinds *object.Kinds) []regulate.Signal {
 }
 
 // parsePatterns reads the signals of kinds that a pattern matches.
-func parsePatterns(n *yaml.Node) ([]regulate.Signal, []strict.Problem) {
+func parsePatterns(n *yaml.Node) ([]signals.Signal, []strict.Problem) {
 	all := &strict.Mapping{}
 	if n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
 		all.Report(n, "expected a list of patterns of kinds, with the signals of each")
 	}
-	var signals []regulate.Signal
+	var found []signals.Signal
 	for _, item := range n.Content {
-		var pattern regulate.Signal
-		var some []regulate.Signal
+		var pattern signals.Signal
+		var some []signals.Signal
 		m := &strict.Mapping{}
-		m.Fields = append(regulate.SignalFields(m, &some),
+		m.Fields = append(signals.Fields(m, &some),
 			strict.Field{Name: "kind", Required: true, Set: func(n *yaml.Node) {
 				if pattern.Kind = m.Text(n); pattern.Kind != "" && !isPattern(pattern.Kind) {
 					m.Report(n, "%q is not a pattern: expected *.group, or *.*.group for the groups below it; signals of one kind stand where the kind does", pattern.Kind)
@@ -83,9 +83,9 @@ func parsePatterns(n *yaml.Node) ([]regulate.Signal, []strict.Problem) {
 		}
 		for _, s := range some {
 			s.Kind, s.Except, s.Categories = pattern.Kind, pattern.Except, pattern.Categories
-			signals = append(signals, s)
+			found = append(found, s)
 		}
 		all.Problems = append(all.Problems, m.Problems...)
 	}
-	return signals, all.Problems
+	return found, all.Problems
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
 )
 
 const signalsPage = "../../docs/signals.md"
@@ -75,18 +75,18 @@ Spotahome, VitessCluster. An action ` + "`patch`, `scale` or `annotate`" + ` doe
 
 func pageOfSignals() string {
 	var b strings.Builder
-	signals, kinds := 0, map[string]bool{}
-	table := func(all []regulate.Signal) {
+	count, kinds := 0, map[string]bool{}
+	table := func(all []signals.Signal) {
 		b.WriteString("| kind | preset | mode | writes | back | effect | to be known | source |\n|---|---|---|---|---|---|---|---|\n")
 		for _, s := range all {
-			signals++
+			count++
 			kinds[s.Kind] = true
 			row(&b, signalRow(s)...)
 		}
 	}
-	table(regulate.BuiltInSignals())
+	table(signals.BuiltIn())
 	for _, e := range catalog.All() {
-		var own []regulate.Signal
+		var own []signals.Signal
 		for _, s := range catalog.Signals(nil) {
 			if s.Origin == e.Origin() {
 				own = append(own, s)
@@ -97,10 +97,10 @@ func pageOfSignals() string {
 			table(own)
 		}
 	}
-	return fmt.Sprintf(aboutSignals, signals, len(kinds)) + b.String() + noSignals
+	return fmt.Sprintf(aboutSignals, count, len(kinds)) + b.String() + noSignals
 }
 
-func signalRow(s regulate.Signal) []string {
+func signalRow(s signals.Signal) []string {
 	kind, preset := "`"+s.Kind+"`", s.Preset
 	if len(s.Except) > 0 {
 		kind += " but " + strings.Join(s.Except, ", ")

@@ -5,7 +5,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
 )
 
 // TestSignalsReacted: the status that says that an operator reacted to a signal, in the words
@@ -17,7 +17,7 @@ import (
 //   - kubeflow/spark-operator v2.5.2, internal/controller/sparkapplication/controller.go:
 //     SUSPENDING, then SUSPENDED; what has ended stays as it is.
 func TestSignalsReacted(t *testing.T) {
-	signals := map[string]regulate.Signal{}
+	signals := map[string]signals.Signal{}
 	for _, s := range catalog.Signals(nil) {
 		if !s.Other {
 			signals[s.Kind+" "+s.Preset] = s

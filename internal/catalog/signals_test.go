@@ -17,12 +17,12 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
 )
 
 // everySignal are those of the catalogue and the built-in ones.
-func everySignal() []regulate.Signal {
-	return slices.Concat(catalog.Signals(nil), regulate.BuiltInSignals())
+func everySignal() []signals.Signal {
+	return slices.Concat(catalog.Signals(nil), signals.BuiltIn())
 }
 
 // templated are patches of the list that are written in another form: pod names are filled
@@ -81,7 +81,7 @@ func TestKnownSignals(t *testing.T) {
 		}
 		kind, preset, mode, patch, resume, source := cells[0], cells[1], cells[2], canonical(t, cells[3]), canonical(t, cells[4]), cells[5]
 		at, _, _ := strings.Cut(source, ":")
-		found := slices.ContainsFunc(everySignal(), func(s regulate.Signal) bool {
+		found := slices.ContainsFunc(everySignal(), func(s signals.Signal) bool {
 			return s.Kind == kind && s.Preset == preset && string(s.Mode) == mode && asText(t, s.Patch) == patch && asText(t, s.Resume) == resume && strings.Contains(s.Source, at)
 		})
 		if !found {
@@ -97,9 +97,9 @@ func TestKnownSignals(t *testing.T) {
 // a kind has one.
 func TestSignalsAreWhole(t *testing.T) {
 	seen := map[string]bool{}
-	modes := map[string][]regulate.Mode{
-		regulate.PresetPause: {regulate.PauseReconcile, regulate.PauseRollout, regulate.PauseScaling, regulate.HoldAdmission, regulate.SuspendRun},
-		regulate.PresetStop:  {regulate.StopWorkload, regulate.SuspendRun, regulate.HoldAdmission},
+	modes := map[string][]signals.Mode{
+		signals.PresetPause: {signals.PauseReconcile, signals.PauseRollout, signals.PauseScaling, signals.HoldAdmission, signals.SuspendRun},
+		signals.PresetStop:  {signals.StopWorkload, signals.SuspendRun, signals.HoldAdmission},
 	}
 	pods := map[string]bool{}
 	for _, s := range everySignal() {
@@ -116,7 +116,7 @@ func TestSignalsAreWhole(t *testing.T) {
 		seen[what] = seen[what] || !s.Other
 		pods[what] = pods[what] || s.NamesPods()
 		// Whatever lets pods go is called a stop, and never a pause.
-		if s.Preset == regulate.PresetPause && strings.Contains(s.Effect, "deleted") && !strings.Contains(s.Effect, "HPA is deleted") {
+		if s.Preset == signals.PresetPause && strings.Contains(s.Effect, "deleted") && !strings.Contains(s.Effect, "HPA is deleted") {
 			t.Errorf("%s: %s", what, s.Effect)
 		}
 	}
@@ -124,7 +124,7 @@ func TestSignalsAreWhole(t *testing.T) {
 		t.Error("no signal names pods")
 	}
 	for _, what := range []string{"Cluster.postgresql.cnpg.io stop", "PerconaXtraDBCluster.pxc.percona.com stop", "StatefulSet.apps stop", "* stop", "CassandraDatacenter.cassandra.datastax.com stop"} {
-		i := slices.IndexFunc(everySignal(), func(s regulate.Signal) bool { return s.Kind+" "+s.Preset == what })
+		i := slices.IndexFunc(everySignal(), func(s signals.Signal) bool { return s.Kind+" "+s.Preset == what })
 		if i < 0 || !everySignal()[i].Stateful {
 			t.Errorf("%s is not called stateful", what)
 		}
@@ -132,7 +132,7 @@ func TestSignalsAreWhole(t *testing.T) {
 }
 
 // instances are small objects that a signal means: as many as it has ways to write.
-func instances(s regulate.Signal) []*unstructured.Unstructured {
+func instances(s signals.Signal) []*unstructured.Unstructured {
 	gk := declare.GroupKind(s.Kind)
 	switch {
 	case s.Kind == "*" || s.Scale:
@@ -188,7 +188,7 @@ func before(fields, resume, patch map[string]any) {
 				fields[key] = below
 			}
 		case string:
-			if v != regulate.Before {
+			if v != signals.Before {
 				continue
 			}
 			switch patch[key].(type) {
@@ -218,7 +218,7 @@ func merge(fields, patch, was map[string]any) {
 			old, _ := was[key].(map[string]any)
 			merge(below, v, old)
 		default:
-			if v == regulate.Before {
+			if v == signals.Before {
 				v = was[key]
 			}
 			fields[key] = v
@@ -228,7 +228,7 @@ func merge(fields, patch, was map[string]any) {
 
 // resumed is an object after the way back, and all that is left of the patch is what the
 // way back writes.
-func resumed(s regulate.Signal, after map[string]any, was *unstructured.Unstructured) *unstructured.Unstructured {
+func resumed(s signals.Signal, after map[string]any, was *unstructured.Unstructured) *unstructured.Unstructured {
 	out := runtime.DeepCopyJSON(after)
 	resume := s.Resume
 	if s.Or != nil {
@@ -294,7 +294,7 @@ func TestEverySignal(t *testing.T) {
 // TestSignalValues: the values are of the types that the operators want, and what holds by
 // being there is told from what wants a value.
 func TestSignalValues(t *testing.T) {
-	of := regulate.NewSignals(catalog.Signals(nil), nil)
+	of := signals.NewSet(catalog.Signals(nil), nil)
 	for _, c := range []struct {
 		kind, preset string
 		live         map[string]any
@@ -372,14 +372,14 @@ func TestSignalsServed(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	of := regulate.NewSignals(catalog.Signals(kinds), nil)
+	of := signals.NewSet(catalog.Signals(kinds), nil)
 	for kind, is := range map[string]bool{"Bucket.s3.aws.upbound.io": true, "AWSCluster.infrastructure.cluster.x-k8s.io": true, "Console.operator.openshift.io": true, "Till.shop.example.com": false, "Deployment.apps": true} {
-		if _, ok := of.Of(declare.GroupKind(kind).WithVersion("v1"), regulate.PresetPause); ok != is {
+		if _, ok := of.Of(declare.GroupKind(kind).WithVersion("v1"), signals.PresetPause); ok != is {
 			t.Errorf("%s has a pause: %v", kind, ok)
 		}
 	}
 	// The field is not there on all kinds of that group.
-	s, _ := of.Of(schema.GroupVersionKind{Group: "operator.openshift.io", Version: "v1", Kind: "IngressController"}, regulate.PresetPause)
+	s, _ := of.Of(schema.GroupVersionKind{Group: "operator.openshift.io", Version: "v1", Kind: "IngressController"}, signals.PresetPause)
 	if _, err := s.Changes(&unstructured.Unstructured{Object: map[string]any{"kind": "IngressController", "metadata": map[string]any{"name": "default"}}}); err == nil || !strings.Contains(err.Error(), "IngressController/default has no spec.managementState") {
 		t.Errorf("got %v", err)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/solve"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
@@ -30,7 +30,7 @@ func (e Entry) YAML() ([]byte, error) {
 func writers() strict.Formats {
 	return strict.Formats{
 		"relations": declare.Spec.Node, "health": healthNode, "requires": requirementNode, "conflicts": requirementNode,
-		"signals":  func(all []regulate.Signal) *yaml.Node { return signalPairs(all).Node() },
+		"signals":  func(all []signals.Signal) *yaml.Node { return signalPairs(all).Node() },
 		"patterns": patternsNode,
 		"image": func(i Image) *yaml.Node {
 			if len(i.Platforms) == 0 {
@@ -54,7 +54,7 @@ func requirementNode(r solve.Requirement) *yaml.Node {
 }
 
 // signalPairs are the presets, and the alternatives to them.
-func signalPairs(signals []regulate.Signal) strict.Pairs {
+func signalPairs(signals []signals.Signal) strict.Pairs {
 	var f strict.Pairs
 	var more []*yaml.Node
 	for i := range signals {
@@ -68,7 +68,7 @@ func signalPairs(signals []regulate.Signal) strict.Pairs {
 	return f.List("also", len(more), func(i int) *yaml.Node { return more[i] })
 }
 
-func signalNode(s *regulate.Signal) *yaml.Node {
+func signalNode(s *signals.Signal) *yaml.Node {
 	var f strict.Pairs
 	if s.Other {
 		f = f.Text("preset", s.Preset)
@@ -89,21 +89,21 @@ func signalNode(s *regulate.Signal) *yaml.Node {
 }
 
 // patterns groups signals of patterns, so that each group is one item.
-func patterns(signals []regulate.Signal) [][]regulate.Signal {
-	var all [][]regulate.Signal
-	for i, s := range signals {
+func patterns(list []signals.Signal) [][]signals.Signal {
+	var all [][]signals.Signal
+	for i, s := range list {
 		if i > 0 && fitsItem(all[len(all)-1], s) {
 			all[len(all)-1] = append(all[len(all)-1], s)
 			continue
 		}
-		all = append(all, []regulate.Signal{s})
+		all = append(all, []signals.Signal{s})
 	}
 	return all
 }
 
 // fitsItem says whether a signal can be in the item of others of the same pattern, which has
 // a preset once.
-func fitsItem(item []regulate.Signal, s regulate.Signal) bool {
+func fitsItem(item []signals.Signal, s signals.Signal) bool {
 	for _, o := range item {
 		if o.Kind != s.Kind || !reflect.DeepEqual(o.Except, s.Except) || !reflect.DeepEqual(o.Categories, s.Categories) || o.Preset == s.Preset && !o.Other && !s.Other {
 			return false
@@ -113,7 +113,7 @@ func fitsItem(item []regulate.Signal, s regulate.Signal) bool {
 }
 
 // patternsNode writes the signals of patterns.
-func patternsNode(signals []regulate.Signal) *yaml.Node {
+func patternsNode(signals []signals.Signal) *yaml.Node {
 	items := patterns(signals)
 	return strict.ListNode(len(items), func(i int) *yaml.Node {
 		s := items[i][0]

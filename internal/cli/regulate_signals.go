@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
 )
 
 type regulateSignalsOptions struct {
@@ -89,10 +89,10 @@ func (o *regulateSignalsOptions) run(ctx context.Context) error {
 }
 
 // known returns the signals of the catalogue as they are written, patterns and all.
-func (o *regulateSignalsOptions) known() []regulate.Signal {
-	all := slices.Concat(catalog.Signals(nil), regulate.BuiltInSignals())
+func (o *regulateSignalsOptions) known() []signals.Signal {
+	all := slices.Concat(catalog.Signals(nil), signals.BuiltIn())
 	if len(o.args) == 1 {
-		all = slices.DeleteFunc(all, func(s regulate.Signal) bool { return !calls(o.args[0], s) })
+		all = slices.DeleteFunc(all, func(s signals.Signal) bool { return !calls(o.args[0], s) })
 	}
 	slices.SortStableFunc(all, app.BySignalKind)
 	return all
@@ -100,7 +100,7 @@ func (o *regulateSignalsOptions) known() []regulate.Signal {
 
 // calls says whether a signal is about a kind: by its name, with or without its group, or by its
 // plural.
-func calls(name string, s regulate.Signal) bool {
+func calls(name string, s signals.Signal) bool {
 	kind, _, _ := strings.Cut(s.Kind, ".")
 	if strings.EqualFold(s.Kind, name) || object.MayBePlural(name, kind) {
 		return true
@@ -109,14 +109,14 @@ func calls(name string, s regulate.Signal) bool {
 	return grouped && strings.HasPrefix(s.Kind, "*.") && s.AppliesTo(schema.ParseGroupKind(name))
 }
 
-func (o *regulateSignalsOptions) show(signals []regulate.Signal, gaps ...object.Gap) error {
-	if err := o.write(view.Signals(signals, gaps)); err != nil {
+func (o *regulateSignalsOptions) show(list []signals.Signal, gaps ...object.Gap) error {
+	if err := o.write(view.Signals(list, gaps)); err != nil {
 		return err
 	}
 	switch {
-	case len(signals) == 0 && o.all:
+	case len(list) == 0 && o.all:
 		fmt.Fprintf(o.env.ErrOut, "no signal is known for %s: use an action patch, annotate or scale\n", safe(o.args[0]))
-	case len(signals) == 0:
+	case len(list) == 0:
 		fmt.Fprintf(o.env.ErrOut, "no signal is known for %s: use an action patch, annotate or scale (--all shows the signals of other kinds)\n", safe(strings.Join(o.args, " ")))
 	}
 	return nil

@@ -2,13 +2,12 @@ package install
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -18,7 +17,7 @@ type rightsOfRun struct {
 	plan  *Plan
 	state *State
 	kinds *object.Kinds
-	set   map[regulate.Permission]bool
+	permission.Set
 }
 
 // Permissions returns the permissions to execute a plan and to undo it: the journal and the lease, the
@@ -26,11 +25,11 @@ type rightsOfRun struct {
 // The permissions to escalate and bind are optional, because the permissions of the role suffice
 // instead (Escalations). Kinds of the run's own definitions count as served. The result is sorted,
 // without duplicates; a plan without steps needs none.
-func Permissions(p *Plan, state State, kinds *object.Kinds) []regulate.Permission {
+func Permissions(p *Plan, state State, kinds *object.Kinds) []permission.Permission {
 	if len(p.Steps) == 0 {
 		return nil
 	}
-	r := &rightsOfRun{plan: p, state: &state, kinds: kindsWith(kinds, p.Parts), set: map[regulate.Permission]bool{}}
+	r := &rightsOfRun{plan: p, state: &state, kinds: kindsWith(kinds, p.Parts), Set: permission.Set{}}
 	r.keeping()
 	r.looking()
 	for i := range p.Steps {
@@ -39,27 +38,9 @@ func Permissions(p *Plan, state State, kinds *object.Kinds) []regulate.Permissio
 	for _, e := range Escalations(p) {
 		either := e.Either
 		either.Optional = true
-		r.set[either] = true
+		r.AddAll(either)
 	}
-	return slices.SortedFunc(maps.Keys(r.set), compareRights)
-}
-
-func compareRights(a, b regulate.Permission) int {
-	optional := func(r regulate.Permission) int {
-		if r.Optional {
-			return 1
-		}
-		return 0
-	}
-	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource),
-		cmp.Compare(a.Subresource, b.Subresource), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Verb, b.Verb), cmp.Compare(optional(a), optional(b)))
-}
-
-func (r *rightsOfRun) add(right regulate.Permission, verbs ...string) {
-	for _, v := range verbs {
-		right.Verb = v
-		r.set[right] = true
-	}
+	return r.List()
 }
 
 // keeping adds the journal, its before-images, whose names are generated, and the lease.
@@ -68,23 +49,23 @@ func (r *rightsOfRun) keeping() {
 	if _, found := r.state.Namespaces[in.Namespace]; !found {
 		r.step(&Step{Kind: MakeNamespace, Namespace: in.Namespace})
 	}
-	r.add(regulate.Permission{Resource: "configmaps", Namespace: in.Namespace}, "create", "delete", "get", "list", "update")
+	r.Add(permission.Permission{Resource: "configmaps", Namespace: in.Namespace}, "create", "delete", "get", "list", "update")
 	if in.System { // Its ApplySet parent is a ConfigMap that is applied.
-		r.add(regulate.Permission{Resource: "configmaps", Namespace: in.Namespace}, "patch")
+		r.Add(permission.Permission{Resource: "configmaps", Namespace: in.Namespace}, "patch")
 	}
-	secret := regulate.Permission{Resource: "secrets", Namespace: in.Namespace, Optional: true}
-	r.add(secret, "create") // Without permission to create the key, the journal is not signed.
+	secret := permission.Permission{Resource: "secrets", Namespace: in.Namespace, Optional: true}
+	r.Add(secret, "create") // Without permission to create the key, the journal is not signed.
 	secret.Name = journal.KeyName(JournalName(in.Name))
-	r.add(secret, "delete")
+	r.Add(secret, "delete")
 	secret.Optional = false
-	r.add(secret, "get")
+	r.Add(secret, "get")
 	if r.changesSecrets() {
-		r.add(regulate.Permission{Resource: "secrets", Namespace: in.Namespace}, "create", "delete", "get")
+		r.Add(permission.Permission{Resource: "secrets", Namespace: in.Namespace}, "create", "delete", "get")
 	}
-	r.set[regulate.EventPermission(in.Namespace)] = true
-	r.add(regulate.Permission{Group: "coordination.k8s.io", Resource: "leases", Namespace: in.Namespace}, "create")
-	r.add(regulate.Permission{Group: "coordination.k8s.io", Resource: "leases", Namespace: in.Namespace, Name: JournalName(in.Name)}, "get", "update")
-	r.add(regulate.Permission{Group: "coordination.k8s.io", Resource: "leases", Namespace: in.Namespace, Name: JournalName(in.Name), Optional: true}, "delete")
+	r.AddAll(permission.Event(in.Namespace))
+	r.Add(permission.Permission{Group: "coordination.k8s.io", Resource: "leases", Namespace: in.Namespace}, "create")
+	r.Add(permission.Permission{Group: "coordination.k8s.io", Resource: "leases", Namespace: in.Namespace, Name: JournalName(in.Name)}, "get", "update")
+	r.Add(permission.Permission{Group: "coordination.k8s.io", Resource: "leases", Namespace: in.Namespace, Name: JournalName(in.Name), Optional: true}, "delete")
 }
 
 // looking adds the reads of the plan: existing namespaces, the definitions of packages, and claims
@@ -96,16 +77,16 @@ func (r *rightsOfRun) looking() {
 	}
 	for _, name := range in {
 		if _, found := r.state.Namespaces[name]; found {
-			r.add(regulate.Permission{Resource: "namespaces", Name: name}, "get")
+			r.Add(permission.Permission{Resource: "namespaces", Name: name}, "get")
 		}
 	}
 	if slices.ContainsFunc(r.plan.Parts, func(p *Part) bool { return !p.App }) {
-		r.add(regulate.Permission{Group: definitionKind.Group, Resource: "customresourcedefinitions"}, "list")
+		r.Add(permission.Permission{Group: definitionKind.Group, Resource: "customresourcedefinitions"}, "list")
 	}
 	for _, ns := range claimNamespaces(r.state, r.plan.Parts) {
-		r.add(regulate.Permission{Resource: "persistentvolumeclaims", Namespace: ns}, "list")
+		r.Add(permission.Permission{Resource: "persistentvolumeclaims", Namespace: ns}, "list")
 		if r.plan.Action != Uninstall { // undo protects claims from before the run
-			r.add(regulate.Permission{Resource: "persistentvolumeclaims", Namespace: ns}, "get", "update")
+			r.Add(permission.Permission{Resource: "persistentvolumeclaims", Namespace: ns}, "get", "update")
 		}
 	}
 }
@@ -125,12 +106,12 @@ func (r *rightsOfRun) changesSecrets() bool {
 func (r *rightsOfRun) step(s *Step) {
 	switch s.Kind {
 	case MakeNamespace:
-		ns := regulate.Permission{Resource: "namespaces"}
-		r.add(ns, "create")
+		ns := permission.Permission{Resource: "namespaces"}
+		r.Add(ns, "create")
 		ns.Name = s.Namespace
-		r.add(ns, "delete", "get", "patch")
+		r.Add(ns, "delete", "get", "patch")
 		// Undo checks that others have put no objects into the namespace that it deletes.
-		r.add(regulate.Permission{Group: "*", Resource: "*", Namespace: s.Namespace, Optional: true}, "list")
+		r.Add(permission.Permission{Group: "*", Resource: "*", Namespace: s.Namespace, Optional: true}, "list")
 	case ApplyDefinitions, DeleteDefinitions:
 		r.definitions(s)
 	case Await:
@@ -139,7 +120,7 @@ func (r *rightsOfRun) step(s *Step) {
 		for _, ref := range s.Objects {
 			r.object(ref, "", "delete", "get")
 			if k, known := r.kinds.Kind(ref.GroupKind()); known {
-				r.add(regulate.Permission{Group: k.Group, Resource: k.Plural}, "list")
+				r.Add(permission.Permission{Group: k.Group, Resource: k.Plural}, "list")
 			}
 		}
 	default:
@@ -150,16 +131,16 @@ func (r *rightsOfRun) step(s *Step) {
 // definitions adds creating and changing definitions, and deleting them in undo. Before a restore
 // or a deletion their objects are listed.
 func (r *rightsOfRun) definitions(s *Step) {
-	all := regulate.Permission{Group: definitionKind.Group, Resource: "customresourcedefinitions"}
+	all := permission.Permission{Group: definitionKind.Group, Resource: "customresourcedefinitions"}
 	if s.Kind == ApplyDefinitions {
-		r.add(all, "create")
+		r.Add(all, "create")
 	}
 	for _, ref := range s.Objects {
 		one := all
 		one.Name = ref.Name
-		r.add(one, "delete", "get")
+		r.Add(one, "delete", "get")
 		if s.Kind == ApplyDefinitions {
-			r.add(one, "patch", "update")
+			r.Add(one, "patch", "update")
 		}
 		u := r.state.Definitions[ref.Name]
 		for _, d := range s.Definitions {
@@ -171,7 +152,7 @@ func (r *rightsOfRun) definitions(s *Step) {
 			continue
 		}
 		if k, ok := resourceOf(u); ok {
-			r.add(regulate.Permission{Group: k.Group, Resource: k.Plural}, "list")
+			r.Add(permission.Permission{Group: k.Group, Resource: k.Plural}, "list")
 		}
 	}
 }
@@ -182,10 +163,10 @@ func (r *rightsOfRun) gate(s *Step) {
 		namespace := ref.Namespace
 		r.object(ref, "", "get")
 		if k, known := r.kinds.Kind(ref.GroupKind()); known {
-			r.add(regulate.Permission{Group: k.Group, Resource: k.Plural, Namespace: namespace}, "list", "watch")
+			r.Add(permission.Permission{Group: k.Group, Resource: k.Plural, Namespace: namespace}, "list", "watch")
 		}
 		if namespace != "" {
-			r.add(regulate.Permission{Resource: "pods", Namespace: namespace}, "list", "watch")
+			r.Add(permission.Permission{Resource: "pods", Namespace: namespace}, "list", "watch")
 		}
 	}
 }
@@ -193,22 +174,22 @@ func (r *rightsOfRun) gate(s *Step) {
 // release adds what Helm needs: its records, the objects of the release before and after, and
 // hooks.
 func (r *rightsOfRun) release(s *Step) {
-	secrets := regulate.Permission{Resource: "secrets", Namespace: s.Namespace}
-	r.add(secrets, "create", "list")
+	secrets := permission.Permission{Resource: "secrets", Namespace: s.Namespace}
+	r.Add(secrets, "create", "list")
 	live := r.state.release(s.Namespace, s.Release)
 	last := 0
 	if live != nil {
 		last = live.Revision
 		for _, n := range live.Revisions {
 			secrets.Name = helm.RecordName(s.Release, n)
-			r.add(secrets, "delete", "get", "update")
+			r.Add(secrets, "delete", "get", "update")
 		}
 	}
 	if s.Kind != RemoveRelease {
 		// The revision that the step creates, and the one that undo creates.
 		for n := last + 1; n <= last+2; n++ {
 			secrets.Name = helm.RecordName(s.Release, n)
-			r.add(secrets, "delete", "get", "update")
+			r.Add(secrets, "delete", "get", "update")
 		}
 	}
 	var objects, hooks []*unstructured.Unstructured
@@ -245,7 +226,7 @@ func (r *rightsOfRun) object(ref object.Ref, namespace string, verbs ...string) 
 	if !known {
 		return // not served, so nothing will be done to it
 	}
-	right := regulate.Permission{Group: k.Group, Resource: k.Plural}
+	right := permission.Permission{Group: k.Group, Resource: k.Plural}
 	if k.Namespaced {
 		right.Namespace = cmp.Or(ref.Namespace, namespace)
 	}
@@ -254,7 +235,7 @@ func (r *rightsOfRun) object(ref object.Ref, namespace string, verbs ...string) 
 		if v == "create" || v == "list" || v == "watch" {
 			right.Name = ""
 		}
-		r.add(right, v)
+		r.Add(right, v)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
 )
 
 // Escalation is a role, or a binding to one, that a run creates. The API server accepts it from
@@ -18,10 +18,10 @@ type Escalation struct {
 	Part   string
 	Object object.Ref
 	// Either is the permission to escalate the role, or to bind it.
-	Either regulate.Permission
+	Either permission.Permission
 	// Or are the known permissions of the role. Unknown means that there are more: those of a role
 	// that the run does not create, permissions on URLs, and aggregated ones.
-	Or      []regulate.Permission
+	Or      []permission.Permission
 	Unknown bool
 }
 
@@ -56,8 +56,8 @@ func Escalations(p *Plan) []Escalation {
 }
 
 // onRole returns a permission on a role.
-func onRole(verb string, role object.Ref) regulate.Permission {
-	return regulate.Permission{Verb: verb, Group: rolesGroup, Resource: strings.ToLower(role.Kind) + "s", Namespace: role.Namespace, Name: role.Name}
+func onRole(verb string, role object.Ref) permission.Permission {
+	return permission.Permission{Verb: verb, Group: rolesGroup, Resource: strings.ToLower(role.Kind) + "s", Namespace: role.Namespace, Name: role.Name}
 }
 
 // bindingOf returns the escalation of a binding: the permissions of its role, in its namespace.
@@ -80,7 +80,7 @@ func bindingOf(part string, u *unstructured.Unstructured, roles map[object.Ref]*
 
 // given returns the permissions of a role in a namespace, or everywhere if it is empty, and whether
 // there are others.
-func given(role *unstructured.Unstructured, namespace string) (rights []regulate.Permission, more bool) {
+func given(role *unstructured.Unstructured, namespace string) (rights []permission.Permission, more bool) {
 	if _, aggregated := role.Object["aggregationRule"]; aggregated {
 		more = true
 	}
@@ -99,13 +99,13 @@ func given(role *unstructured.Unstructured, namespace string) (rights []regulate
 				plural, sub, _ := strings.Cut(resource, "/")
 				for _, verb := range textsOf(rule, "verbs") {
 					for _, name := range names {
-						rights = append(rights, regulate.Permission{Verb: verb, Group: group, Resource: plural, Subresource: sub, Namespace: namespace, Name: name})
+						rights = append(rights, permission.Permission{Verb: verb, Group: group, Resource: plural, Subresource: sub, Namespace: namespace, Name: name})
 					}
 				}
 			}
 		}
 	}
-	slices.SortFunc(rights, compareRights)
+	slices.SortFunc(rights, permission.Compare)
 	return slices.Compact(rights), more
 }
 
@@ -123,8 +123,8 @@ func textsOf(fields map[string]any, name string) []string {
 // CheckEscalations refuses roles and bindings that the API server would refuse, given the
 // permissions that are missing among Either and Or. If the permissions of a role are partly unknown
 // and none of the others is missing, the result is a note: only the server can decide.
-func CheckEscalations(all []Escalation, missing []regulate.Permission) ([]Refusal, []string) {
-	lacks := map[regulate.Permission]bool{}
+func CheckEscalations(all []Escalation, missing []permission.Permission) ([]Refusal, []string) {
+	lacks := map[permission.Permission]bool{}
 	for _, r := range missing {
 		r.Optional = false
 		lacks[r] = true

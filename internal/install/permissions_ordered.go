@@ -8,7 +8,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/restored"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
 )
 
 // maxNamed limits how many pods of a StatefulSet are named in permissions.
@@ -24,9 +24,7 @@ func (r *rightsOfRun) ordered(live *LiveRelease, namespace string) {
 				continue
 			}
 			set.Namespace = cmp.Or(set.Namespace, namespace)
-			for _, right := range regulate.OrderedRights(set.Namespace, r.pods(set)...) {
-				r.set[right] = true
-			}
+			r.AddAll(permission.DeletePods(set.Namespace, r.pods(set)...)...)
 		}
 	}
 }
@@ -65,9 +63,7 @@ func (r *rightsOfRun) recoverOrdered(a RecoveryAct) {
 	}
 	for _, ref := range a.Objects {
 		if ref.GroupKind() == statefulSetKind {
-			for _, right := range regulate.OrderedRights(cmp.Or(ref.Namespace, a.Release.Namespace)) {
-				r.set[right] = true
-			}
+			r.AddAll(permission.DeletePods(cmp.Or(ref.Namespace, a.Release.Namespace))...)
 		}
 	}
 }

@@ -2,22 +2,20 @@ package install
 
 import (
 	"cmp"
-	"maps"
-	"slices"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
 )
 
 // RecoveryRights returns the permissions that recovering a run needs: the journal and the lease,
 // the records of releases, and every object that is deleted or restored; sorted, without
 // duplicates.
-func RecoveryRights(target Installation, p RecoveryPlan, kinds *object.Kinds) []regulate.Permission {
+func RecoveryRights(target Installation, p RecoveryPlan, kinds *object.Kinds) []permission.Permission {
 	if p.What == RecoveredNothing {
 		return nil
 	}
-	r := &rightsOfRun{plan: &Plan{Installation: target}, state: &State{Namespaces: map[string]string{target.Namespace: "Active"}}, kinds: kindsWith(kinds, nil), set: map[regulate.Permission]bool{}}
+	r := &rightsOfRun{plan: &Plan{Installation: target}, state: &State{Namespaces: map[string]string{target.Namespace: "Active"}}, kinds: kindsWith(kinds, nil), Set: permission.Set{}}
 	r.keeping()
 	for _, a := range p.Acts {
 		switch {
@@ -25,21 +23,21 @@ func RecoveryRights(target Installation, p RecoveryPlan, kinds *object.Kinds) []
 		case a.Release != (helm.ReleaseName{}):
 			r.recoverRelease(a)
 		case a.Object.GroupKind() == namespaceKind:
-			ns := regulate.Permission{Resource: "namespaces", Name: a.Object.Name}
-			r.add(ns, "delete", "get")
-			r.add(regulate.Permission{Group: "*", Resource: "*", Namespace: a.Object.Name, Optional: true}, "list")
+			ns := permission.Permission{Resource: "namespaces", Name: a.Object.Name}
+			r.Add(ns, "delete", "get")
+			r.Add(permission.Permission{Group: "*", Resource: "*", Namespace: a.Object.Name, Optional: true}, "list")
 		case a.Verb == RecoverDelete:
 			r.object(a.Object, "", "delete", "get")
 		default:
 			r.object(a.Object, "", "create", "get", "update")
 		}
 	}
-	return slices.SortedFunc(maps.Keys(r.set), compareRights)
+	return r.List()
 }
 
 // recoverRelease adds what Helm needs: its records, and the objects of the release.
 func (r *rightsOfRun) recoverRelease(a RecoveryAct) {
-	r.add(regulate.Permission{Resource: "secrets", Namespace: a.Release.Namespace}, "create", "delete", "get", "list", "update")
+	r.Add(permission.Permission{Resource: "secrets", Namespace: a.Release.Namespace}, "create", "delete", "get", "list", "update")
 	verbs := []string{"delete", "get", "update"}
 	if a.Verb == RecoverRollback {
 		verbs = append(verbs, "create", "patch")
@@ -56,8 +54,8 @@ func (r *rightsOfRun) recoverRelease(a RecoveryAct) {
 func (r *rightsOfRun) recoverClaims(a RecoveryAct) {
 	for _, ref := range a.Objects {
 		if ref.GroupKind() == statefulSetKind {
-			right := regulate.Permission{Resource: "persistentvolumeclaims", Namespace: cmp.Or(ref.Namespace, a.Release.Namespace), Optional: true}
-			r.add(right, "get", "list", "update")
+			right := permission.Permission{Resource: "persistentvolumeclaims", Namespace: cmp.Or(ref.Namespace, a.Release.Namespace), Optional: true}
+			r.Add(right, "get", "list", "update")
 		}
 	}
 }

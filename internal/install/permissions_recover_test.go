@@ -6,7 +6,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
 )
 
 // Recovering asks for the rights to what it writes, and to nothing that it leaves.
@@ -24,7 +24,7 @@ func TestRecoveryRights(t *testing.T) {
 		{Verb: RecoverDelete, Object: namespaceRef("made")},
 	}}
 	got := RecoveryRights(shopHere, plan, kinds)
-	for _, want := range []regulate.Permission{
+	for _, want := range []permission.Permission{
 		{Verb: "create", Group: rolesGroup, Resource: "clusterroles"},
 		{Verb: "patch", Group: rolesGroup, Resource: "clusterroles", Name: "view"},
 		{Verb: "update", Resource: "secrets", Namespace: "apps"},
@@ -36,7 +36,7 @@ func TestRecoveryRights(t *testing.T) {
 			t.Errorf("no right to %s in %v", want, got)
 		}
 	}
-	if slices.ContainsFunc(got, func(r regulate.Permission) bool { return r.Resource == "clusterrolebindings" }) {
+	if slices.ContainsFunc(got, func(r permission.Permission) bool { return r.Resource == "clusterrolebindings" }) {
 		t.Errorf("rights to what is left: %v", got)
 	}
 	if got := RecoveryRights(shopHere, RecoveryPlan{What: RecoveredNothing}, kinds); len(got) > 0 {

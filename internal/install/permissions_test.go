@@ -6,10 +6,9 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
 )
 
 // rolesPart has a role, a binding to it, and one to a role of the cluster.
@@ -26,7 +25,7 @@ func rolesPart(t *testing.T) *Part {
 	})
 }
 
-func rightTexts(rights []regulate.Permission) []string {
+func rightTexts(rights []permission.Permission) []string {
 	var out []string
 	for _, r := range rights {
 		text := r.String()
@@ -138,101 +137,13 @@ func TestCheckEscalations(t *testing.T) {
 		t.Errorf("nothing is missing: %v %v", refused, notes)
 	}
 	// Who holds what the role gives need not escalate.
-	refused, notes := CheckEscalations(all, []regulate.Permission{role.Either, all[2].Either})
+	refused, notes := CheckEscalations(all, []permission.Permission{role.Either, all[2].Either})
 	if len(refused) > 0 || len(notes) != 1 || !strings.Contains(notes[0], "RoleBinding.rbac.authorization.k8s.io/op/view grants permissions that are unknown here") {
 		t.Errorf("%v %v", refused, notes)
 	}
-	refused, _ = CheckEscalations(all, []regulate.Permission{role.Either, role.Or[1]})
+	refused, _ = CheckEscalations(all, []permission.Permission{role.Either, role.Or[1]})
 	if len(refused) != 1 || refused[0].Topic != "rights" || !strings.Contains(refused[0].Message, "grants permissions that you do not have (get secrets)") {
 		t.Errorf("%+v", refused)
-	}
-}
-
-func TestRole(t *testing.T) {
-	rights := []regulate.Permission{
-		{Verb: "patch", Group: "apps", Resource: "deployments", Namespace: "a", Name: "web"},
-		{Verb: "get", Group: "apps", Resource: "deployments", Namespace: "a", Name: "web"},
-		{Verb: "get", Group: "apps", Resource: "deployments", Namespace: "a", Name: "api"},
-		{Verb: "patch", Group: "apps", Resource: "deployments", Namespace: "a", Name: "api"},
-		{Verb: "list", Resource: "secrets", Namespace: "a"},
-		{Verb: "list", Resource: "pods", Namespace: "a"},
-		{Verb: "get", Resource: "secrets", Namespace: "a", Name: "x"},
-		{Verb: "list", Resource: "secrets", Namespace: "a", Name: "x"}, // given by the whole list
-		{Verb: "create", Resource: "namespaces"},
-		{Verb: "get", Resource: "pods", Subresource: "log"},
-	}
-	text := func(rights []regulate.Permission) string {
-		var all []string
-		for _, u := range Role("sysop-install-a", rights, "a", "unused") {
-			b, err := yaml.Marshal(u.Object)
-			if err != nil {
-				t.Fatal(err)
-			}
-			all = append(all, string(b))
-		}
-		return strings.Join(all, "---\n")
-	}
-	const want = `apiVersion: v1
-kind: Namespace
-metadata:
-  name: a
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata:
-  name: sysop-install-a
-rules:
-- apiGroups:
-  - ""
-  resources:
-  - namespaces
-  verbs:
-  - create
-- apiGroups:
-  - ""
-  resources:
-  - pods/log
-  verbs:
-  - get
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: Role
-metadata:
-  name: sysop-install-a
-  namespace: a
-rules:
-- apiGroups:
-  - ""
-  resources:
-  - pods
-  - secrets
-  verbs:
-  - list
-- apiGroups:
-  - ""
-  resourceNames:
-  - x
-  resources:
-  - secrets
-  verbs:
-  - get
-- apiGroups:
-  - apps
-  resourceNames:
-  - api
-  - web
-  resources:
-  - deployments
-  verbs:
-  - get
-  - patch
-`
-	if got := text(rights); got != want {
-		t.Errorf("got:\n%s\nwant:\n%s", got, want)
-	}
-	slices.Reverse(rights)
-	if got := text(rights); got != want {
-		t.Error("the same rights in another order give another role")
 	}
 }
 

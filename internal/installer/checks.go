@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/annotations"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
@@ -37,7 +37,7 @@ func (p *Plan) reviewPermissions(ctx context.Context) error {
 		return err
 	}
 	p.note(notes...)
-	var lacking, required []regulate.Permission
+	var lacking, required []permission.Permission
 	for _, m := range missing {
 		lacks := m.Permission
 		lacks.Optional = false
@@ -61,26 +61,26 @@ func (p *Plan) refuse(refusals ...install.Refusal) {
 
 // review returns the missing permissions, with notes about those that could not be reviewed, and
 // about optional ones.
-func (c *cluster) review(ctx context.Context, rights []regulate.Permission) (missing []regulate.MissingPermission, notes []string, err error) {
-	missing, err = regulate.Review(ctx, c.config, rights)
-	if unknown, ok := errors.AsType[*regulate.UnknownPermissionsError](err); ok {
+func (c *cluster) review(ctx context.Context, rights []permission.Permission) (missing []permission.Missing, notes []string, err error) {
+	missing, err = permission.Review(ctx, c.config, rights)
+	if unknown, ok := errors.AsType[*permission.UnknownError](err); ok {
 		notes = append(notes, unknown.Error())
 	} else if err != nil {
 		return nil, nil, err
 	}
-	return missing, append(notes, regulate.OrderedNotes(missing)...), nil
+	return missing, append(notes, permission.PodNotes(missing)...), nil
 }
 
 // deniedLines lists the missing permissions, a line for each resource of a namespace: one cause may
 // cover all of its objects.
-func deniedLines(missing []regulate.Permission) []string {
+func deniedLines(missing []permission.Permission) []string {
 	type group struct {
-		one          regulate.Permission
+		one          permission.Permission
 		verbs, names []string
 	}
 	var groups []*group
 	for _, r := range missing {
-		resource := regulate.Permission{Group: r.Group, Resource: r.Resource, Subresource: r.Subresource, Namespace: r.Namespace}
+		resource := permission.Permission{Group: r.Group, Resource: r.Resource, Subresource: r.Subresource, Namespace: r.Namespace}
 		i := slices.IndexFunc(groups, func(g *group) bool { return g.one == resource })
 		if i < 0 {
 			i = len(groups)

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/solve"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
 )
 
 func record(name, namespace string, labels map[string]string) install.LiveRelease {
@@ -174,13 +174,13 @@ func TestDependantsHidden(t *testing.T) {
 
 // Missing rights are said in a line for each resource of a namespace.
 func TestDeniedLines(t *testing.T) {
-	var missing []regulate.Permission
+	var missing []permission.Permission
 	for _, name := range []string{"a", "b", "c"} {
 		for _, verb := range []string{"patch", "get"} {
-			missing = append(missing, regulate.Permission{Verb: verb, Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions", Name: name})
+			missing = append(missing, permission.Permission{Verb: verb, Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions", Name: name})
 		}
 	}
-	missing = append(missing, regulate.Permission{Verb: "get", Resource: "secrets", Namespace: "shop", Name: "db"})
+	missing = append(missing, permission.Permission{Verb: "get", Resource: "secrets", Namespace: "shop", Name: "db"})
 	want := []string{"you may not get, patch customresourcedefinitions.apiextensions.k8s.io", "you may not get secrets db in shop"}
 	if got := deniedLines(missing); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)

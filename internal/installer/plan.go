@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/solve"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
@@ -353,7 +354,7 @@ func (p *Plan) roles(open *Recovery) []*unstructured.Unstructured {
 	if open != nil {
 		rights = append(rights, install.RecoveryRights(p.Installation, open.Plan, p.kinds)...)
 	}
-	return install.Role("sysop-install-"+p.Installation.Name, rights, created...)
+	return permission.Role("sysop-install-"+p.Installation.Name, rights, created...)
 }
 
 // confirm has the user confirm the plan. Losses are those of an open run that it continues.

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
 )
 
 // ErrDeclined reports that the user did not confirm.
@@ -66,7 +66,7 @@ func (r *Recovery) reviewPermissions(ctx context.Context) error {
 	for _, text := range notes {
 		r.owner.Input.Report.Note(text)
 	}
-	var required []regulate.Permission
+	var required []permission.Permission
 	for _, m := range missing {
 		if !m.Optional {
 			required = append(required, m.Permission)

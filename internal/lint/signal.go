@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
 )
 
 // signals checks the fields that the signals of a kind set and read.
@@ -28,7 +28,7 @@ func (l *linter) signals(k *catalog.Kind, pos anchor) {
 	}
 }
 
-func (l *linter) signal(kind string, s *regulate.Signal, pos anchor) {
+func (l *linter) signal(kind string, s *signals.Signal, pos anchor) {
 	hold := func(pos anchor, check func(field.Shape) *fault) {
 		l.hold(use{kind: kind, where: pos, about: "signal " + s.Preset + ": ", versions: s.Versions, check: check})
 	}
@@ -71,7 +71,7 @@ func (l *linter) signal(kind string, s *regulate.Signal, pos anchor) {
 }
 
 // reacted checks the fields that an expression reads which says that an operator reacted.
-func (l *linter) reacted(kind string, s *regulate.Signal, pos anchor) {
+func (l *linter) reacted(kind string, s *signals.Signal, pos anchor) {
 	if s.Reacted == "" {
 		return
 	}
@@ -80,7 +80,7 @@ func (l *linter) reacted(kind string, s *regulate.Signal, pos anchor) {
 }
 
 // scale checks that a kind which is scaled through its subresource has one.
-func (l *linter) scale(kind string, s *regulate.Signal, pos anchor) {
+func (l *linter) scale(kind string, s *signals.Signal, pos anchor) {
 	gk := groupKind(kind)
 	k, ok := l.defs.Kind(gk)
 	if !ok || k.builtIn {

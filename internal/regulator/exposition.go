@@ -14,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
@@ -135,7 +136,7 @@ func kindOf(err error) string {
 		return "conflict"
 	case errors.As(err, new(*journal.LostError)):
 		return "lock"
-	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err), errors.As(err, new(*regulate.MissingPermissionsError)):
+	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err), errors.As(err, new(*permission.MissingError)):
 		return "forbidden"
 	case apierrors.ReasonForError(err) != "" && journal.IsTransient(err):
 		return "server"

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
@@ -82,7 +83,7 @@ func TestExposition(t *testing.T) {
 	now = now.Add(-time.Hour) // a clock that goes back takes nothing away
 	fetched(t, h, "/metrics", "")
 	now = now.Add(5 * time.Second)
-	for i, err := range []error{&journal.ConflictError{Object: "x"}, &journal.LostError{Lease: "x", Why: errors.New("cut")}, fmt.Errorf("x: %w", apierrors.NewForbidden(schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}, "x", nil)), &regulate.MissingPermissionsError{}, apierrors.NewServiceUnavailable("x"), fmt.Errorf("%s", "x\"\n"), context.Canceled} {
+	for i, err := range []error{&journal.ConflictError{Object: "x"}, &journal.LostError{Lease: "x", Why: errors.New("cut")}, fmt.Errorf("x: %w", apierrors.NewForbidden(schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}, "x", nil)), &permission.MissingError{}, apierrors.NewServiceUnavailable("x"), fmt.Errorf("%s", "x\"\n"), context.Canceled} {
 		m.Turned(nil, nil, err)
 		if res, text := fetched(t, h, "/readyz", ""); res.StatusCode != http.StatusServiceUnavailable {
 			t.Errorf("after error %d: %d %s", i, res.StatusCode, text)

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
@@ -98,20 +98,20 @@ func (m *Change) prepare(ctx context.Context, in *app.Input, c *Cluster, dryRun 
 	case "server":
 		c.dry = []string{metav1.DryRunAll}
 	}
-	var needed []regulate.Permission
+	var needed []permission.Permission
 	ref := m.Set.Ref()
 	for _, s := range m.Steps {
 		switch s.Change {
 		case system.Delete:
-			needed = append(needed, regulate.Permission{Verb: "delete", Resource: "configmaps", Namespace: ref.Namespace, Name: ref.Name})
+			needed = append(needed, permission.Permission{Verb: "delete", Resource: "configmaps", Namespace: ref.Namespace, Name: ref.Name})
 		case system.Create, system.Update:
-			needed = append(needed, regulate.Permission{Verb: "patch", Resource: "configmaps", Namespace: ref.Namespace, Name: ref.Name})
+			needed = append(needed, permission.Permission{Verb: "patch", Resource: "configmaps", Namespace: ref.Namespace, Name: ref.Name})
 			if s.Change == system.Create {
-				needed = append(needed, regulate.Permission{Verb: "create", Resource: "configmaps", Namespace: ref.Namespace})
+				needed = append(needed, permission.Permission{Verb: "create", Resource: "configmaps", Namespace: ref.Namespace})
 			}
 		case system.AddLabel, system.RemoveLabel:
 			if kind, ok := c.Kinds.Kind(s.Object.Ref.GroupKind()); ok {
-				needed = append(needed, regulate.Permission{Verb: "patch", Group: kind.Group, Resource: kind.Plural, Namespace: s.Object.Ref.Namespace, Name: s.Object.Ref.Name})
+				needed = append(needed, permission.Permission{Verb: "patch", Group: kind.Group, Resource: kind.Plural, Namespace: s.Object.Ref.Namespace, Name: s.Object.Ref.Name})
 			}
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/inventory"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
@@ -65,7 +66,7 @@ type draft struct {
 	session  *app.Session
 	graph    *graph.Graph
 	facts    *regulate.Collector
-	signals  regulate.Signals
+	signals  signals.Finder
 	verdicts *app.HealthCollector
 	stacks   []foundApp
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/inventory"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
@@ -27,7 +28,7 @@ type View struct {
 	Session   *app.Session
 	verdicts  *app.HealthCollector
 	facts     *regulate.Collector
-	signals   regulate.Signals
+	signals   signals.Finder
 	signalled *object.Kinds // that the signals are of
 	Graph     *graph.Graph
 	State     *regulate.SystemState
@@ -103,7 +104,7 @@ func (l *View) Observe(ctx context.Context) error {
 }
 
 // SignalsOf are the signals of the kinds that are served.
-func (l *View) SignalsOf(kinds *object.Kinds) regulate.Signals {
+func (l *View) SignalsOf(kinds *object.Kinds) signals.Finder {
 	if l.signals == nil || l.signalled != kinds {
 		l.signals, l.signalled = servedSignals(kinds), kinds
 	}
@@ -111,8 +112,8 @@ func (l *View) SignalsOf(kinds *object.Kinds) regulate.Signals {
 }
 
 // servedSignals are those of the catalogue. What is served with a scale can be scaled.
-func servedSignals(kinds *object.Kinds) regulate.Signals {
-	return regulate.NewSignals(catalog.Signals(kinds), func(gk schema.GroupKind) bool {
+func servedSignals(kinds *object.Kinds) signals.Finder {
+	return signals.NewSet(catalog.Signals(kinds), func(gk schema.GroupKind) bool {
 		kind, ok := kinds.Kind(gk)
 		return ok && kind.Scalable
 	})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
 )
 
 // RegulationOptions say how regulation is shown.
@@ -197,7 +198,7 @@ func soon(now, then time.Time) string {
 }
 
 // signalText is what a preset writes: pause: {"spec":{"paused":true}}.
-func signalText(s *regulate.Signal) string {
+func signalText(s *signals.Signal) string {
 	if s.Scale {
 		return s.Preset + ": replicas = 0"
 	}

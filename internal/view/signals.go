@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
 )
 
 // SignalListDocument is the signals of kinds (docs/schema/signals.json).
@@ -16,45 +16,45 @@ type SignalListDocument struct {
 
 // SignalDocument is a signal. Where a pattern covers the kind, Kind is the kind.
 type SignalDocument struct {
-	regulate.Signal `json:",inline"`
+	signals.Signal `json:",inline"`
 	// AllowStop says that a manifest must allow it.
 	AllowStop bool `json:"allowStop,omitempty"`
 }
 
 // Signals returns the answer of regulate signals, in the order of the signals.
-func Signals(signals []regulate.Signal, gaps []object.Gap) Output {
+func Signals(list []signals.Signal, gaps []object.Gap) Output {
 	// A kind that no preset covers is faint.
-	toned := func(value func(regulate.Signal) string) func(regulate.Signal) Cell {
-		return func(s regulate.Signal) Cell {
+	toned := func(value func(signals.Signal) string) func(signals.Signal) Cell {
+		return func(s signals.Signal) Cell {
 			if s.Other {
 				return Cell{value(s), Faint}
 			}
 			return Cell{Text: value(s)}
 		}
 	}
-	c := columns[regulate.Signal]{
-		{Column: Column{Name: "KIND", Truncate: Middle, MinWidth: leastName}, cell: toned(func(s regulate.Signal) string { return s.Kind })},
-		{Column: Column{Name: "PRESET"}, cell: toned(func(s regulate.Signal) string {
+	c := columns[signals.Signal]{
+		{Column: Column{Name: "KIND", Truncate: Middle, MinWidth: leastName}, cell: toned(func(s signals.Signal) string { return s.Kind })},
+		{Column: Column{Name: "PRESET"}, cell: toned(func(s signals.Signal) string {
 			if s.Other {
 				return "(" + s.Preset + ")"
 			}
 			return s.Preset
 		})},
-		{Column: Column{Name: "MODE", DropOrder: 2}, cell: faint(func(s regulate.Signal) string { return string(s.Mode) })},
-		{Column: Column{Name: "NEEDS", DropOrder: 1}, cell: func(s regulate.Signal) Cell {
+		{Column: Column{Name: "MODE", DropOrder: 2}, cell: faint(func(s signals.Signal) string { return string(s.Mode) })},
+		{Column: Column{Name: "NEEDS", DropOrder: 1}, cell: func(s signals.Signal) Cell {
 			if s.NeedsAllowStop() {
 				return Cell{"allowStop", Warn}
 			}
 			return Cell{}
 		}},
-		{Column: Column{Name: "PATCH", Truncate: Middle, MinWidth: 20}, cell: toned(func(s regulate.Signal) string { return s.Text() })},
-		{Column: Column{Name: "EFFECT", DropOrder: 3, Truncate: End, MinWidth: 24}, cell: faint(func(s regulate.Signal) string { return s.Effect })},
-		{Column: Column{Name: "CAVEAT"}, in: wideOnly, cell: faint(func(s regulate.Signal) string { return s.Warning() })},
-		{Column: Column{Name: "SOURCE"}, in: wideOnly, cell: faint(func(s regulate.Signal) string { return strings.TrimSpace(s.Source) })},
+		{Column: Column{Name: "PATCH", Truncate: Middle, MinWidth: 20}, cell: toned(func(s signals.Signal) string { return s.Text() })},
+		{Column: Column{Name: "EFFECT", DropOrder: 3, Truncate: End, MinWidth: 24}, cell: faint(func(s signals.Signal) string { return s.Effect })},
+		{Column: Column{Name: "CAVEAT"}, in: wideOnly, cell: faint(func(s signals.Signal) string { return s.Warning() })},
+		{Column: Column{Name: "SOURCE"}, in: wideOnly, cell: faint(func(s signals.Signal) string { return strings.TrimSpace(s.Source) })},
 	}
 	doc := SignalListDocument{Head: headOf("SignalList"), Gaps: gaps}
-	a := Output{Table: c.table(signals), Wide: c.wideTable(signals)}
-	for _, s := range signals {
+	a := Output{Table: c.table(list), Wide: c.wideTable(list)}
+	for _, s := range list {
 		doc.Signals = append(doc.Signals, SignalDocument{Signal: s, AllowStop: s.NeedsAllowStop()})
 		a.Names = append(a.Names, s.Kind)
 	}

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 const (
@@ -33,7 +33,7 @@ func (r *Runner) operations(step *Step, signal string, after bool) ([]*Operation
 		if err != nil {
 			return nil, err
 		}
-		if _, err := r.signalOf(t, PresetPause); err != nil {
+		if _, err := r.signalOf(t, signals.PresetPause); err != nil {
 			return nil, fmt.Errorf("%s reverts changes of the targets and must be suspended first: %w", m.Ref, err)
 		}
 		out = append(out, &Operation{Index: i - len(step.Managers), Action: suspendAction, Text: "suspended first", Target: t, State: Waiting})
@@ -129,13 +129,13 @@ func (t Target) bare() Target {
 	return t
 }
 
-func (r *Runner) signalOf(t Target, preset string) (Signal, error) {
+func (r *Runner) signalOf(t Target, preset string) (signals.Signal, error) {
 	if r.Signals != nil {
 		if s, ok := r.Signals.Of(t.gvk(), preset); ok {
 			return s, nil
 		}
 	}
-	return Signal{}, fmt.Errorf("%s: no way is known to %s it; write a patch instead", t, preset)
+	return signals.Signal{}, fmt.Errorf("%s: no way is known to %s it; write a patch instead", t, preset)
 }
 
 // action finds an action of an app in the manifest. A signal without actions means the preset
@@ -147,7 +147,7 @@ func (r *Runner) action(app, signal string, index int, name string) (*system.Act
 	}
 	list := a.On[signal]
 	if len(list) == 0 && name == "preset" {
-		return &system.Action{Preset: PresetPause}, nil
+		return &system.Action{Preset: signals.PresetPause}, nil
 	}
 	if index < 0 || index >= len(list) || list[index].Name() != name {
 		return nil, fmt.Errorf("the manifest no longer has %s as action %d of %s on %s", name, index+1, app, signal)

@@ -5,14 +5,16 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
+
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/client-go/kubernetes/scheme"
-
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
 // CordonKey is the key that cordonTraffic adds to the selector of a Service. No Pod has it, so
@@ -32,27 +34,27 @@ func (r *Runner) edit(a *system.Action, t Target, fields map[string]any) (map[st
 	case a.Patch != nil:
 		return patched(a.Patch, t.gvk(), out)
 	case a.Scale != nil:
-		return patchedBy(out, map[string]any{"spec": map[string]any{"replicas": int64(a.Scale.Replicas)}}), nil
+		return signals.MergePatch(out, map[string]any{"spec": map[string]any{"replicas": int64(a.Scale.Replicas)}}), nil
 	case a.Annotate != nil:
 		return metadata(out, "annotations", a.Annotate), nil
 	case a.Label != nil:
 		return metadata(out, "labels", a.Label), nil
 	case a.SuspendCronJobs:
-		if !hasField(out, "spec.jobTemplate") {
+		if _, ok := lookup(out, []string{"spec", "jobTemplate"}); !ok {
 			return nil, permanent("%s: suspendCronJobs applies to CronJobs only", t)
 		}
-		return patchedBy(out, map[string]any{"spec": map[string]any{"suspend": true}}), nil
+		return signals.MergePatch(out, map[string]any{"spec": map[string]any{"suspend": true}}), nil
 	case a.CordonTraffic:
 		if selector, ok := lookup(out, []string{"spec", "selector"}); !ok || same(selector, map[string]any{}) {
 			return out, nil // a selector cannot identify the manager of its endpoints
 		}
-		return patchedBy(out, map[string]any{"spec": map[string]any{"selector": map[string]any{CordonKey: "true"}}}), nil
+		return signals.MergePatch(out, map[string]any{"spec": map[string]any{"selector": map[string]any{CordonKey: "true"}}}), nil
 	case a.Restart:
-		if !hasField(out, "spec.template") {
+		if _, ok := lookup(out, []string{"spec", "template"}); !ok {
 			return nil, permanent("%s: it has no pod template, so it cannot be restarted; name workloads under targets", t)
 		}
 		at := map[string]any{restartedAt: r.Now().UTC().Format(time.RFC3339)}
-		return patchedBy(out, map[string]any{"spec": map[string]any{"template": map[string]any{"metadata": map[string]any{"annotations": at}}}}), nil
+		return signals.MergePatch(out, map[string]any{"spec": map[string]any{"template": map[string]any{"metadata": map[string]any{"annotations": at}}}}), nil
 	}
 	return nil, permanent("%s: action %q writes nothing", t, a.Name())
 }
@@ -87,7 +89,7 @@ func metadata(fields map[string]any, field string, keys map[string]*string) map[
 	if len(patch) == 0 {
 		return fields
 	}
-	return patchedBy(fields, map[string]any{"metadata": map[string]any{field: patch}})
+	return signals.MergePatch(fields, map[string]any{"metadata": map[string]any{field: patch}})
 }
 
 // patched applies a patch of the manifest.
@@ -104,7 +106,7 @@ func patched(p *system.Patch, gvk schema.GroupVersionKind, fields map[string]any
 		return nil, permanent("patch of %s: the body of a %s patch must be a mapping", gvk.Kind, p.Type)
 	}
 	if p.Type != system.Strategic {
-		return patchedBy(fields, patch), nil
+		return signals.MergePatch(fields, patch), nil
 	}
 	if p.Subresource == scaleSubresource {
 		gvk = schema.GroupVersionKind{Group: "autoscaling", Version: "v1", Kind: "Scale"}

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
@@ -109,10 +110,10 @@ func observation(sys *system.System, objects string, now time.Time) (regulate.Ob
 	if err != nil {
 		return regulate.Observation{}, err
 	}
-	signals := regulate.NewSignals(nil, nil)
+	known := signals.NewSet(nil, nil)
 	links := graph.NewBuilder(relation.NewSet(relation.BuiltIn()...), kinds)
 	verdicts := health.NewCollector(health.NewEvaluator(now))
-	facts := regulate.NewCollector(sys, signals)
+	facts := regulate.NewCollector(sys, known)
 	inv := inventory.New(nil, links.Extract, func(o object.Object) func(*inventory.Inventory, inventory.ID) {
 		verdicts.Add(o)
 		facts.Add(o)
@@ -123,7 +124,7 @@ func observation(sys *system.System, objects string, now time.Time) (regulate.Ob
 	}
 	g := links.Build(inv)
 	return regulate.Observation{
-		System: sys, Graph: g, Kinds: kinds, Facts: facts, Signals: signals,
+		System: sys, Graph: g, Kinds: kinds, Facts: facts, Signals: known,
 		Health: health.Assess(g, func(id graph.ID) (health.Health, bool) { return verdicts.Health(g.Ref(id)) }),
 	}, nil
 }

@@ -9,13 +9,16 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
+
 	appsv1 "k8s.io/api/apps/v1"
+
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Collector extracts from objects, while they pass, what an upgrade changes, whether a rollout
@@ -25,16 +28,16 @@ import (
 // Writes of regulation must not look like an upgrade: the Collector leaves out the fields that
 // signals of a kind set, those that actions of the system patch, and the number of replicas.
 type Collector struct {
-	signals Signals
+	signals signals.Finder
 	patched [][]string // paths that actions of the system write
 
 	mu   sync.Mutex
 	seen map[object.Ref]fact
 }
 
-// NewCollector returns a collector for a system. signals may be nil.
-func NewCollector(s *system.System, signals Signals) *Collector {
-	c := &Collector{signals: signals, seen: map[object.Ref]fact{}}
+// NewCollector returns a collector for a system. finder may be nil.
+func NewCollector(s *system.System, finder signals.Finder) *Collector {
+	c := &Collector{signals: finder, seen: map[object.Ref]fact{}}
 	for i := range s.Apps {
 		for _, name := range slices.Sorted(maps.Keys(s.Apps[i].On)) {
 			for j := range s.Apps[i].On[name] {

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // versionFields are the fields in which custom resources have the wanted version.
@@ -67,14 +67,14 @@ func (c *Collector) written(gvk schema.GroupVersionKind) [][]string {
 		return nil
 	}
 	var out [][]string
-	for _, preset := range []string{PresetPause, PresetStop} {
+	for _, preset := range []string{signals.PresetPause, signals.PresetStop} {
 		s, ok := c.signals.Of(gvk, preset)
 		if !ok {
 			continue
 		}
 		var above []string
 		if s.Each != "" {
-			above = fieldNames(s.Each)
+			above = strings.Split(s.Each, ".")
 		}
 		out = append(out, leaves(s.Patch, above)...)
 		if s.Or != nil {
@@ -90,9 +90,9 @@ func (c *Collector) missingFields(gvk schema.GroupVersionKind, fields map[string
 		return nil
 	}
 	var lacks map[string]string
-	for _, preset := range []string{PresetPause, PresetStop} {
+	for _, preset := range []string{signals.PresetPause, signals.PresetStop} {
 		s, ok := c.signals.Of(gvk, preset)
-		if !ok || s.Requires == "" || dig(fields, fieldNames(s.Requires)) != nil {
+		if !ok || s.Requires == "" || dig(fields, strings.Split(s.Requires, ".")) != nil {
 			continue
 		}
 		if lacks == nil {

@@ -11,12 +11,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
+
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -229,7 +233,7 @@ func applyPatch(o *unstructured.Unstructured, pt types.PatchType, body []byte) (
 	if err := utiljson.Unmarshal(body, &patch); err != nil {
 		return nil, err
 	}
-	return &unstructured.Unstructured{Object: patchedBy(copied(o.Object), patch)}, nil
+	return &unstructured.Unstructured{Object: signals.MergePatch(copied(o.Object), patch)}, nil
 }
 
 func applyJSON(o *unstructured.Unstructured, body []byte) (*unstructured.Unstructured, error) {

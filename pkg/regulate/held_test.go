@@ -5,11 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // tiered is a bench with a Deployment, and an app that does something with it.
@@ -36,7 +37,7 @@ func TestHeldByAnother(t *testing.T) {
 		"as it is wanted":    {label("held"), label("held"), "metadata.labels.tier"},
 		"another value":      {label("held"), label("off"), "metadata.labels.tier"},
 		"taken away":         {label("held"), system.Action{Label: map[string]*string{"tier": nil}}, "metadata.labels.tier"},
-		"paused":             {system.Action{Preset: PresetPause}, system.Action{Preset: PresetPause}, "spec.paused"},
+		"paused":             {system.Action{Preset: signals.PresetPause}, system.Action{Preset: signals.PresetPause}, "spec.paused"},
 		"scaled":             {system.Action{Scale: &system.Scale{Replicas: 1}}, system.Action{Scale: &system.Scale{Replicas: 1}}, "spec.replicas"},
 		"scaled and patched": {system.Action{Scale: &system.Scale{Replicas: 1}}, system.Action{Patch: &system.Patch{Type: system.Merge, Body: map[string]any{"spec": map[string]any{"replicas": 2}}}}, "spec.replicas"},
 		"another field":      {label("held"), system.Action{Scale: &system.Scale{Replicas: 1}}, ""},

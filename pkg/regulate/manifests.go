@@ -20,6 +20,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
@@ -112,7 +113,7 @@ func (m *manifests) account() {
 // roles are a Role in each namespace that is read or written, and a ClusterRole for
 // cluster-scoped objects.
 func (m *manifests) roles() {
-	writes := policies(m.rights())
+	writes := permission.Policies(m.rights())
 	reads := m.reads()
 	namespaces := slices.Sorted(maps.Keys(writes))
 	for ns := range reads {
@@ -133,13 +134,13 @@ func (m *manifests) roles() {
 }
 
 // permissions are those of the actions and of the leader election.
-func (m *manifests) rights() []Permission {
+func (m *manifests) rights() []permission.Permission {
 	rights := AllRights(m.in.System, m.in.World, m.in.Kinds, m.in.Namespace)
 	for _, verb := range []string{"get", "update"} {
-		rights = append(rights, Permission{Verb: verb, Group: coordinationv1.GroupName, Resource: "leases", Namespace: m.in.Namespace, Name: system.WatchName(m.in.System.Name)})
+		rights = append(rights, permission.Permission{Verb: verb, Group: coordinationv1.GroupName, Resource: "leases", Namespace: m.in.Namespace, Name: system.WatchName(m.in.System.Name)})
 	}
 	// the manifest of an adopted System is in the cluster
-	return append(rights, Permission{Verb: "get", Resource: "configmaps", Namespace: m.in.Namespace, Name: system.ParentName(m.in.System.Name)})
+	return append(rights, permission.Permission{Verb: "get", Resource: "configmaps", Namespace: m.in.Namespace, Name: system.ParentName(m.in.System.Name)})
 }
 
 // reads are the rules of what is listed and watched, by namespace: one for each API group. They

@@ -6,6 +6,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
@@ -20,7 +21,7 @@ type Observation struct {
 	Namespace string
 	// Facts are what the Collector extracted.
 	Facts   *Collector
-	Signals Signals
+	Signals signals.Finder
 	// NoInferred leaves out inferred edges.
 	NoInferred bool
 }

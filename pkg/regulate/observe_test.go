@@ -23,6 +23,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
@@ -75,7 +76,7 @@ func lookAt(t testing.TB, sys *system.System, snap *source.Snapshot, unread ...s
 	set := relation.NewSet(rules...)
 	b := graph.NewBuilder(set, kinds)
 	verdicts := health.NewCollector(health.NewEvaluator(noon, catalog.Health(kinds)...))
-	facts := regulate.NewCollector(sys, signals)
+	facts := regulate.NewCollector(sys, testSignals)
 	inv := inventory.New(append(set.Annotations(), graph.HelmName, graph.HelmNamespace), b.Extract, func(o object.Object) func(*inventory.Inventory, inventory.ID) {
 		verdicts.Add(o)
 		facts.Add(o)
@@ -91,7 +92,7 @@ func lookAt(t testing.TB, sys *system.System, snap *source.Snapshot, unread ...s
 	}
 	g := b.Build(inv)
 	return &seen{regulate.Observation{
-		System: sys, Graph: g, Kinds: kinds, Facts: facts, Signals: signals,
+		System: sys, Graph: g, Kinds: kinds, Facts: facts, Signals: testSignals,
 		Health: health.Assess(g, func(id graph.ID) (health.Health, bool) { return verdicts.Health(g.Ref(id)) }),
 	}}
 }
@@ -133,9 +134,9 @@ var builtInKinds = []object.Resource{
 }
 
 // heldOperation are signals for tests, by kind and preset.
-type heldOperation map[string]regulate.Signal
+type heldOperation map[string]signals.Signal
 
-func (k heldOperation) Of(gvk schema.GroupVersionKind, preset string) (regulate.Signal, bool) {
+func (k heldOperation) Of(gvk schema.GroupVersionKind, preset string) (signals.Signal, bool) {
 	s, is := k[gvk.GroupKind().String()+" "+preset]
 	return s, is
 }
@@ -144,7 +145,7 @@ func spec(name string, value any) map[string]any {
 	return map[string]any{"spec": map[string]any{name: value}}
 }
 
-var signals = heldOperation{
+var testSignals = heldOperation{
 	"Deployment.apps pause":            {Preset: "pause", Patch: spec("paused", true), Effect: "no rollout"},
 	"Deployment.apps stop":             {Preset: "stop", Patch: spec("replicas", int64(0)), Scale: true, Effect: "its pods go"},
 	"StatefulSet.apps stop":            {Preset: "stop", Patch: spec("replicas", int64(0)), Scale: true, Stateful: true, Effect: "its pods go", Caveat: "an operator sets the number back"},

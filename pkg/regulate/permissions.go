@@ -2,7 +2,6 @@ package regulate
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -11,80 +10,27 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
-
-// Permission is one verb on one resource of an API server.
-type Permission struct {
-	Verb, Group, Resource, Subresource string
-	// Namespace is empty for cluster-scoped objects, Name for create and for unknown names.
-	Namespace, Name string
-	// Optional permissions are those that regulation works without: Events.
-	Optional bool
-}
-
-// String describes the permission for people: patch deployments.apps/scale web in shop.
-func (r Permission) String() string {
-	text := r.Verb + " " + r.resource()
-	if r.Name != "" {
-		text += " " + r.Name
-	}
-	if r.Namespace != "" {
-		text += " in " + r.Namespace
-	}
-	return text
-}
-
-// resource is written as kubectl create role takes it: deployments.apps/scale.
-func (r Permission) resource() string {
-	text := r.Resource
-	if r.Group != "" {
-		text += "." + r.Group
-	}
-	if r.Subresource != "" {
-		text += "/" + r.Subresource
-	}
-	return text
-}
-
-func compareRights(a, b Permission) int {
-	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource),
-		cmp.Compare(a.Subresource, b.Subresource), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Verb, b.Verb))
-}
 
 // permissionSet collects permissions. Namespace is that of the system and its journal.
 type permissionSet struct {
 	system    *system.System
 	namespace string
 	kinds     *object.Kinds
-	set       map[Permission]bool
+	permission.Set
 	// letsGo reports that restored objects are inspected.
 	letsGo bool
 }
 
 func newRightsOf(s *system.System, namespace string, kinds *object.Kinds) *permissionSet {
-	return &permissionSet{system: s, namespace: namespace, kinds: kinds, set: map[Permission]bool{}}
-}
-
-func (r *permissionSet) list() []Permission {
-	out := make([]Permission, 0, len(r.set))
-	for right := range r.set {
-		out = append(out, right)
-	}
-	slices.SortFunc(out, compareRights)
-	return out
-}
-
-func (r *permissionSet) add(right Permission, verbs ...string) {
-	for _, v := range verbs {
-		right.Verb = v
-		r.set[right] = true
-	}
+	return &permissionSet{system: s, namespace: namespace, kinds: kinds, Set: permission.Set{}}
 }
 
 // Permissions returns the permissions that a plan and its undo need: the targets of its steps, the
 // journal and the lock. world has the actions on Recover. They are sorted, each once.
-func Permissions(p *Plan, j *Journal, s *system.System, w *SystemState, kinds *object.Kinds, namespace string) []Permission {
+func Permissions(p *Plan, j *Journal, s *system.System, w *SystemState, kinds *object.Kinds, namespace string) []permission.Permission {
 	r := newRightsOf(s, namespace, kinds)
 	if len(p.Steps) == 0 {
 		return nil
@@ -105,7 +51,7 @@ func Permissions(p *Plan, j *Journal, s *system.System, w *SystemState, kinds *o
 			r.actions(step.App, system.Recover, app.Actions[system.Recover])
 		}
 	}
-	return r.list()
+	return r.List()
 }
 
 func holdOf(j *Journal, step *Step) (*Hold, bool) {
@@ -119,7 +65,7 @@ func holdOf(j *Journal, step *Step) (*Hold, bool) {
 
 // AllRights returns the permissions of all actions of all apps, and those of suspending managers
 // where the manifest allows it.
-func AllRights(s *system.System, w *SystemState, kinds *object.Kinds, namespace string) []Permission {
+func AllRights(s *system.System, w *SystemState, kinds *object.Kinds, namespace string) []permission.Permission {
 	r := newRightsOf(s, namespace, kinds)
 	r.keeping(true, true)
 	for i := range w.Apps {
@@ -138,7 +84,7 @@ func AllRights(s *system.System, w *SystemState, kinds *object.Kinds, namespace 
 			}
 		}
 	}
-	return r.list()
+	return r.List()
 }
 
 func (r *permissionSet) suspends(app string) bool {
@@ -152,21 +98,21 @@ func (r *permissionSet) suspends(app string) bool {
 // keeping adds the permissions of the journal, its key and the lock. Create has no resource name
 // in RBAC. A user who may not create the key writes an unsigned journal.
 func (r *permissionSet) keeping(create, sign bool) {
-	doc := Permission{Resource: "configmaps", Namespace: r.namespace}
-	lock := Permission{Group: coordinationv1.GroupName, Resource: "leases", Namespace: r.namespace}
+	doc := permission.Permission{Resource: "configmaps", Namespace: r.namespace}
+	lock := permission.Permission{Group: coordinationv1.GroupName, Resource: "leases", Namespace: r.namespace}
 	if create {
-		r.add(doc, "create")
-		r.add(lock, "create")
+		r.Add(doc, "create")
+		r.Add(lock, "create")
 	}
-	key := Permission{Resource: "secrets", Namespace: r.namespace, Optional: true}
+	key := permission.Permission{Resource: "secrets", Namespace: r.namespace, Optional: true}
 	if sign {
-		r.add(key, "create")
+		r.Add(key, "create")
 	}
 	key.Name, key.Optional = journal.KeyName(system.JournalName(r.system.Name)), false
-	r.add(key, "get")
+	r.Add(key, "get")
 	doc.Name, lock.Name = system.JournalName(r.system.Name), system.LockName(r.system.Name)
-	r.add(doc, "get", "update")
-	r.add(lock, "get", "update")
+	r.Add(doc, "get", "update")
+	r.Add(lock, "get", "update")
 }
 
 func (r *permissionSet) actions(app, signal string, resolved []Resolved) {
@@ -215,7 +161,7 @@ func (r *permissionSet) addHook(act *system.Action) {
 	case act.Job != nil:
 		r.job(r.jobNamespace(act.Job))
 	case act.HTTP != nil && act.HTTP.SecretName != "":
-		r.add(Permission{Resource: "secrets", Namespace: r.namespace, Name: act.HTTP.SecretName}, "get")
+		r.Add(permission.Permission{Resource: "secrets", Namespace: r.namespace, Name: act.HTTP.SecretName}, "get")
 	}
 }
 
@@ -226,7 +172,7 @@ func (r *permissionSet) jobNamespace(job *system.Job) string {
 
 // job is what a Job takes. Its name is made when it is.
 func (r *permissionSet) job(namespace string) {
-	r.add(Permission{Group: "batch", Resource: "jobs", Namespace: namespace}, "create", "delete", "get")
+	r.Add(permission.Permission{Group: "batch", Resource: "jobs", Namespace: namespace}, "create", "delete", "get")
 }
 
 // target is what reading and writing an object takes. What is written through a subresource
@@ -236,27 +182,30 @@ func (r *permissionSet) target(t object.Ref, sub string) {
 	if !ok {
 		return // it is not served: nothing will be written to it
 	}
-	r.written(Permission{Group: kind.Group, Resource: kind.Plural, Namespace: t.Namespace, Name: t.Name}, sub)
+	r.written(permission.Permission{Group: kind.Group, Resource: kind.Plural, Namespace: t.Namespace, Name: t.Name}, sub)
 }
 
-func (r *permissionSet) written(right Permission, sub string) {
-	r.add(right, "get", "patch")
+func (r *permissionSet) written(right permission.Permission, sub string) {
+	r.Add(right, "get", "patch")
 	if sub != "" {
 		right.Subresource = sub
-		r.add(right, "get", "patch")
+		r.Add(right, "get", "patch")
 	}
 	r.event(right.Namespace)
 }
 
 // event is what Events about a target take.
 func (r *permissionSet) event(namespace string) {
-	r.set[EventPermission(namespace)] = true
+	r.AddAll(permission.Event(namespace))
 }
 
-// EventPermission is the optional permission to record events about objects of a namespace; those
-// of cluster-scoped objects, without one, are recorded in default.
-func EventPermission(namespace string) Permission {
-	return Permission{Verb: "create", Group: "events.k8s.io", Resource: "events", Namespace: cmp.Or(namespace, "default"), Optional: true}
+// ordered adds the permissions of a recovery if an action patches a StatefulSet: it may change
+// its template. AllRights omits them: a watch deletes no pods.
+func (r *permissionSet) ordered(group, kind, namespace string) {
+	if !r.letsGo || group != "apps" || kind != "StatefulSet" {
+		return
+	}
+	r.AddAll(permission.DeletePods(namespace)...)
 }
 
 // operations is what taking back what was done takes.
@@ -270,7 +219,7 @@ func (r *permissionSet) operations(h *Hold) {
 			r.job(t.Namespace)
 		case o.Action == "http":
 		default:
-			r.written(Permission{Group: gv.Group, Resource: strings.ToLower(t.Resource), Namespace: t.Namespace, Name: t.Name}, t.Subresource)
+			r.written(permission.Permission{Group: gv.Group, Resource: strings.ToLower(t.Resource), Namespace: t.Namespace, Name: t.Name}, t.Subresource)
 			if o.Action == "patch" {
 				r.ordered(gv.Group, t.Kind, t.Namespace)
 			}

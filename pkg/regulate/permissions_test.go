@@ -1,14 +1,13 @@
 package regulate
 
 import (
-	"context"
-	"errors"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
@@ -45,13 +44,13 @@ func rightsSystem() (*system.System, *SystemState) {
 			"Stop":    {{Index: 0, Name: "scale", Targets: []object.Ref{webRef}}, {Index: 1, Name: "http"}},
 			"Recover": {{Index: 0, Name: "job"}},
 		}},
-		{Name: "db", Actions: map[string][]Resolved{"Stop": {{Name: "preset", Default: true, Targets: []object.Ref{dbRef}, Signals: map[object.Ref]Signal{dbRef: {Scale: true}}}}, "readonly": {{Name: "patch", Targets: []object.Ref{dbRef}}}}},
+		{Name: "db", Actions: map[string][]Resolved{"Stop": {{Name: "preset", Default: true, Targets: []object.Ref{dbRef}, Signals: map[object.Ref]signals.Signal{dbRef: {Scale: true}}}}, "readonly": {{Name: "patch", Targets: []object.Ref{dbRef}}}}},
 		{Name: "zone", Actions: map[string][]Resolved{"Stop": {{Index: 0, Name: "patch", Targets: []object.Ref{zoneRef}}, {Index: 1, Name: "exec"}}}},
 	}}
 	return s, w
 }
 
-func texts(rights []Permission) []string {
+func texts(rights []permission.Permission) []string {
 	var out []string
 	for _, r := range rights {
 		out = append(out, r.String())
@@ -123,106 +122,4 @@ func TestRights(t *testing.T) {
 			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	})
-}
-
-func TestReview(t *testing.T) {
-	s, w := rightsSystem()
-	rights := AllRights(s, w, rightKinds, "prod")
-	rights = append(rights, rights...)
-	var mu sync.Mutex
-	var asked []string
-	ask := func(_ context.Context, r Permission) (bool, string, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		asked = append(asked, r.String())
-		switch {
-		case r.Namespace == "prod":
-			return true, "", nil
-		case r.Resource == "zones":
-			return false, "", errors.New("no answer")
-		case r.Resource == "statefulsets":
-			return r.Name == "db" && r.Verb == "get", "RBAC: no", nil
-		}
-		return r.Resource != "events", "", nil
-	}
-	missing, err := reviewBy(t.Context(), ask, rights)
-	var undecided *UnknownPermissionsError
-	if !errors.As(err, &undecided) || len(undecided.Rights) != 4 || !strings.Contains(err.Error(), "no answer") {
-		t.Errorf("undecided: %v", err)
-	}
-	slices.Sort(asked)
-	if n := len(asked); len(slices.Compact(asked)) != n || slices.Contains(asked, "patch deployments.apps web in prod") {
-		t.Errorf("it asked\n%s", strings.Join(asked, "\n"))
-	}
-	err = Refuse(missing)
-	if err == nil || strings.Contains(err.Error(), "events") {
-		t.Fatalf("error %v", err)
-	}
-	for _, want := range []string{"\n  patch statefulsets.apps db in data", "\n  get, patch statefulsets.apps/scale"} {
-		if !strings.Contains(err.Error(), want) && want != "\n  get, patch statefulsets.apps/scale" {
-			t.Errorf("error %v, want %q", err, want)
-		}
-	}
-	refused := new(MissingPermissionsError)
-	if !errors.As(err, &refused) || !strings.Contains(refused.Hint("sysop-shop"), "kubectl create role sysop-shop-1 --verb=patch --resource=statefulsets.apps --resource-name=db -n data") {
-		t.Errorf("hint %q", refused.Hint("sysop-shop"))
-	}
-	if err := Refuse(slices.DeleteFunc(missing, func(m MissingPermission) bool { return !m.Optional })); err != nil {
-		t.Errorf("only events are missing: %v", err)
-	}
-	if err := Refuse(nil); err != nil {
-		t.Errorf("nothing is missing: %v", err)
-	}
-}
-
-func TestRulesAreTheFewest(t *testing.T) {
-	in := []Permission{
-		{Verb: "patch", Group: "apps", Resource: "deployments", Namespace: "a", Name: "y"},
-		{Verb: "get", Group: "apps", Resource: "deployments", Namespace: "a", Name: "y"},
-		{Verb: "get", Group: "apps", Resource: "deployments", Namespace: "a", Name: "x"},
-		{Verb: "patch", Group: "apps", Resource: "deployments", Namespace: "a", Name: "x"},
-		{Verb: "get", Group: "apps", Resource: "deployments", Namespace: "a", Name: "z"},
-		{Verb: "get", Group: "apps", Resource: "deployments", Namespace: "b", Name: "x"},
-		{Verb: "create", Resource: "configmaps", Namespace: "a"},
-		{Verb: "get", Resource: "configmaps", Namespace: "a", Name: "c"},
-		{Verb: "get", Resource: "nodes", Name: "n"},
-	}
-	var got []string
-	for _, r := range rulesOf(in) {
-		got = append(got, r.String())
-	}
-	want := []string{"get nodes n", "create configmaps in a", "get configmaps c in a", "get, patch deployments.apps x, y in a", "get deployments.apps z in a", "get deployments.apps x in b"}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	slices.Reverse(in)
-	var again []string
-	for _, r := range rulesOf(in) {
-		again = append(again, r.String())
-	}
-	if !slices.Equal(got, again) {
-		t.Errorf("in another order %q", again)
-	}
-}
-
-// Who may not delete the pods is told what will not be done, once a namespace, and no run is
-// refused for it.
-func TestOrderedNotes(t *testing.T) {
-	var missing []MissingPermission
-	for _, r := range slices.Concat(OrderedRights("data", "db-0", "db-1"), OrderedRights("shop")) {
-		if !r.Optional {
-			t.Errorf("%s is not optional", r)
-		}
-		if r.Verb == "delete" {
-			missing = append(missing, MissingPermission{Permission: r})
-		}
-	}
-	missing = append(missing, MissingPermission{Permission: Permission{Verb: "create", Group: "events.k8s.io", Resource: "events", Namespace: "data", Optional: true}})
-	got := OrderedNotes(missing)
-	if len(got) != 2 || !strings.HasPrefix(got[0], "you may not delete pods in data: ") || !strings.HasPrefix(got[1], "you may not delete pods in shop: ") {
-		t.Errorf("%q", got)
-	}
-	if err := Refuse(missing); err != nil {
-		t.Error(err)
-	}
 }

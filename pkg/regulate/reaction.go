@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // The default timeout for the reaction of an operator to a signal.
@@ -20,7 +21,7 @@ const defaultReactTimeout = 2 * time.Minute
 // reaction is what a run waits for after it wrote a signal. An operator older than the release
 // that first reads the signal ignores it, and the object is not really held.
 type reaction struct {
-	signal  Signal
+	signal  signals.Signal
 	is      *health.Predicate
 	timeout time.Duration
 }
@@ -39,7 +40,7 @@ func (x *run) reactionTo(o *Operation, act *system.Action) (*reaction, error) {
 	if s.Reacted == "" {
 		return nil, nil
 	}
-	predicate, err := health.NewPredicate(reactedField, s.Reacted)
+	predicate, err := health.NewPredicate(signals.ReactedField, s.Reacted)
 	if err != nil {
 		return nil, permanent("the signal %s of %s: %w", s.Preset, s.Kind, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
@@ -16,21 +17,21 @@ import (
 // since 3.5.0 and says so by a condition (elastic/cloud-on-k8s pkg/apis/common/v1).
 const pauseAnnotation = "eck.k8s.elastic.co/pause-orchestration"
 
-func pausedBasket(since, reacted string) Signal {
-	return Signal{
-		Kind: "Basket.shop.test", Preset: PresetPause, Mode: PauseRollout, Since: since, Reacted: reacted,
+func pausedBasket(since, reacted string) signals.Signal {
+	return signals.Signal{
+		Kind: "Basket.shop.test", Preset: signals.PresetPause, Mode: signals.PauseRollout, Since: since, Reacted: reacted,
 		Patch: map[string]any{"metadata": map[string]any{"annotations": map[string]any{pauseAnnotation: "true"}}},
 	}
 }
 
 // reacting is an app of one object, which is paused by an annotation.
-func reacting(t *testing.T, s Signal, act system.Action) (*bench, Target) {
+func reacting(t *testing.T, s signals.Signal, act system.Action) (*bench, Target) {
 	t.Helper()
 	b := newBench()
 	to := b.api.add(t, "kubectl", true, `{apiVersion: shop.test/v1, kind: Basket, metadata: {name: one, namespace: shop}, spec: {size: 1}}`)
-	act.Preset = PresetPause
+	act.Preset = signals.PresetPause
 	b.app("web", []system.Action{act}, []object.Ref{ref("shop.test", "Basket", "one")})
-	b.runner = func(r *Runner) { r.Signals = NewSignals([]Signal{s}, nil) }
+	b.runner = func(r *Runner) { r.Signals = signals.NewSet([]signals.Signal{s}, nil) }
 	return b, to
 }
 
@@ -84,7 +85,7 @@ func TestReacts(t *testing.T) {
 // is not held then, and what was written is taken back.
 func TestReactsNever(t *testing.T) {
 	for name, c := range map[string]struct {
-		signal  Signal
+		signal  signals.Signal
 		timeout time.Duration
 		want    string
 	}{
@@ -115,7 +116,7 @@ func TestReactsNever(t *testing.T) {
 // TestReactsToNothing: what no status tells is held as soon as it is written, and so is a dry run.
 func TestReactsToNothing(t *testing.T) {
 	for name, c := range map[string]struct {
-		signal Signal
+		signal signals.Signal
 		dry    bool
 	}{"no status says so": {pausedBasket("3.5.0", ""), false}, "a dry run": {pausedBasket("3.5.0", eckReacted), true}} {
 		synctest.Test(t, func(t *testing.T) {

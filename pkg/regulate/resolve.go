@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // actions resolves the actions of an app on each signal. The default of Stop is to pause every
@@ -24,7 +24,7 @@ func (o *stateObserver) actions(a *observed) {
 		}
 	}
 	if _, written := a.app.On[system.Stop]; !written {
-		r := o.resolve(a, 0, &system.Action{Preset: PresetPause})
+		r := o.resolve(a, 0, &system.Action{Preset: signals.PresetPause})
 		r.Default = true
 		a.state.Actions[system.Stop] = []Resolved{r}
 	}
@@ -206,7 +206,7 @@ func (v *resolving) scales(id graph.ID) bool {
 	if v.o.Signals == nil {
 		return false
 	}
-	s, known := v.o.Signals.Of(v.o.kindOf(id), PresetStop)
+	s, known := v.o.Signals.Of(v.o.kindOf(id), signals.PresetStop)
 	return known && s.Scale
 }
 
@@ -301,15 +301,15 @@ func (v *resolving) about() {
 		if v.act.Preset != "" {
 			v.preset(ref, id)
 		}
-		if owners := v.o.Graph.OwnersOf(id); len(owners) > 0 && v.act.Preset != PresetPause {
+		if owners := v.o.Graph.OwnersOf(id); len(owners) > 0 && v.act.Preset != signals.PresetPause {
 			v.note("%s is owned by %s, whose controller may revert it", ref, v.o.Graph.Ref(owners[0]))
 		}
 	}
 }
 
-func (v *resolving) signal(id graph.ID) (Signal, bool) {
+func (v *resolving) signal(id graph.ID) (signals.Signal, bool) {
 	if v.o.Signals == nil {
-		return Signal{}, false
+		return signals.Signal{}, false
 	}
 	return v.o.Signals.Of(v.o.kindOf(id), v.act.Preset)
 }
@@ -328,11 +328,11 @@ func (v *resolving) preset(ref object.Ref, id graph.ID) {
 	case v.act.AllowStop:
 	case s.Caution:
 		v.refuse("%s: its operator warns of %s (%s): set allowStop: true to allow it", ref, v.act.Preset, firstOf(s.Caveat, s.Effect))
-	case v.act.Preset == PresetStop && s.Stateful:
+	case v.act.Preset == signals.PresetStop && s.Stateful:
 		v.refuse("%s stores data, and stop means: %s; set allowStop: true to allow it, or use preset: pause", ref, s.Effect)
 	}
 	if v.r.Signals == nil {
-		v.r.Signals = map[object.Ref]Signal{}
+		v.r.Signals = map[object.Ref]signals.Signal{}
 	}
 	v.r.Signals[ref] = s
 	if text := s.Warning(); text != "" {
@@ -342,10 +342,10 @@ func (v *resolving) preset(ref object.Ref, id graph.ID) {
 
 // instead tells of the stop of a kind that has no pause.
 func (v *resolving) instead(id graph.ID) string {
-	if v.act.Preset != PresetPause || v.o.Signals == nil {
+	if v.act.Preset != signals.PresetPause || v.o.Signals == nil {
 		return ""
 	}
-	s, known := v.o.Signals.Of(v.o.kindOf(id), PresetStop)
+	s, known := v.o.Signals.Of(v.o.kindOf(id), signals.PresetStop)
 	if !known {
 		return ""
 	}

@@ -12,12 +12,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // bench is a system with its API server, and who acts on it.
@@ -73,7 +74,7 @@ func (b *bench) tick() time.Time {
 func (b *bench) run(ctx context.Context) *Runner {
 	r := &Runner{
 		Client: b.api, Store: b.store, Kinds: testKinds(), System: b.sys, Parallel: 1,
-		Signals: NewSignals([]Signal{{Kind: "Kustomization.kustomize.toolkit.fluxcd.io", Preset: PresetPause, Mode: PauseReconcile, Patch: map[string]any{"spec": map[string]any{"suspend": true}}}}, nil),
+		Signals: signals.NewSet([]signals.Signal{{Kind: "Kustomization.kustomize.toolkit.fluxcd.io", Preset: signals.PresetPause, Mode: signals.PauseReconcile, Patch: map[string]any{"spec": map[string]any{"suspend": true}}}}, nil),
 		Now:     b.tick,
 	}
 	r.Events = func(e journal.Event) {
@@ -213,7 +214,7 @@ func shop(t testing.TB) *bench {
 	b.api.add(t, "kubectl", false, `{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: shop, namespace: shop}, spec: {path: ./}}`)
 	web, db, basket := ref("apps", "Deployment", "web"), ref("apps", "StatefulSet", "db"), ref("shop.test", "Basket", "one")
 	b.app("web", []system.Action{
-		{Preset: PresetPause},
+		{Preset: signals.PresetPause},
 		{Annotate: map[string]*string{"example.com/hold": new("true"), "a/b": nil, "none": nil}},
 		{Scale: &system.Scale{Replicas: 0}},
 		{Label: map[string]*string{"tier": new("held")}},
@@ -444,7 +445,7 @@ func TestAlreadyAndGone(t *testing.T) {
 	b := newBench()
 	b.api.add(t, "ann", true, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: shop}, spec: {paused: true}}`)
 	gone := b.api.add(t, "ann", true, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: gone, namespace: shop}, spec: {replicas: 1}}`)
-	b.app("web", []system.Action{{Preset: PresetPause}}, []object.Ref{ref("apps", "Deployment", "web"), ref("apps", "Deployment", "gone")})
+	b.app("web", []system.Action{{Preset: signals.PresetPause}}, []object.Ref{ref("apps", "Deployment", "web"), ref("apps", "Deployment", "gone")})
 	before := b.api.image(t)
 	b.until(t, "web")
 	if got, want := b.states(t), []string{"web/preset Deployment.apps/shop/web Already", "web/preset Deployment.apps/shop/gone Done"}; !slices.Equal(got, want) {
@@ -469,7 +470,7 @@ func TestSharedTargets(t *testing.T) {
 		for i, app := range []string{"a", "b", "c"} {
 			deep := map[string]any{app: true, "same": i / 2}
 			b.app(app, []system.Action{
-				{Preset: PresetPause},
+				{Preset: signals.PresetPause},
 				{Scale: &system.Scale{Replicas: int32(2 - i)}},
 				{Annotate: map[string]*string{"held": new("true"), app: new("x")}},
 				{Patch: &system.Patch{Type: system.Merge, Body: map[string]any{"spec": map[string]any{"deep": deep, "x": 5 * (i % 2)}}}},
@@ -567,7 +568,7 @@ func many(t testing.TB, n int) *bench {
 		b.api.add(t, "argocd", true, fmt.Sprintf(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: %s, namespace: shop}, spec: {replicas: 3, template: {spec: {containers: [{name: web, image: web:1}]}}}}`, name))
 		refs = append(refs, ref("apps", "Deployment", name))
 	}
-	b.app("web", []system.Action{{Preset: PresetPause}}, refs)
+	b.app("web", []system.Action{{Preset: signals.PresetPause}}, refs)
 	return b
 }
 

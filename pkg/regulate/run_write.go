@@ -7,10 +7,11 @@ import (
 	"fmt"
 	"slices"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // errRecreated reports that the object changed since the intent was written, so the intent is
@@ -256,7 +257,7 @@ func (x *run) readWithRetry(ctx context.Context, t Target) (img *liveObject, err
 // actionOf finds the action of an operation in the manifest.
 func (x *run) actionOf(it *item) (*system.Action, error) {
 	if it.op.Action == suspendAction && it.op.Index < 0 {
-		return &system.Action{Preset: PresetPause}, nil
+		return &system.Action{Preset: signals.PresetPause}, nil
 	}
 	signal := it.w.hold.Signal
 	if it.op.OnRecover {

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
 // FieldManager writes the targets. If the result of a write is unknown, it is found by this name
@@ -53,7 +53,7 @@ type Runner struct {
 	// World is the state of the apps: operations of a journal are verified with it.
 	World *SystemState
 	// Signals are asked for the signal of a manager that is suspended first.
-	Signals Signals
+	Signals signals.Finder
 	// Pods returns the names of the pods that belong to an object, for the few signals that
 	// name them; it may be nil.
 	Pods func(object.Ref) []string

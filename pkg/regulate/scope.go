@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
@@ -140,7 +141,7 @@ func (x *run) suits(o *Operation) bool {
 	t := o.Target
 	switch o.Action {
 	case "preset", suspendAction:
-		for _, preset := range []string{PresetPause, PresetStop} {
+		for _, preset := range []string{signals.PresetPause, signals.PresetStop} {
 			if _, err := x.signalOf(t.bare(), preset); err == nil {
 				return true
 			}

@@ -9,12 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // recorder is a client that remembers what was read and written.
@@ -87,7 +87,7 @@ func scopeRun(t *testing.T, api *fakeAPI, j *Journal, verb Verb, w *SystemState)
 	store := &fakeStore{api: api}
 	j.SetVersion("0")
 	client := &recorder{Client: api}
-	r := &Runner{Client: client, Store: store, Kinds: scopeKinds(), System: sys, World: w, Signals: NewSignals(nil, nil), Now: time.Now, Parallel: 1}
+	r := &Runner{Client: client, Store: store, Kinds: scopeKinds(), System: sys, World: w, Signals: signals.NewSet(nil, nil), Now: time.Now, Parallel: 1}
 	out, err := r.Do(t.Context(), &Plan{Steps: []Step{{Verb: verb, App: "web", Signal: system.Stop, Hold: 1}}}, j)
 	if err != nil && !errors.As(err, new(*journal.PermanentError)) {
 		t.Error(err)

@@ -6,6 +6,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
 )
 
 // SystemState is the input of NewPlan: the states of the apps of a system. It holds no graph, so
@@ -81,7 +82,7 @@ type Resolved struct {
 	Text    string
 	Targets []object.Ref
 	// Signal is that of a preset, by target.
-	Signals map[object.Ref]Signal
+	Signals map[object.Ref]signals.Signal
 	// Refused says why it cannot be done, and a way out; empty where it can.
 	Refused string
 	// Notes are what should be known before it is done: caveats.

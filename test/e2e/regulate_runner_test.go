@@ -18,6 +18,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 )
@@ -54,7 +55,7 @@ func newHeld(t *testing.T, c *cluster.Cluster) *held {
 	web, both := at("apps", "Deployment", "web"), at("apps", "Deployment", "api", "web")
 	one, baskets := at("runner.example.com", "Basket", "one"), at("runner.example.com", "Basket", "one", "two")
 	h.sys = &system.System{Name: "shop", Namespace: h.ns, Apps: []system.App{{Name: "shop", On: map[string][]system.Action{system.Stop: {
-		{Preset: regulate.PresetPause},
+		{Preset: signals.PresetPause},
 		{Scale: &system.Scale{Replicas: 0}},
 		{Annotate: map[string]*string{"example.com/hold": &yes, "team/name": nil}},
 		{Label: map[string]*string{"tier": &yes}},
@@ -170,7 +171,7 @@ func (h *held) run(t *testing.T, client regulate.Client, hold bool) error {
 	default:
 		return nil
 	}
-	r := &regulate.Runner{Client: client, Store: h, Kinds: h.kinds, System: h.sys, Signals: regulate.NewSignals(nil, nil), Now: time.Now}
+	r := &regulate.Runner{Client: client, Store: h, Kinds: h.kinds, System: h.sys, Signals: signals.NewSet(nil, nil), Now: time.Now}
 	out, err := r.Do(t.Context(), &regulate.Plan{Steps: []regulate.Step{s}}, j)
 	for _, f := range out.Failed {
 		t.Errorf("%+v", f)

@@ -29,6 +29,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
@@ -325,10 +326,10 @@ func TestRegulateManifests(t *testing.T) {
 	account.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:" + ns + ":sysop-shop-watch", Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + ns, "system:authenticated"}}
 	rights := regulate.AllRights(in.System, in.World, in.Kinds, ns)
 	cluster.Eventually(t, limit, func() error { // the authorizer takes a moment
-		missing, err := regulate.Review(t.Context(), account, rights)
-		return errors.Join(err, regulate.Refuse(missing))
+		missing, err := permission.Review(t.Context(), account, rights)
+		return errors.Join(err, permission.Refuse(missing))
 	})
-	notGranted := []regulate.Permission{
+	notGranted := []permission.Permission{
 		{Verb: "get", Resource: "secrets", Namespace: ns, Name: "other"},
 		{Verb: "list", Resource: "secrets", Namespace: ns},
 		{Verb: "get", Resource: "secrets", Namespace: "kube-system", Name: "hook"},
@@ -344,14 +345,14 @@ func TestRegulateManifests(t *testing.T) {
 		{Verb: "impersonate", Resource: "users"},
 		{Verb: "escalate", Group: "rbac.authorization.k8s.io", Resource: "roles", Namespace: ns},
 	}
-	missing, err := regulate.Review(t.Context(), account, notGranted)
+	missing, err := permission.Review(t.Context(), account, notGranted)
 	if err != nil || len(missing) != len(notGranted) {
-		t.Errorf("%v: of what it must not, it may all but %d of %d: %v", err, len(missing), len(notGranted), regulate.Refuse(missing))
+		t.Errorf("%v: of what it must not, it may all but %d of %d: %v", err, len(missing), len(notGranted), permission.Refuse(missing))
 	}
 	account.Impersonate.UserName = "nobody"
-	missing, err = regulate.Review(t.Context(), account, rights)
-	refusal := new(regulate.MissingPermissionsError)
-	if err != nil || !errors.As(regulate.Refuse(missing), &refusal) || !strings.Contains(refusal.Error(), "deployments.apps/scale web in "+ns) {
+	missing, err = permission.Review(t.Context(), account, rights)
+	refusal := new(permission.MissingError)
+	if err != nil || !errors.As(permission.Refuse(missing), &refusal) || !strings.Contains(refusal.Error(), "deployments.apps/scale web in "+ns) {
 		t.Errorf("nobody: %v, %v", err, refusal)
 	}
 	file := filepath.Join(t.TempDir(), "watch.yaml")

@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
 )
 
 // What signals write is admitted by the API server, fields that it does not know refused;
@@ -22,7 +22,7 @@ func TestSignalsAreAdmitted(t *testing.T) {
 	c := shared.Cluster(t)
 	ns := c.Namespace(t)
 	client := dynamic.NewForConfigOrDie(c.Config())
-	of := regulate.NewSignals(catalog.Signals(nil), nil)
+	of := signals.NewSet(catalog.Signals(nil), nil)
 	const (
 		pods = `{"selector": {"matchLabels": {"app": "it"}}, "replicas": 2, "template": {"metadata": {"labels": {"app": "it"}}, "spec": {"containers": [{"name": "c", "image": "c"}]}}}`
 		job  = `{"template": {"spec": {"containers": [{"name": "c", "image": "c"}], "restartPolicy": "Never"}}}`
@@ -58,7 +58,7 @@ func TestSignalsAreAdmitted(t *testing.T) {
 	}
 }
 
-func admitted(t *testing.T, objects dynamic.ResourceInterface, s regulate.Signal) {
+func admitted(t *testing.T, objects dynamic.ResourceInterface, s signals.Signal) {
 	t.Helper()
 	what := s.Kind + " " + s.Preset
 	var through []string

@@ -1,4 +1,4 @@
-package regulate
+package signals
 
 import (
 	"encoding/json"

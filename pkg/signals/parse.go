@@ -1,4 +1,4 @@
-package regulate
+package signals
 
 import (
 	"errors"
@@ -19,17 +19,17 @@ var modesOf = map[string][]Mode{
 	PresetStop:  {StopWorkload, SuspendRun, HoldAdmission},
 }
 
-// ParseSignals reads the signals of a kind:
+// Parse reads the signals of a kind:
 //
 //	pause: {mode, patch, resume, effect, source, ...}
 //	stop:  {...}
 //	also:  [{preset: stop, ...}]   # other ways, which no preset means
 //
 // Kind and Origin are left to who knows them.
-func ParseSignals(n *yaml.Node) ([]Signal, []strict.Problem) {
+func Parse(n *yaml.Node) ([]Signal, []strict.Problem) {
 	var all []Signal
 	m := &strict.Mapping{}
-	m.Fields = SignalFields(m, &all)
+	m.Fields = Fields(m, &all)
 	m.Read(n)
 	if len(m.Problems) == 0 && len(all) == 0 {
 		m.Report(n, "it is empty: expected pause or stop")
@@ -37,9 +37,9 @@ func ParseSignals(n *yaml.Node) ([]Signal, []strict.Problem) {
 	return all, m.Problems
 }
 
-// SignalFields are the keys of ParseSignals, for a mapping that has others besides. What
+// Fields are the keys of Parse, for a mapping that has others besides. What
 // is read is appended to.
-func SignalFields(m *strict.Mapping, to *[]Signal) []strict.Field {
+func Fields(m *strict.Mapping, to *[]Signal) []strict.Field {
 	read := func(n *yaml.Node, preset string) {
 		s, problems := parseSignal(n, preset)
 		m.Problems = append(m.Problems, problems...)
@@ -93,9 +93,9 @@ func predicate(m *strict.Mapping, n *yaml.Node) string {
 	if text == "" {
 		return ""
 	}
-	_, err := health.NewPredicate(reactedField, text)
+	_, err := health.NewPredicate(ReactedField, text)
 	if wrong, ok := errors.AsType[*health.ExpressionError](err); ok {
-		m.Report(n, "%s: %s", reactedField, wrong.Message)
+		m.Report(n, "%s: %s", ReactedField, wrong.Message)
 	} else if err != nil {
 		m.Report(n, "%v", err)
 	}

@@ -1,4 +1,4 @@
-package regulate
+package permission
 
 import (
 	"context"
@@ -23,60 +23,60 @@ var accessReviews = schema.GroupVersionResource{Group: "authorization.k8s.io", V
 // askers is how many reviews run concurrently.
 const askers = 16
 
-// MissingPermission is a missing permission with the reason of the authorizer, if any.
-type MissingPermission struct {
+// Missing is a missing permission with the reason of the authorizer, if any.
+type Missing struct {
 	Permission
 	Reason string
 }
 
-// UnknownPermissionsError reports permissions whose review failed.
-type UnknownPermissionsError struct {
-	Rights []Permission
-	Why    error
+// UnknownError reports permissions whose review failed.
+type UnknownError struct {
+	Permissions []Permission
+	Why         error
 }
 
-func (e *UnknownPermissionsError) Error() string {
-	return fmt.Sprintf("%d permissions could not be checked (%s, ...): %v", len(e.Rights), e.Rights[0], e.Why)
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("%d permissions could not be checked (%s, ...): %v", len(e.Permissions), e.Permissions[0], e.Why)
 }
 
-func (e *UnknownPermissionsError) Unwrap() error { return e.Why }
+func (e *UnknownError) Unwrap() error { return e.Why }
 
 // Review asks the API server which permissions are missing, by SelfSubjectAccessReview. Failed
-// reviews are an *UnknownPermissionsError, next to the missing ones: that is no reason to
+// reviews are an *UnknownError, next to the missing ones: that is no reason to
 // refuse, since the write itself is authorized. Many objects of a kind are reviewed at once, and
 // each alone only if that is denied.
-func Review(ctx context.Context, config *rest.Config, rights []Permission) ([]MissingPermission, error) {
+func Review(ctx context.Context, config *rest.Config, permissions []Permission) ([]Missing, error) {
 	client, err := dynamic.NewForConfig(journal.Quiet(config))
 	if err != nil {
 		return nil, fmt.Errorf("review permissions: %w", err)
 	}
-	return reviewBy(ctx, func(ctx context.Context, r Permission) (bool, string, error) { return mayDo(ctx, client, r) }, rights)
+	return reviewBy(ctx, func(ctx context.Context, r Permission) (bool, string, error) { return mayDo(ctx, client, r) }, permissions)
 }
 
 // reviewFunc asks whether something may be done, and why not.
 type reviewFunc func(ctx context.Context, r Permission) (bool, string, error)
 
-func reviewBy(ctx context.Context, ask reviewFunc, rights []Permission) ([]MissingPermission, error) {
+func reviewBy(ctx context.Context, ask reviewFunc, permissions []Permission) ([]Missing, error) {
 	var wide []Permission
-	for _, r := range rights {
+	for _, r := range permissions {
 		r.Name = ""
 		wide = append(wide, r)
 	}
-	slices.SortFunc(wide, compareRights)
+	slices.SortFunc(wide, Compare)
 	wide = slices.Compact(wide)
 	wideAnswers := map[Permission]answer{}
 	for i, a := range askAll(ctx, ask, wide) {
 		wideAnswers[wide[i]] = a
 	}
 	var remaining []Permission
-	for _, r := range rights {
+	for _, r := range permissions {
 		all := r
 		all.Name = ""
 		if a := wideAnswers[all]; a.err != nil || !a.allowed {
 			remaining = append(remaining, r)
 		}
 	}
-	slices.SortFunc(remaining, compareRights)
+	slices.SortFunc(remaining, Compare)
 	remaining = slices.Compact(remaining)
 	answers := askAll(ctx, func(ctx context.Context, r Permission) (bool, string, error) {
 		if a, asked := wideAnswers[r]; asked {
@@ -84,16 +84,16 @@ func reviewBy(ctx context.Context, ask reviewFunc, rights []Permission) ([]Missi
 		}
 		return ask(ctx, r)
 	}, remaining)
-	var missing []MissingPermission
-	var undecided *UnknownPermissionsError
+	var missing []Missing
+	var undecided *UnknownError
 	for i, a := range answers {
 		switch {
 		case a.err != nil && undecided == nil:
-			undecided = &UnknownPermissionsError{Rights: []Permission{remaining[i]}, Why: a.err}
+			undecided = &UnknownError{Permissions: []Permission{remaining[i]}, Why: a.err}
 		case a.err != nil:
-			undecided.Rights = append(undecided.Rights, remaining[i])
+			undecided.Permissions = append(undecided.Permissions, remaining[i])
 		case !a.allowed:
-			missing = append(missing, MissingPermission{Permission: remaining[i], Reason: a.reason})
+			missing = append(missing, Missing{Permission: remaining[i], Reason: a.reason})
 		}
 	}
 	if undecided != nil {
@@ -108,11 +108,11 @@ type answer struct {
 	err     error
 }
 
-func askAll(ctx context.Context, ask reviewFunc, rights []Permission) []answer {
-	out := make([]answer, len(rights))
+func askAll(ctx context.Context, ask reviewFunc, permissions []Permission) []answer {
+	out := make([]answer, len(permissions))
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, askers)
-	for i, r := range rights {
+	for i, r := range permissions {
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
@@ -143,23 +143,23 @@ func mayDo(ctx context.Context, client dynamic.Interface, r Permission) (bool, s
 	return review.Status.Allowed, review.Status.Reason, nil
 }
 
-// MissingPermissionsError reports missing permissions before any write.
-type MissingPermissionsError struct{ Missing []MissingPermission }
+// MissingError reports missing permissions before any write.
+type MissingError struct{ Missing []Missing }
 
 // Refuse returns an error for missing permissions; nil if none is missing, or only optional
 // ones.
-func Refuse(missing []MissingPermission) error {
-	missing = slices.DeleteFunc(slices.Clone(missing), func(m MissingPermission) bool { return m.Optional })
+func Refuse(missing []Missing) error {
+	missing = slices.DeleteFunc(slices.Clone(missing), func(m Missing) bool { return m.Optional })
 	if len(missing) == 0 {
 		return nil
 	}
-	return &MissingPermissionsError{Missing: missing}
+	return &MissingError{Missing: missing}
 }
 
 // maxListed limits the lines of permissions in an error.
 const maxListed = 20
 
-func (e *MissingPermissionsError) Error() string {
+func (e *MissingError) Error() string {
 	var b strings.Builder
 	b.WriteString("permissions are missing, so nothing was written:")
 	rules := e.rules()
@@ -175,7 +175,7 @@ func (e *MissingPermissionsError) Error() string {
 
 // Hint returns the kubectl commands that grant the permissions, with the name of the role. It
 // leaves out the names of objects that do not exist yet.
-func (e *MissingPermissionsError) Hint(role string) string {
+func (e *MissingError) Hint(role string) string {
 	var lines []string
 	for i, r := range e.rules() {
 		name, command := fmt.Sprintf("%s-%d", role, i+1), "role"
@@ -194,10 +194,10 @@ func (e *MissingPermissionsError) Hint(role string) string {
 	return "an administrator grants them with\n  " + strings.Join(lines, "\n  ") + "\nand binds them with kubectl create rolebinding"
 }
 
-func (e *MissingPermissionsError) rules() []rule {
-	rights := make([]Permission, 0, len(e.Missing))
+func (e *MissingError) rules() []rule {
+	permissions := make([]Permission, 0, len(e.Missing))
 	for _, m := range e.Missing {
-		rights = append(rights, m.Permission)
+		permissions = append(permissions, m.Permission)
 	}
-	return rulesOf(rights)
+	return rulesOf(permissions)
 }

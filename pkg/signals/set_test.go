@@ -1,4 +1,4 @@
-package regulate_test
+package signals_test
 
 import (
 	"encoding/json"
@@ -12,21 +12,21 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
 // TestSignalsOf: the kind itself goes before a pattern, the closer pattern before the
 // farther one, scale comes last, and a preset is never taken for another.
 func TestSignalsOf(t *testing.T) {
-	signal := func(kind, preset, effect string, versions ...string) regulate.Signal {
-		return regulate.Signal{Kind: kind, Preset: preset, Effect: effect, Versions: versions, Patch: map[string]any{"spec": map[string]any{"paused": true}}}
+	signal := func(kind, preset, effect string, versions ...string) signals.Signal {
+		return signals.Signal{Kind: kind, Preset: preset, Effect: effect, Versions: versions, Patch: map[string]any{"spec": map[string]any{"paused": true}}}
 	}
 	other := signal("Db.data.example.com", "stop", "other")
 	other.Other = true
 	but := signal("*.*.example.com", "pause", "below")
 	but.Except = []string{"*.not.example.com", "Config", "Shop.exact.example.com"}
-	of := regulate.NewSignals([]regulate.Signal{
+	of := signals.NewSet([]signals.Signal{
 		but,
 		signal("*.data.example.com", "pause", "group"),
 		other,
@@ -70,7 +70,7 @@ func TestSignalsOf(t *testing.T) {
 	if want := []string{"other", "kind", "stop", "group", "below"}; !slices.Equal(all, want) {
 		t.Errorf("all are %v, want %v", all, want)
 	}
-	if _, ok := regulate.NewSignals(nil, nil).Of(schema.GroupVersionKind{Group: "example.org", Kind: "Scaled"}, regulate.PresetStop); ok {
+	if _, ok := signals.NewSet(nil, nil).Of(schema.GroupVersionKind{Group: "example.org", Kind: "Scaled"}, signals.PresetStop); ok {
 		t.Error("where nobody knows who has a scale, something is scaled")
 	}
 }
@@ -84,12 +84,12 @@ func TestChanges(t *testing.T) {
 		return u
 	}
 	spec := func(v any) map[string]any { return map[string]any{"spec": v} }
-	each := regulate.Signal{Kind: "Db.x", Preset: "stop", Each: "spec.parts", Patch: map[string]any{"stop": true}}
-	needs := regulate.Signal{Kind: "Db.x", Preset: "stop", Requires: "spec.job", Patch: spec(map[string]any{"job": map[string]any{"state": "suspended"}})}
-	named := regulate.Signal{Kind: "Db.x", Preset: "stop", Patch: map[string]any{"metadata": map[string]any{"annotations": map[string]any{"suspend": regulate.PodsOf}}}}
+	each := signals.Signal{Kind: "Db.x", Preset: "stop", Each: "spec.parts", Patch: map[string]any{"stop": true}}
+	needs := signals.Signal{Kind: "Db.x", Preset: "stop", Requires: "spec.job", Patch: spec(map[string]any{"job": map[string]any{"state": "suspended"}})}
+	named := signals.Signal{Kind: "Db.x", Preset: "stop", Patch: map[string]any{"metadata": map[string]any{"annotations": map[string]any{"suspend": signals.PodsOf}}}}
 	for _, c := range []struct {
 		name   string
-		signal regulate.Signal
+		signal signals.Signal
 		live   *unstructured.Unstructured
 		pods   []string
 		path   []string
@@ -154,9 +154,9 @@ func TestParseSignals(t *testing.T) {
 	if problem != nil {
 		t.Fatal(problem)
 	}
-	got, problems := regulate.ParseSignals(n)
-	want := []regulate.Signal{{
-		Preset: "pause", Mode: regulate.PauseReconcile, Effect: "it rests", Source: "a/b@c:d", Since: "1.2.0", Reacted: "status.held == true",
+	got, problems := signals.Parse(n)
+	want := []signals.Signal{{
+		Preset: "pause", Mode: signals.PauseReconcile, Effect: "it rests", Source: "a/b@c:d", Since: "1.2.0", Reacted: "status.held == true",
 		Patch:  map[string]any{"spec": map[string]any{"paused": true, "n": int64(2), "part": 0.5, "no": "yes", "list": []any{"a", int64(1)}}},
 		Resume: map[string]any{"spec": map[string]any{"paused": nil}},
 	}}
@@ -190,7 +190,7 @@ func TestParseSignals(t *testing.T) {
 		if problem != nil {
 			t.Fatalf("%s: %v", given, problem)
 		}
-		_, problems := regulate.ParseSignals(n)
+		_, problems := signals.Parse(n)
 		var told []string
 		for _, p := range problems {
 			told = append(told, p.Message)
@@ -203,7 +203,7 @@ func TestParseSignals(t *testing.T) {
 
 // TestScaleSignals: through the scale subresource what is written is that of a Scale.
 func TestScaleSignals(t *testing.T) {
-	for _, s := range regulate.BuiltInSignals() {
+	for _, s := range signals.BuiltIn() {
 		if s.Origin != "built-in" || s.Source == "" {
 			t.Errorf("%s %s: origin %q, source %q", s.Kind, s.Preset, s.Origin, s.Source)
 		}
@@ -228,7 +228,7 @@ func TestScaleSignals(t *testing.T) {
 // TestSignalWarning: what is to be known of a signal, and that an operator of before ignores it.
 func TestSignalWarning(t *testing.T) {
 	const since = "read by its operator as of 5.19.0: an older one ignores it, and the hold cannot be verified"
-	for want, s := range map[string]regulate.Signal{
+	for want, s := range map[string]signals.Signal{
 		"":                        {Effect: "left alone"},
 		"it loses data":           {Caveat: "it loses data"},
 		since:                     {Since: "5.19.0"},

@@ -1,4 +1,4 @@
-package regulate
+package permission
 
 import (
 	"fmt"
@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// podsResource are pods, which OrderedRights are about.
+// podsResource are pods, which DeletePods are about.
 const podsResource = "pods"
 
-// OrderedRights returns the permissions to delete a pod that blocks an OrderedReady StatefulSet
+// DeletePods returns the permissions to delete a pod that blocks an OrderedReady StatefulSet
 // after an undo: pods by name, or any pod of the namespace without names. They are optional:
 // without them the pod is reported with the command that helps.
-func OrderedRights(namespace string, pods ...string) []Permission {
+func DeletePods(namespace string, pods ...string) []Permission {
 	right := Permission{Resource: podsResource, Namespace: namespace, Optional: true, Verb: "list"}
 	out := []Permission{right}
 	right.Verb = "delete"
@@ -26,9 +26,9 @@ func OrderedRights(namespace string, pods ...string) []Permission {
 	return out
 }
 
-// OrderedNotes describes what is skipped after an undo without OrderedRights: a line a
+// PodNotes describes what is skipped after an undo without DeletePods: a line a
 // namespace.
-func OrderedNotes(missing []MissingPermission) []string {
+func PodNotes(missing []Missing) []string {
 	verbs := map[string][]string{}
 	var namespaces []string
 	for _, m := range missing {
@@ -49,15 +49,4 @@ func OrderedNotes(missing []MissingPermission) []string {
 		out = append(out, fmt.Sprintf("you may not %s pods in %s: a pod that its StatefulSet waits for after an undo (OrderedReady) is not deleted; the output then has the command", strings.Join(verbs[ns], ", "), ns))
 	}
 	return out
-}
-
-// ordered adds the permissions of a recovery if an action patches a StatefulSet: it may change
-// its template. AllRights omits them: a watch deletes no pods.
-func (r *permissionSet) ordered(group, kind, namespace string) {
-	if !r.letsGo || group != "apps" || kind != "StatefulSet" {
-		return
-	}
-	for _, right := range OrderedRights(namespace) {
-		r.set[right] = true
-	}
 }

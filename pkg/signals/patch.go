@@ -1,4 +1,4 @@
-package regulate
+package signals
 
 import (
 	"fmt"
@@ -26,11 +26,11 @@ func (s Signal) Changes(live *unstructured.Unstructured, pods ...string) (map[st
 	}
 	patch := filled(s.patchFor(live), pods).(map[string]any)
 	if s.Each == "" {
-		return patchedBy(after, patch), nil
+		return MergePatch(after, patch), nil
 	}
 	items, _, _ := unstructured.NestedSlice(after, fieldNames(s.Each)...)
 	for i := range items {
-		items[i] = patchedBy(items[i].(map[string]any), patch)
+		items[i] = MergePatch(items[i].(map[string]any), patch)
 	}
 	if err := unstructured.SetNestedSlice(after, items, fieldNames(s.Each)...); err != nil {
 		return nil, fmt.Errorf("%s %s: %w", s.Kind, s.Preset, err)
@@ -161,8 +161,8 @@ func numeric(v any) (float64, bool) {
 	return 0, false
 }
 
-// patchedBy applies a merge patch (RFC 7386) to fields that it may change.
-func patchedBy(fields, patch map[string]any) map[string]any {
+// MergePatch applies a merge patch (RFC 7386) to fields that it may change.
+func MergePatch(fields, patch map[string]any) map[string]any {
 	if fields == nil {
 		fields = map[string]any{}
 	}
@@ -173,7 +173,7 @@ func patchedBy(fields, patch map[string]any) map[string]any {
 			delete(fields, key)
 		case ok:
 			children, _ := fields[key].(map[string]any)
-			fields[key] = patchedBy(children, deeper)
+			fields[key] = MergePatch(children, deeper)
 		default:
 			fields[key] = runtime.DeepCopyJSONValue(value)
 		}

@@ -1,4 +1,4 @@
-package regulate
+package signals
 
 import (
 	"cmp"
@@ -8,20 +8,20 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// SignalSet is the signals that are known: those of a catalogue, and the built-in ones.
-type SignalSet struct {
+// Set is the signals that are known: those of a catalogue, and the built-in ones.
+type Set struct {
 	exact    map[string][]Signal // by Kind.group
 	patterns []Signal            // the closest first
 	hasScale func(schema.GroupKind) bool
 }
 
-var _ Signals = (*SignalSet)(nil)
+var _ Finder = (*Set)(nil)
 
-// NewSignals returns the signals of custom kinds (catalog.Signals) and the built-in ones.
+// NewSet returns the signals of custom kinds (catalog.Signals) and the built-in ones.
 // hasScale reports whether a kind has the scale subresource; if it is nil, no signal uses that.
-func NewSignals(custom []Signal, hasScale func(schema.GroupKind) bool) *SignalSet {
-	s := &SignalSet{exact: map[string][]Signal{}, hasScale: hasScale}
-	for _, one := range slices.Concat(custom, BuiltInSignals()) {
+func NewSet(custom []Signal, hasScale func(schema.GroupKind) bool) *Set {
+	s := &Set{exact: map[string][]Signal{}, hasScale: hasScale}
+	for _, one := range slices.Concat(custom, BuiltIn()) {
 		if strings.HasPrefix(one.Kind, "*") {
 			s.patterns = append(s.patterns, one)
 			continue
@@ -48,7 +48,7 @@ func boolCompare(x, y bool) int {
 
 // Of returns the signal of a preset: that of the kind itself before that of a pattern. A
 // preset is never taken for another one.
-func (s *SignalSet) Of(gvk schema.GroupVersionKind, preset string) (Signal, bool) {
+func (s *Set) Of(gvk schema.GroupVersionKind, preset string) (Signal, bool) {
 	for _, one := range s.All(gvk) {
 		if one.Preset == preset && !one.Other {
 			return one, true
@@ -59,7 +59,7 @@ func (s *SignalSet) Of(gvk schema.GroupVersionKind, preset string) (Signal, bool
 
 // All returns every signal that means objects of a kind, in a version or where that is
 // empty in any: those of the kind itself first. Of one preset the first one is meant.
-func (s *SignalSet) All(gvk schema.GroupVersionKind) []Signal {
+func (s *Set) All(gvk schema.GroupVersionKind) []Signal {
 	var all []Signal
 	for _, one := range s.exact[gvk.GroupKind().String()] {
 		if one.in(gvk.Version) {
@@ -75,7 +75,7 @@ func (s *SignalSet) All(gvk schema.GroupVersionKind) []Signal {
 	return all
 }
 
-func (s *SignalSet) scales(gk schema.GroupKind) bool { return s.hasScale != nil && s.hasScale(gk) }
+func (s *Set) scales(gk schema.GroupKind) bool { return s.hasScale != nil && s.hasScale(gk) }
 
 func (s Signal) in(version string) bool {
 	return version == "" || len(s.Versions) == 0 || slices.Contains(s.Versions, version)

@@ -1,4 +1,6 @@
-package regulate
+// Package signals has the ways in which operators pause or stop the objects of a kind by fields that
+// users may write: those of a catalogue and those of Kubernetes itself.
+package signals
 
 import (
 	"strings"
@@ -86,8 +88,8 @@ type Signal struct {
 	Origin string `json:"origin" read:"-"`
 }
 
-// reactedField is the key of Reacted in an entry.
-const reactedField = "reacted"
+// ReactedField is the key of Reacted in an entry.
+const ReactedField = "reacted"
 
 // Warning returns what is to be known before a signal is sent: its caveat, and that an
 // operator of before Since ignores it, which can be verified where its status says that it
@@ -113,8 +115,8 @@ type Variant struct {
 	Resume map[string]any `json:"resume" read:"patch,required"`
 }
 
-// Signals finds the signals of a kind.
-type Signals interface {
+// Finder finds the signals of a kind.
+type Finder interface {
 	// Of returns the signal of a preset for objects of a kind in a version; false for none.
 	Of(gvk schema.GroupVersionKind, preset string) (Signal, bool)
 }

@@ -1,11 +1,11 @@
-package regulate
+package signals
 
 // kubernetesAPI is the repository of the built-in kinds, as it was read.
 const kubernetesAPI = "kubernetes/api@10b39a39b:"
 
-// BuiltInSignals are those of the kinds of Kubernetes itself, and that of whatever has the
+// BuiltIn are those of the kinds of Kubernetes itself, and that of whatever has the
 // subresource scale.
-func BuiltInSignals() []Signal {
+func BuiltIn() []Signal {
 	all := []Signal{
 		{
 			Kind: "Deployment.apps", Preset: PresetPause, Mode: PauseRollout,
