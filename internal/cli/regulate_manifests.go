@@ -11,7 +11,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
 type regulateManifestsOptions struct {
@@ -76,7 +75,7 @@ func (o *regulateManifestsOptions) run(ctx context.Context, name string) error {
 }
 
 // manifestText writes manifests: YAML documents with their comments, or a List.
-func manifestText(list []regulate.Manifest, format string) ([]byte, error) {
+func manifestText(list []regulator.Manifest, format string) ([]byte, error) {
 	var out bytes.Buffer
 	if format == "json" {
 		items := make([]any, 0, len(list))

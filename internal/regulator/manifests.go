@@ -11,11 +11,10 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
 // Manifests returns the manifests that run the watch of a System in the cluster.
-func Manifests(ctx context.Context, in *app.Input, r Request, image string, replicas int32) ([]regulate.Manifest, error) {
+func Manifests(ctx context.Context, in *app.Input, r Request, image string, replicas int32) ([]Manifest, error) {
 	b, err := Open(ctx, in, r)
 	if err != nil {
 		return nil, err
@@ -31,7 +30,7 @@ func Manifests(ctx context.Context, in *app.Input, r Request, image string, repl
 	if err != nil {
 		return nil, err
 	}
-	return regulate.Manifests(regulate.WatchDeployment{
+	return DeploymentManifests(WatchDeployment{
 		System: b.System, World: b.State, Kinds: b.Session.Kinds, Namespace: b.Namespace,
 		Reads: reads, Image: image, Version: in.Version, Replicas: replicas,
 	}), nil
@@ -55,7 +54,7 @@ var watchedEverywhere = []object.Ref{
 // reads is what has to be read to see how the apps are: the kinds of their stacks, where
 // they are, and the definitions of custom kinds. A role names resources: that of a kind which
 // nothing tells is an error.
-func (b *Session) reads() ([]regulate.WatchedResource, error) {
+func (b *Session) reads() ([]WatchedResource, error) {
 	var roots []graph.ID
 	for i := range b.State.Apps {
 		for _, r := range b.State.Apps[i].Roots {
@@ -64,7 +63,7 @@ func (b *Session) reads() ([]regulate.WatchedResource, error) {
 			}
 		}
 	}
-	out := []regulate.WatchedResource{{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}}
+	out := []WatchedResource{{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}}
 	nameless := ""
 	add := func(r object.Ref) {
 		kind, ok := b.Session.Kinds.Kind(r.GroupKind())
@@ -72,7 +71,7 @@ func (b *Session) reads() ([]regulate.WatchedResource, error) {
 			nameless = kind.String()
 		}
 		if ok && kind.Listable {
-			out = append(out, regulate.WatchedResource{Group: kind.Group, Resource: kind.Plural, Namespace: r.Namespace})
+			out = append(out, WatchedResource{Group: kind.Group, Resource: kind.Plural, Namespace: r.Namespace})
 		}
 	}
 	namespaces := []string{b.Namespace}
@@ -90,7 +89,7 @@ func (b *Session) reads() ([]regulate.WatchedResource, error) {
 			add(r)
 		}
 	}
-	slices.SortFunc(out, func(a, b regulate.WatchedResource) int {
+	slices.SortFunc(out, func(a, b WatchedResource) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource))
 	})
 	if nameless != "" {

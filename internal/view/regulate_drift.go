@@ -2,6 +2,7 @@ package view
 
 import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/patch"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
@@ -28,7 +29,7 @@ func (o RegulationOptions) drifts() []DriftDocument {
 	var out []DriftDocument
 	for i := range o.Drifts {
 		d := &o.Drifts[i]
-		now := changeDocuments([]regulate.Change{{Path: d.Change.Path, ExistedBefore: d.Change.ExistsAfter, Before: d.Change.After, ExistsAfter: d.Has, After: d.Is}})[0]
+		now := changeDocuments([]patch.Change{{Path: d.Change.Path, ExistedBefore: d.Change.ExistsAfter, Before: d.Change.After, ExistsAfter: d.Has, After: d.Is}})[0]
 		out = append(out, DriftDocument{
 			App: d.App, Signal: d.Signal, Hold: d.Hold, Path: now.Path, Held: now.Before, Current: now.After, Manager: d.By, At: moment(d.At), Message: d.Text(),
 			Target:  object.Ref{Kind: d.Target.Kind, Group: groupOf(d.Target.APIVersion), Namespace: d.Target.Namespace, Name: d.Target.Name}.String(),

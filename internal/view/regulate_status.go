@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/patch"
+
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
@@ -206,7 +208,7 @@ type ChangeDocument struct {
 	After  string `json:"after,omitempty"`
 }
 
-func changeDocuments(changes []regulate.Change) []ChangeDocument {
+func changeDocuments(changes []patch.Change) []ChangeDocument {
 	value := func(found bool, v any) string {
 		text, err := json.Marshal(v)
 		if !found || err != nil {

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/patch"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
@@ -18,7 +20,7 @@ func TestStatusShowsWhatWasLeft(t *testing.T) {
 		return &regulate.Hold{ID: 3, App: app, Signal: "Stop", Phase: regulate.Conflicted, At: now.Add(-time.Hour), Operations: []*regulate.Operation{{
 			Action: "scale", Text: "spec.replicas = 0", State: regulate.Conflict, At: now.Add(-time.Minute), Result: "changed since by somebody else",
 			Target:  regulate.Target{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "web"},
-			Changes: []regulate.Change{{Path: "/spec/replicas", ExistedBefore: true, Before: int64(3), ExistsAfter: true, After: int64(0)}},
+			Changes: []patch.Change{{Path: "/spec/replicas", ExistedBefore: true, Before: int64(3), ExistsAfter: true, After: int64(0)}},
 		}}}
 	}
 	j := &regulate.Journal{Conflicts: []*regulate.Hold{left("web"), left("old")}}

@@ -8,10 +8,11 @@ import (
 	"fmt"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/patch"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // jobTarget names the Job of an operation. The name is derived from the operation, so that after
@@ -40,7 +41,7 @@ func (x *run) jobTarget(it *item, act *system.Action) (Target, error) {
 
 // jobOf creates the Job of a template, which is a whole Job or its spec.
 func (x *run) jobOf(it *item, t Target, template map[string]any) (*unstructured.Unstructured, error) {
-	v, err := normal(template)
+	v, err := patch.Normal(template)
 	if err != nil {
 		return nil, permanent("job of %s: %w", it.w.hold.App, err)
 	}

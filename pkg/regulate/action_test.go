@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/patch"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
@@ -229,7 +230,7 @@ func TestJob(t *testing.T) {
 								b.api.mu.Lock()
 								defer b.api.mu.Unlock()
 								if o, ok := b.api.objects["Job.batch/shop/"+to]; ok {
-									put(o.Object, []string{"status", "conditions"}, []any{map[string]any{"type": ends, "status": "True", "reason": "Because"}})
+									patch.Put(o.Object, []string{"status", "conditions"}, []any{map[string]any{"type": ends, "status": "True", "reason": "Because"}})
 								}
 							})
 						}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/patch"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -169,10 +170,10 @@ func hookText(a *system.Action) string {
 }
 
 // textOf describes changes for people.
-func textOf(changes []Change) string { return changesText(changes, "removed") }
+func textOf(changes []patch.Change) string { return changesText(changes, "removed") }
 
 // changesText is textOf with a word for fields that are absent afterwards.
-func changesText(changes []Change, absent string) string {
+func changesText(changes []patch.Change, absent string) string {
 	const most = 3
 	var out []string
 	for i, c := range changes {
@@ -180,11 +181,11 @@ func changesText(changes []Change, absent string) string {
 			out = append(out, fmt.Sprintf("and %d more", len(changes)-most))
 			break
 		}
-		at := strings.Join(tokens(c.Path), ".")
+		at := strings.Join(patch.Tokens(c.Path), ".")
 		if rest, ok := strings.CutPrefix(c.Path, "/metadata/annotations/"); ok {
-			at = "annotation " + unescape.Replace(rest)
+			at = "annotation " + patch.Unescape.Replace(rest)
 		} else if rest, ok := strings.CutPrefix(c.Path, "/metadata/labels/"); ok {
-			at = "label " + unescape.Replace(rest)
+			at = "label " + patch.Unescape.Replace(rest)
 		}
 		if !c.ExistsAfter {
 			out = append(out, at+" "+absent)

@@ -8,11 +8,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/patch"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
 // liveObject is an object as it was read, and the part that is written: itself, or its Scale.
@@ -65,8 +66,8 @@ func unscaled(main *unstructured.Unstructured) *unstructured.Unstructured {
 
 // scaleIn writes the replica count of a Scale explicitly: its JSON omits 0.
 func scaleIn(scale *unstructured.Unstructured) *unstructured.Unstructured {
-	if _, ok := lookup(scale.Object, []string{"spec", "replicas"}); !ok {
-		put(scale.Object, []string{"spec", "replicas"}, int64(0))
+	if _, ok := patch.Lookup(scale.Object, []string{"spec", "replicas"}); !ok {
+		patch.Put(scale.Object, []string{"spec", "replicas"}, int64(0))
 	}
 	return scale
 }
@@ -74,12 +75,12 @@ func scaleIn(scale *unstructured.Unstructured) *unstructured.Unstructured {
 // scaleTo returns the patch of a Scale; nil if the count is unchanged. The JSON omits a count of
 // 0, which a JSON patch therefore cannot replace.
 func scaleTo(live, want map[string]any) ([]byte, error) {
-	current, has := lookup(live, []string{"spec", "replicas"})
-	to, ok := lookup(want, []string{"spec", "replicas"})
-	if !ok || has && same(current, to) {
+	current, has := patch.Lookup(live, []string{"spec", "replicas"})
+	to, ok := patch.Lookup(want, []string{"spec", "replicas"})
+	if !ok || has && patch.Equal(current, to) {
 		return nil, nil
 	}
-	version, _ := lookup(live, []string{"metadata", "resourceVersion"})
+	version, _ := patch.Lookup(live, []string{"metadata", "resourceVersion"})
 	return json.Marshal(map[string]any{"metadata": map[string]any{"resourceVersion": version}, "spec": map[string]any{"replicas": to}})
 }
 
@@ -90,7 +91,7 @@ func (r *Runner) patch(ctx context.Context, t Target, live, want map[string]any)
 		pt = types.MergePatchType
 		body, err = scaleTo(live, want)
 	} else {
-		body, err = Write(live, want)
+		body, err = patch.JSONPatch(live, want)
 	}
 	if err != nil {
 		return nil, permanent("%w", err)
@@ -128,52 +129,49 @@ func plain(fields map[string]any, status bool) map[string]any {
 // changes returns the changes of an action on an object. claims are operations of other holds on
 // the same object: fields that they hold too are written again unchanged, so that they stay when
 // those holds end, and mappings that they created are shared.
-func (r *Runner) changes(a *system.Action, t Target, fields map[string]any, claims []*Operation) ([]Change, map[string]any, error) {
+func (r *Runner) changes(a *system.Action, t Target, fields map[string]any, claims []*Operation) ([]patch.Change, map[string]any, error) {
 	after, err := r.edit(a, t, fields)
 	if err != nil {
 		return nil, nil, err
 	}
-	out := Diff(plain(fields, true), plain(after, true))
+	out := patch.Diff(plain(fields, true), plain(after, true))
 	if len(claims) == 0 {
 		return out, after, nil
 	}
 	base := fields
 	for _, o := range slices.Backward(claims) {
-		base, _ = Undo(unkept(o.Changes), base, false)
+		base, _ = patch.Undo(unkept(o.Changes), base, false)
 	}
 	single, err := r.edit(a, t, base)
 	if err != nil {
 		return out, after, nil
 	}
-	for _, b := range Diff(plain(base, true), plain(single, true)) {
-		if i := slices.IndexFunc(out, func(c Change) bool { return c.Path == b.Path }); i >= 0 {
+	for _, b := range patch.Diff(plain(base, true), plain(single, true)) {
+		if i := slices.IndexFunc(out, func(c patch.Change) bool { return c.Path == b.Path }); i >= 0 {
 			out[i].CreatedParents = b.CreatedParents
 			continue
 		}
-		at, ok := b.resolvePath(fields)
+		at, ok := b.Resolve(fields)
 		if !ok {
 			continue
 		}
-		v, has := lookup(fields, at)
+		v, has := patch.Lookup(fields, at)
 		b.ExistedBefore, b.Before, b.ExistsAfter, b.After = has, v, has, v
 		out = append(out, b)
 	}
-	slices.SortFunc(out, func(x, y Change) int { return strings.Compare(x.Path, y.Path) })
+	slices.SortFunc(out, func(x, y patch.Change) int { return strings.Compare(x.Path, y.Path) })
 	return out, after, nil
 }
 
-func unkept(changes []Change) []Change {
-	return slices.DeleteFunc(slices.Clone(changes), func(c Change) bool { return c.Kept })
+func unkept(changes []patch.Change) []patch.Change {
+	return slices.DeleteFunc(slices.Clone(changes), func(c patch.Change) bool { return c.Kept })
 }
-
-// claims reports a change to the value that another hold already wrote.
-func (c *Change) claims() bool { return c.ExistedBefore == c.ExistsAfter && same(c.Before, c.After) }
 
 // ways returns the paths of the fields of an operation in the object itself.
 func (o *Operation) ways(main *unstructured.Unstructured) [][]string {
 	if o.Target.Subresource == scaleSubresource {
 		if o.Replicas != "" {
-			return [][]string{tokens(o.Replicas)}
+			return [][]string{patch.Tokens(o.Replicas)}
 		}
 		if at, ok := scaledField(main); ok {
 			return [][]string{at}
@@ -183,9 +181,9 @@ func (o *Operation) ways(main *unstructured.Unstructured) [][]string {
 	var out [][]string
 	for i := range o.Changes {
 		if c := &o.Changes[i]; !c.Kept {
-			at, ok := c.resolvePath(main.Object)
+			at, ok := c.Resolve(main.Object)
 			if !ok {
-				at = tokens(c.Path)
+				at = patch.Tokens(c.Path)
 			}
 			out = append(out, at)
 		}
@@ -194,19 +192,19 @@ func (o *Operation) ways(main *unstructured.Unstructured) [][]string {
 }
 
 // scaledAt finds the field that a Scale sets, by the diff of its write.
-func scaledAt(before, after *unstructured.Unstructured, was, now any) (Change, bool) {
-	for _, c := range Diff(before.Object, after.Object) {
-		if strings.HasPrefix(c.Path, "/spec/") && c.ExistsAfter && same(c.After, now) && (!c.ExistedBefore || same(c.Before, was)) {
+func scaledAt(before, after *unstructured.Unstructured, was, now any) (patch.Change, bool) {
+	for _, c := range patch.Diff(before.Object, after.Object) {
+		if strings.HasPrefix(c.Path, "/spec/") && c.ExistsAfter && patch.Equal(c.After, now) && (!c.ExistedBefore || patch.Equal(c.Before, was)) {
 			return c, true
 		}
 	}
-	return Change{}, false
+	return patch.Change{}, false
 }
 
 // missing counts the mappings on a path that do not exist.
 func missing(o map[string]any, at []string) int {
 	for n := range at {
-		if _, ok := lookup(o, at[:n+1]); !ok {
+		if _, ok := patch.Lookup(o, at[:n+1]); !ok {
 			return len(at) - 1 - n
 		}
 	}
@@ -223,11 +221,11 @@ func mayBeScaled(main *unstructured.Unstructured, number any) [][]string {
 			for k := range m {
 				walk(append(slices.Clip(at), k), m[k])
 			}
-		} else if same(v, number) {
+		} else if patch.Equal(v, number) {
 			out = append(out, at)
 		}
 	}
-	spec, _ := lookup(main.Object, []string{"spec"})
+	spec, _ := patch.Lookup(main.Object, []string{"spec"})
 	walk([]string{"spec"}, spec)
 	return out
 }
@@ -235,22 +233,22 @@ func mayBeScaled(main *unstructured.Unstructured, number any) [][]string {
 // adopt takes the response of the API server as the result of a write: the server sets defaults
 // and normalizes quantities, and admission may change any field.
 func (o *Operation) adopt(before, after map[string]any) {
-	status := slices.ContainsFunc(o.Changes, func(c Change) bool { return strings.HasPrefix(c.Path, "/status") })
+	status := slices.ContainsFunc(o.Changes, func(c patch.Change) bool { return strings.HasPrefix(c.Path, "/status") })
 	created := map[string]int{}
-	var out []Change
+	var out []patch.Change
 	for _, c := range o.Changes {
 		created[c.Path] = c.CreatedParents
-		if c.claims() {
+		if c.Claims() {
 			out = append(out, c)
 		}
 	}
-	for _, c := range Diff(plain(before, status), plain(after, status)) {
+	for _, c := range patch.Diff(plain(before, status), plain(after, status)) {
 		if o.Target.Subresource == scaleSubresource && !strings.HasPrefix(c.Path, "/spec") {
 			continue
 		}
 		c.CreatedParents = max(c.CreatedParents, created[c.Path])
 		out = append(out, c)
 	}
-	slices.SortFunc(out, func(x, y Change) int { return strings.Compare(x.Path, y.Path) })
+	slices.SortFunc(out, func(x, y patch.Change) int { return strings.Compare(x.Path, y.Path) })
 	o.Changes = out
 }

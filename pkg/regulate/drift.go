@@ -10,10 +10,11 @@ import (
 	"sync"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/patch"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // Drift is a field of a held target that differs from the value the hold wrote.
@@ -22,7 +23,7 @@ type Drift struct {
 	Hold        int
 	Target      Target
 	// Change has the value that the hold wrote, and the one before.
-	Change Change
+	Change patch.Change
 	// Has reports whether the field exists now, and Is is its value.
 	Has bool
 	Is  any
@@ -80,13 +81,13 @@ func (r *Runner) drifts(ctx context.Context, h *Hold, o *Operation, j *Journal) 
 	var out []Drift
 	for i := range o.Changes {
 		c := &o.Changes[i]
-		if now, _ := c.compare(img.fields()); now || c.Kept || j.overwritten(o, c.Path) {
+		if now, _ := c.Compare(img.fields()); now || c.Kept || j.overwritten(o, c.Path) {
 			continue
 		}
 		d := base
 		d.Change = *c
-		if at, ok := c.resolvePath(img.fields()); ok {
-			d.Is, d.Has = lookup(img.fields(), at)
+		if at, ok := c.Resolve(img.fields()); ok {
+			d.Is, d.Has = patch.Lookup(img.fields(), at)
 		}
 		d.By, d.At = whoChanged(img.main, o, c)
 		out = append(out, d)
@@ -99,7 +100,7 @@ func (j *Journal) overwritten(o *Operation, path string) bool {
 	for _, h := range j.Holds {
 		for _, other := range h.Operations {
 			if other != o && other.sameTarget(o) && other.Order > o.Order && (other.State == Done || other.State == Started) &&
-				slices.ContainsFunc(other.Changes, func(c Change) bool { return c.Path == path }) {
+				slices.ContainsFunc(other.Changes, func(c patch.Change) bool { return c.Path == path }) {
 				return true
 			}
 		}
@@ -109,10 +110,10 @@ func (j *Journal) overwritten(o *Operation, path string) bool {
 
 // whoChanged returns the manager that owns the field of a change, the latest writer of several.
 // A deleted field has no owner: then it is the latest writer of the object after the hold.
-func whoChanged(main *unstructured.Unstructured, o *Operation, c *Change) (manager string, at time.Time) {
-	way, found := c.resolvePath(main.Object)
+func whoChanged(main *unstructured.Unstructured, o *Operation, c *patch.Change) (manager string, at time.Time) {
+	way, found := c.Resolve(main.Object)
 	if o.Target.Subresource == scaleSubresource {
-		way, found = tokens(cmp.Or(o.Replicas, "/spec/replicas")), true
+		way, found = patch.Tokens(cmp.Or(o.Replicas, "/spec/replicas")), true
 	}
 	entries := entriesOf(main)
 	for i := range entries {
@@ -150,7 +151,7 @@ func (d *Drift) Text() string {
 		at = " at " + d.At.UTC().Format(time.RFC3339)
 	}
 	return fmt.Sprintf("changed since by %s%s: %s %s, and %s holds it at %s", client, at,
-		strings.Join(tokens(d.Change.Path), "."), valueOf(d.Has, d.Is), d.Signal, strings.TrimPrefix(valueOf(d.Change.ExistsAfter, d.Change.After), "is "))
+		strings.Join(patch.Tokens(d.Change.Path), "."), valueOf(d.Has, d.Is), d.Signal, strings.TrimPrefix(valueOf(d.Change.ExistsAfter, d.Change.After), "is "))
 }
 
 func valueOf(has bool, v any) string {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/patch"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
@@ -16,18 +17,18 @@ func TestDropped(t *testing.T) {
 		server func(o map[string]any)
 		field  string // dropped
 	}{
-		"pruned": {map[string]any{"live": true}, func(o map[string]any) { takeAway(o, []string{"spec", "live"}, 0) }, "spec.live"},
+		"pruned": {map[string]any{"live": true}, func(o map[string]any) { patch.Remove(o, []string{"spec", "live"}, 0) }, "spec.live"},
 		"pruned, with a mapping made for it": {
-			map[string]any{"deep": map[string]any{"er": "x"}}, func(o map[string]any) { takeAway(o, []string{"spec", "deep", "er"}, 1) }, "spec.deep.er",
+			map[string]any{"deep": map[string]any{"er": "x"}}, func(o map[string]any) { patch.Remove(o, []string{"spec", "deep", "er"}, 1) }, "spec.deep.er",
 		},
-		"one of two":                {map[string]any{"live": true, "x": 2}, func(o map[string]any) { takeAway(o, []string{"spec", "live"}, 0) }, "spec.live"},
-		"put back at once":          {map[string]any{"x": 2}, func(o map[string]any) { put(o, []string{"spec", "x"}, int64(1)) }, "spec.x"},
-		"put back where taken away": {map[string]any{"x": nil}, func(o map[string]any) { put(o, []string{"spec", "x"}, int64(1)) }, "spec.x"},
-		"another value":             {map[string]any{"x": 2}, func(o map[string]any) { put(o, []string{"spec", "x"}, int64(3)) }, ""},
-		"a default":                 {map[string]any{"x": nil}, func(o map[string]any) { put(o, []string{"spec", "x"}, int64(0)) }, ""},
-		"no value that is empty":    {map[string]any{"live": false}, func(o map[string]any) { takeAway(o, []string{"spec", "live"}, 0) }, ""},
-		"a quantity":                {map[string]any{"cpu": "1000m"}, func(o map[string]any) { put(o, []string{"spec", "cpu"}, "1") }, ""},
-		"a duration":                {map[string]any{"every": "3600s"}, func(o map[string]any) { put(o, []string{"spec", "every"}, "1h0m0s") }, ""},
+		"one of two":                {map[string]any{"live": true, "x": 2}, func(o map[string]any) { patch.Remove(o, []string{"spec", "live"}, 0) }, "spec.live"},
+		"put back at once":          {map[string]any{"x": 2}, func(o map[string]any) { patch.Put(o, []string{"spec", "x"}, int64(1)) }, "spec.x"},
+		"put back where taken away": {map[string]any{"x": nil}, func(o map[string]any) { patch.Put(o, []string{"spec", "x"}, int64(1)) }, "spec.x"},
+		"another value":             {map[string]any{"x": 2}, func(o map[string]any) { patch.Put(o, []string{"spec", "x"}, int64(3)) }, ""},
+		"a default":                 {map[string]any{"x": nil}, func(o map[string]any) { patch.Put(o, []string{"spec", "x"}, int64(0)) }, ""},
+		"no value that is empty":    {map[string]any{"live": false}, func(o map[string]any) { patch.Remove(o, []string{"spec", "live"}, 0) }, ""},
+		"a quantity":                {map[string]any{"cpu": "1000m"}, func(o map[string]any) { patch.Put(o, []string{"spec", "cpu"}, "1") }, ""},
+		"a duration":                {map[string]any{"every": "3600s"}, func(o map[string]any) { patch.Put(o, []string{"spec", "every"}, "1h0m0s") }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench()

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/patch"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 
@@ -135,7 +135,7 @@ func replicasAt(o *unstructured.Unstructured) []string {
 }
 
 func scaleOf(o *unstructured.Unstructured, mustBe bool) (*unstructured.Unstructured, error) {
-	n, ok := lookup(o.Object, replicasAt(o))
+	n, ok := patch.Lookup(o.Object, replicasAt(o))
 	if !ok && mustBe {
 		return nil, apierrors.NewInternalError(fmt.Errorf("the spec replicas field %q does not exist", "."+strings.Join(replicasAt(o), ".")))
 	}
@@ -143,7 +143,7 @@ func scaleOf(o *unstructured.Unstructured, mustBe bool) (*unstructured.Unstructu
 		n = int64(-2147483648)
 	}
 	spec := map[string]any{}
-	if !same(n, 0) { // omitempty
+	if !patch.Equal(n, 0) { // omitempty
 		spec["replicas"] = n
 	}
 	s := &unstructured.Unstructured{Object: map[string]any{
@@ -184,11 +184,11 @@ func (f *fakeAPI) Patch(ctx context.Context, t Target, pt types.PatchType, body 
 	if now.GetResourceVersion() != live.GetResourceVersion() {
 		return nil, apierrors.NewConflict(schema.GroupResource{Resource: t.Resource}, t.Name, errors.New("the object has been modified"))
 	}
-	if n, _ := lookup(now.Object, []string{"spec", "replicas"}); t.Subresource == scaleSubresource && same(n, 0) {
-		takeAway(now.Object, []string{"spec", "replicas"}, 0)
+	if n, _ := patch.Lookup(now.Object, []string{"spec", "replicas"}); t.Subresource == scaleSubresource && patch.Equal(n, 0) {
+		patch.Remove(now.Object, []string{"spec", "replicas"}, 0)
 	}
-	if n, _ := lookup(now.Object, []string{"spec", "replicas"}); f.scaled != nil && t.Subresource == scaleSubresource {
-		put(now.Object, []string{"spec", "replicas"}, f.scaled(n.(int64)))
+	if n, _ := patch.Lookup(now.Object, []string{"spec", "replicas"}); f.scaled != nil && t.Subresource == scaleSubresource {
+		patch.Put(now.Object, []string{"spec", "replicas"}, f.scaled(n.(int64)))
 	}
 	if f.defaults != nil && t.Subresource == "" {
 		f.defaults(now.Object)
@@ -199,12 +199,12 @@ func (f *fakeAPI) Patch(ctx context.Context, t Target, pt types.PatchType, body 
 	}
 	answer := now
 	if t.Subresource == scaleSubresource {
-		n, ok := lookup(now.Object, []string{"spec", "replicas"})
+		n, ok := patch.Lookup(now.Object, []string{"spec", "replicas"})
 		if !ok {
 			n = int64(0)
 		}
 		main := live.DeepCopy()
-		put(main.Object, replicasAt(main), n)
+		patch.Put(main.Object, replicasAt(main), n)
 		gv, _ := schema.ParseGroupVersion(main.GetAPIVersion())
 		entries, err := managedfields.NewScaleHandler(main.GetManagedFields(), gv, replicasOf).ToParent(now.GetManagedFields())
 		if err != nil {
@@ -229,11 +229,11 @@ func applyPatch(o *unstructured.Unstructured, pt types.PatchType, body []byte) (
 	if pt == types.JSONPatchType {
 		return applyJSON(o, body)
 	}
-	var patch map[string]any
-	if err := utiljson.Unmarshal(body, &patch); err != nil {
+	var wanted map[string]any
+	if err := utiljson.Unmarshal(body, &wanted); err != nil {
 		return nil, err
 	}
-	return &unstructured.Unstructured{Object: signals.MergePatch(copied(o.Object), patch)}, nil
+	return &unstructured.Unstructured{Object: patch.Merge(patch.Copy(o.Object), wanted)}, nil
 }
 
 func applyJSON(o *unstructured.Unstructured, body []byte) (*unstructured.Unstructured, error) {
@@ -254,8 +254,8 @@ func applyJSON(o *unstructured.Unstructured, body []byte) (*unstructured.Unstruc
 	}
 	out := &unstructured.Unstructured{Object: m}
 	for _, k := range []string{"annotations", "labels"} {
-		if v, ok := lookup(m, []string{"metadata", k}); ok && same(v, map[string]any{}) {
-			takeAway(m, []string{"metadata", k}, 0)
+		if v, ok := patch.Lookup(m, []string{"metadata", k}); ok && patch.Equal(v, map[string]any{}) {
+			patch.Remove(m, []string{"metadata", k}, 0)
 		}
 	}
 	return out, nil
@@ -264,7 +264,7 @@ func applyJSON(o *unstructured.Unstructured, body []byte) (*unstructured.Unstruc
 // keep stores an object; one that is no other than before keeps its version.
 func (f *fakeAPI) keep(t Target, o *unstructured.Unstructured) {
 	key := t.bare().String()
-	if was, ok := f.objects[key]; ok && same(was.Object, o.Object) {
+	if was, ok := f.objects[key]; ok && patch.Equal(was.Object, o.Object) {
 		return
 	}
 	f.version++
@@ -354,7 +354,7 @@ func (f *fakeAPI) add(t testing.TB, manager string, apply bool, doc string) Targ
 	if err := yaml.Unmarshal([]byte(doc), &m); err != nil {
 		t.Fatal(err)
 	}
-	v, err := normal(m)
+	v, err := patch.Normal(m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -394,7 +394,7 @@ func (f *fakeAPI) add(t testing.TB, manager string, apply bool, doc string) Targ
 func (f *fakeAPI) change(t testing.TB, to Target, manager string, value any, at ...string) {
 	t.Helper()
 	o := f.objects[to.bare().String()].DeepCopy()
-	put(o.Object, at, value)
+	patch.Put(o.Object, at, value)
 	done, err := managed(f.objects[to.bare().String()], o, manager, "")
 	if err != nil {
 		t.Fatal(err)

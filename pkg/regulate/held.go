@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/patch"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // MaxOwned limits how many objects with fields that FieldManager owns without a hold a journal
@@ -69,7 +69,7 @@ func (o *Operation) paths() []string {
 // FieldManager: a field that it owns and that our journal does not list is held by another
 // System, or by a run whose journal was lost. Writing it would store the value of that hold as
 // our before-image. A field without an owner is not detected: a number scaled to 0 has none.
-func (x *run) heldByAnother(it *item, act *system.Action, changes []Change) error {
+func (x *run) heldByAnother(it *item, act *system.Action, changes []patch.Change) error {
 	main := it.img.main
 	if it.op.OnRecover || act.Restart || !slices.ContainsFunc(main.GetManagedFields(), ofFieldManager) {
 		return nil
@@ -111,7 +111,7 @@ func (x *run) accounted(it *item) [][]string {
 	for _, o := range x.j.Owned {
 		if o.UID == uid {
 			for _, p := range o.Paths {
-				out = append(out, tokens(p))
+				out = append(out, patch.Tokens(p))
 			}
 		}
 	}
@@ -120,7 +120,7 @@ func (x *run) accounted(it *item) [][]string {
 
 // wouldWrite returns the paths in the object that an action writes, including those that already
 // have the wanted value: it compares with an object in which each of our fields differs.
-func (x *run) wouldWrite(it *item, act *system.Action, changes []Change) [][]string {
+func (x *run) wouldWrite(it *item, act *system.Action, changes []patch.Change) [][]string {
 	o, main := it.op, it.img.main
 	if it.img.scale != nil {
 		if it.img.replicas != nil {
@@ -128,18 +128,18 @@ func (x *run) wouldWrite(it *item, act *system.Action, changes []Change) [][]str
 		}
 		return o.ways(main)
 	}
-	base := copied(main.Object)
+	base := patch.Copy(main.Object)
 	for _, at := range ownWays(main) {
-		if v, ok := lookup(base, at); ok {
-			put(base, at, another(v))
+		if v, ok := patch.Lookup(base, at); ok {
+			patch.Put(base, at, another(v))
 		}
 	}
 	if after, err := x.edit(act, o.Target, base); err == nil {
-		changes = append(slices.Clone(changes), Diff(plain(base, true), plain(after, true))...)
+		changes = append(slices.Clone(changes), patch.Diff(plain(base, true), plain(after, true))...)
 	}
 	var out [][]string
 	for i := range changes {
-		if at, ok := changes[i].resolvePath(main.Object); ok {
+		if at, ok := changes[i].Resolve(main.Object); ok {
 			out = append(out, at)
 		}
 	}

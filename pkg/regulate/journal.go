@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/patch"
 )
 
 // Journal is the memory of regulation: what was done to the apps of a system, and what was
@@ -129,7 +130,7 @@ type Operation struct {
 	Text   string `json:"text"` // for people: spec.paused = true
 	Target Target `json:"target"`
 	// Changes are the written values and those before; empty for job, http and exec.
-	Changes []Change `json:"changes,omitempty"`
+	Changes []patch.Change `json:"changes,omitempty"`
 	// Owners are the managers (managedFields) of the fields before, so that undoing also
 	// restores ownership.
 	Owners []Owner `json:"owners,omitempty"`
@@ -162,24 +163,6 @@ type Target struct {
 	UID        string `json:"uid,omitempty"`
 	// Subresource is the one that is written: scale.
 	Subresource string `json:"subresource,omitempty"`
-}
-
-// Change is one field with its values before and after.
-type Change struct {
-	// Path is a JSON pointer (RFC 6901).
-	Path string `json:"path"`
-	// ExistedBefore and Has say whether there is a field before and after; Was and Now what is in it.
-	ExistedBefore bool `json:"had"`
-	Before        any  `json:"was,omitempty"`
-	ExistsAfter   bool `json:"has"`
-	After         any  `json:"now,omitempty"`
-	// CreatedParents counts the mappings that were created above it.
-	CreatedParents int `json:"made,omitempty"`
-	// Items are the names of the list items on the path, by their pointers: items are found by
-	// name.
-	Items map[string]string `json:"items,omitempty"`
-	// Kept reports that another hold wants the field too, and undoes it.
-	Kept bool `json:"kept,omitempty"`
 }
 
 // Owner is an entry of managedFields that owned a field.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/patch"
 )
 
 // MaxConflicts limits the holds with conflicts in a journal.
@@ -71,11 +73,11 @@ func (j *Journal) succeed(first *Operation) {
 			}
 			for i := range o.Changes {
 				c := &o.Changes[i]
-				n := slices.IndexFunc(first.Changes, func(f Change) bool { return f.Path == c.Path })
+				n := slices.IndexFunc(first.Changes, func(f patch.Change) bool { return f.Path == c.Path })
 				if n < 0 {
 					continue
 				}
-				if f := &first.Changes[n]; f.ExistsAfter == c.ExistedBefore && (!c.ExistedBefore || same(f.After, c.Before)) {
+				if f := &first.Changes[n]; f.ExistsAfter == c.ExistedBefore && (!c.ExistedBefore || patch.Equal(f.After, c.Before)) {
 					c.ExistedBefore, c.Before, c.CreatedParents = f.ExistedBefore, f.Before, max(c.CreatedParents, f.CreatedParents)
 					o.Owners = inherit(o.Owners, first.Owners)
 					o.Replicas = cmp.Or(o.Replicas, first.Replicas)
@@ -92,8 +94,8 @@ func (j *Journal) forget(held *Hold) {
 		for _, o := range h.Operations {
 			for _, now := range held.Operations {
 				if now.sameTarget(o) && now.State == Done {
-					o.Changes = slices.DeleteFunc(o.Changes, func(c Change) bool {
-						return slices.ContainsFunc(now.Changes, func(d Change) bool { return d.Path == c.Path })
+					o.Changes = slices.DeleteFunc(o.Changes, func(c patch.Change) bool {
+						return slices.ContainsFunc(now.Changes, func(d patch.Change) bool { return d.Path == c.Path })
 					})
 				}
 			}
@@ -134,10 +136,10 @@ func PendingIn(j *Journal) []string {
 }
 
 // wasText describes the values before changes.
-func wasText(changes []Change) string {
-	before := make([]Change, len(changes))
+func wasText(changes []patch.Change) string {
+	before := make([]patch.Change, len(changes))
 	for i, c := range changes {
-		before[i] = Change{Path: c.Path, ExistsAfter: c.ExistedBefore, After: c.Before}
+		before[i] = patch.Change{Path: c.Path, ExistsAfter: c.ExistedBefore, After: c.Before}
 	}
 	return "it was " + changesText(before, "not set")
 }

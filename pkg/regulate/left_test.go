@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/patch"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
@@ -98,7 +99,7 @@ func TestLeftIsNoRecover(t *testing.T) {
 	b.force(t, "a")
 	b.api.fault = nil
 	b.until(t) // resumed, with what on.Recover says
-	if got, _ := lookup(b.api.objects["Deployment.apps/shop/web"].Object, []string{"metadata", "annotations", "again"}); got != "2" {
+	if got, _ := patch.Lookup(b.api.objects["Deployment.apps/shop/web"].Object, []string{"metadata", "annotations", "again"}); got != "2" {
 		t.Error(got)
 	}
 }
@@ -143,8 +144,8 @@ func TestLeftOnTop(t *testing.T) {
 
 func leftHold(id int, app string) *Hold {
 	return &Hold{ID: id, App: app, Signal: "Stop", Phase: Recovering, Operations: []*Operation{
-		{State: Conflict, Target: Target{Kind: "A", Name: app, UID: fmt.Sprint("u", id)}, Changes: []Change{{Path: "/a", ExistsAfter: true, After: "x", ExistedBefore: true, Before: strings.Repeat("w", 100)}, {Path: "/b", Kept: true}}},
-		{State: Undone, Target: Target{UID: "v"}, Changes: []Change{{Path: "/a"}}},
+		{State: Conflict, Target: Target{Kind: "A", Name: app, UID: fmt.Sprint("u", id)}, Changes: []patch.Change{{Path: "/a", ExistsAfter: true, After: "x", ExistedBefore: true, Before: strings.Repeat("w", 100)}, {Path: "/b", Kept: true}}},
+		{State: Undone, Target: Target{UID: "v"}, Changes: []patch.Change{{Path: "/a"}}},
 		{State: Conflict}, // nothing of an object
 	}}
 }
@@ -196,7 +197,7 @@ func TestLeftIsStored(t *testing.T) {
 		t.Error(got)
 	}
 	back, err := format.Decode(o)
-	if err != nil || len(back.Conflicts) != 1 || !slices.EqualFunc(back.Conflicts[0].Operations, j.Conflicts[0].Operations, func(x, y *Operation) bool { return same(x, y) }) {
+	if err != nil || len(back.Conflicts) != 1 || !slices.EqualFunc(back.Conflicts[0].Operations, j.Conflicts[0].Operations, func(x, y *Operation) bool { return patch.Equal(x, y) }) {
 		t.Errorf("%v: %+v", err, back)
 	}
 }

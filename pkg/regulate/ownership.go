@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/patch"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -65,7 +67,7 @@ func written(p fieldpath.Path) string {
 		}
 		at = append(at, s)
 	}
-	return pointer(at)
+	return patch.Pointer(at)
 }
 
 // writtenNames encodes a path through mappings.
@@ -126,10 +128,10 @@ func step(o any, token string) (any, func(fieldpath.PathElement) bool) {
 		case pe.Index != nil:
 			return *pe.Index == n
 		case pe.Value != nil:
-			return same((*pe.Value).Unstructured(), item)
+			return patch.Equal((*pe.Value).Unstructured(), item)
 		case pe.Key != nil:
 			fields, _ := item.(map[string]any)
-			return !slices.ContainsFunc(*pe.Key, func(f value.Field) bool { return !same(f.Value.Unstructured(), fields[f.Name]) })
+			return !slices.ContainsFunc(*pe.Key, func(f value.Field) bool { return !patch.Equal(f.Value.Unstructured(), fields[f.Name]) })
 		}
 		return false
 	}
@@ -156,7 +158,7 @@ func ownedWays(owners []Owner) [][]string {
 	var out [][]string
 	for _, o := range owners {
 		var at []string
-		for _, t := range tokens(o.Path) {
+		for _, t := range patch.Tokens(o.Path) {
 			if pe, err := fieldpath.DeserializePathElement(t); err == nil && pe.FieldName != nil {
 				at = append(at, *pe.FieldName)
 			}

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/patch"
+
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
@@ -23,7 +25,7 @@ const (
 func leave(h *regulate.Hold) {
 	for _, o := range h.Operations {
 		o.State, o.Target = regulate.Conflict, regulate.Target{APIVersion: "apps/v1", Kind: "Deployment", Resource: "deployments", Namespace: "shop", Name: h.App, UID: "uid-" + h.App}
-		o.Changes = []regulate.Change{{Path: "/spec/paused", ExistsAfter: true, After: true}, {Path: "/spec/replicas", ExistedBefore: true, Before: 3, ExistsAfter: true, After: 0}}
+		o.Changes = []patch.Change{{Path: "/spec/paused", ExistsAfter: true, After: true}, {Path: "/spec/replicas", ExistedBefore: true, Before: 3, ExistsAfter: true, After: 0}}
 	}
 }
 

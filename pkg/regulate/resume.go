@@ -2,6 +2,8 @@ package regulate
 
 import (
 	"slices"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/patch"
 )
 
 // writeState is the state of an object after a write whose result is unknown.
@@ -26,10 +28,10 @@ func (x *run) look(it *item) writeState {
 	allNow, allWas, ours, taken := true, true, false, true
 	for i := range o.Changes {
 		c := &o.Changes[i]
-		if c.claims() {
+		if c.Claims() {
 			continue
 		}
-		now, was := c.compare(fields)
+		now, was := c.Compare(fields)
 		allNow, allWas = allNow && now, allWas && was
 		taken = taken && !c.ExistsAfter
 		ours = ours || now && c.ExistsAfter && x.owns(it, c)
@@ -49,14 +51,14 @@ func (x *run) look(it *item) writeState {
 	return changedElsewhere
 }
 
-func (x *run) owns(it *item, c *Change) bool {
+func (x *run) owns(it *item, c *patch.Change) bool {
 	if it.op.Target.Subresource == scaleSubresource {
 		if _, ok := scaledField(it.img.main); ok {
 			return true
 		}
 		return it.scaledUnowned(c)
 	}
-	at, ok := c.resolvePath(it.img.main.Object)
+	at, ok := c.Resolve(it.img.main.Object)
 	return ok && owned(it.img.main, at)
 }
 
@@ -64,12 +66,12 @@ func (x *run) owns(it *item, c *Change) bool {
 // so no owner. A field that had no owner before (another hold scaled it to 0) gets none.
 //
 // See https://github.com/kubernetes/apimachinery/blob/master/pkg/util/managedfields/internal/skipnonapplied.go
-func (it *item) scaledUnowned(c *Change) bool {
+func (it *item) scaledUnowned(c *patch.Change) bool {
 	o, main := it.op, it.img.main
 	for _, at := range it.scaledWays(c) {
 		path := writtenNames(at)
 		had := slices.ContainsFunc(o.Owners, func(w Owner) bool { return w.Path == path })
-		if len(ownersAt(main, at)) == 0 && (same(c.After, 0) || !had) {
+		if len(ownersAt(main, at)) == 0 && (patch.Equal(c.After, 0) || !had) {
 			return true
 		}
 	}
@@ -78,25 +80,25 @@ func (it *item) scaledUnowned(c *Change) bool {
 
 // scaledWays are the paths of fields that may have been scaled, if the path is unknown: those
 // with the written number.
-func (it *item) scaledWays(c *Change) [][]string {
+func (it *item) scaledWays(c *patch.Change) [][]string {
 	if at, ok := it.scaled(c); ok {
 		return [][]string{at}
 	}
 	return slices.DeleteFunc(mayBeScaled(it.img.main, c.After), func(at []string) bool {
-		v, ok := lookup(it.img.main.Object, at)
-		return !ok || !same(v, c.After)
+		v, ok := patch.Lookup(it.img.main.Object, at)
+		return !ok || !patch.Equal(v, c.After)
 	})
 }
 
 // scaled finds the scaled field of the object: the known one, or the one that had the number and
 // an owner before and has the new number now.
-func (it *item) scaled(c *Change) ([]string, bool) {
+func (it *item) scaled(c *patch.Change) ([]string, bool) {
 	o, main := it.op, it.img.main
 	if o.Replicas != "" {
-		return tokens(o.Replicas), true
+		return patch.Tokens(o.Replicas), true
 	}
 	for _, at := range append(ownedWays(o.Owners), []string{"spec", "replicas"}) {
-		if v, ok := lookup(main.Object, at); ok && same(v, c.After) {
+		if v, ok := patch.Lookup(main.Object, at); ok && patch.Equal(v, c.After) {
 			return at, true
 		}
 	}
@@ -113,7 +115,7 @@ func (x *run) ownsAny(it *item) bool {
 		}
 	}
 	for _, c := range o.Changes {
-		if !c.claims() && c.ExistsAfter && !claimed[c.Path] && x.owns(it, &c) {
+		if !c.Claims() && c.ExistsAfter && !claimed[c.Path] && x.owns(it, &c) {
 			return true
 		}
 	}
@@ -130,11 +132,11 @@ func (x *run) adoptLive(it *item) {
 	o.Changes, o.Owners = slices.Clone(o.Changes), slices.Clone(o.Owners)
 	for i := range o.Changes {
 		c := &o.Changes[i]
-		at, ok := c.resolvePath(fields)
-		if !ok || c.claims() || !c.ExistsAfter || !x.owns(it, c) {
+		at, ok := c.Resolve(fields)
+		if !ok || c.Claims() || !c.ExistsAfter || !x.owns(it, c) {
 			continue
 		}
-		if v, has := lookup(fields, at); has {
+		if v, has := patch.Lookup(fields, at); has {
 			c.After = v
 		}
 	}
@@ -146,7 +148,7 @@ func (x *run) adoptLive(it *item) {
 			}
 		}
 		if ok {
-			o.Replicas = pointer(at)
+			o.Replicas = patch.Pointer(at)
 			o.Owners = slices.DeleteFunc(o.Owners, func(w Owner) bool { return w.Path != writtenNames(at) })
 		}
 		return
@@ -155,22 +157,20 @@ func (x *run) adoptLive(it *item) {
 }
 
 // filledIn returns our fields in the mappings that an operation created, besides those it wrote.
-func filledIn(o *Operation, img *liveObject) []Change {
-	var out []Change
+func filledIn(o *Operation, img *liveObject) []patch.Change {
+	var out []patch.Change
 	for _, c := range o.Changes {
 		if c.CreatedParents == 0 || !c.ExistsAfter {
 			continue
 		}
-		at := tokens(c.Path)
+		at := patch.Tokens(c.Path)
 		top := at[:len(at)-c.CreatedParents]
-		value, ok := lookup(img.main.Object, top)
+		value, ok := patch.Lookup(img.main.Object, top)
 		if m, isMap := value.(map[string]any); ok && isMap {
-			d := differ{}
-			d.mappings(top, nil, m, 1)
-			for _, f := range d.out {
-				known := func(have Change) bool { return have.Path == f.Path }
-				if !slices.ContainsFunc(o.Changes, known) && !slices.ContainsFunc(out, known) && owned(img.main, tokens(f.Path)) {
-					f.CreatedParents = len(tokens(f.Path)) - len(top)
+			for _, f := range patch.Created(top, m) {
+				known := func(have patch.Change) bool { return have.Path == f.Path }
+				if !slices.ContainsFunc(o.Changes, known) && !slices.ContainsFunc(out, known) && owned(img.main, patch.Tokens(f.Path)) {
+					f.CreatedParents = len(patch.Tokens(f.Path)) - len(top)
 					out = append(out, f)
 				}
 			}

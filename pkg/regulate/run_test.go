@@ -12,11 +12,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
-
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/patch"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -426,7 +427,7 @@ func TestChangedSince(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, _ := lookup(b.api.objects[to.String()].Object, []string{"spec", "replicas"})
+		got, _ := patch.Lookup(b.api.objects[to.String()].Object, []string{"spec", "replicas"})
 		if force {
 			b.sameAs(t, before)
 			continue
@@ -434,7 +435,7 @@ func TestChangedSince(t *testing.T) {
 		if got != int64(7) || len(out.Failed) != 1 || !strings.Contains(out.Failed[0].Result, "changed by someone else") {
 			t.Errorf("replicas %v, %+v", got, out.Failed)
 		}
-		if _, paused := lookup(b.api.objects[to.String()].Object, []string{"spec", "paused"}); paused {
+		if _, paused := patch.Lookup(b.api.objects[to.String()].Object, []string{"spec", "paused"}); paused {
 			t.Error("what nobody changed was left as well")
 		}
 	}
@@ -490,7 +491,7 @@ func TestSharedTargets(t *testing.T) {
 		for _, app := range order {
 			left = slices.DeleteFunc(left, func(s string) bool { return s == app })
 			b.until(t, left...)
-			if n, _ := lookup(b.api.objects["Deployment.apps/shop/web"].Object, []string{"spec", "paused"}); n != (len(left) > 0) {
+			if n, _ := patch.Lookup(b.api.objects["Deployment.apps/shop/web"].Object, []string{"spec", "paused"}); n != (len(left) > 0) {
 				t.Errorf("%v: paused is %v with %v held", order, n, left)
 			}
 		}
@@ -517,8 +518,8 @@ func TestFilledIn(t *testing.T) {
 		b := shop(t)
 		before := b.api.image(t)
 		b.api.defaults = func(o map[string]any) {
-			if _, ok := lookup(o, []string{"spec", "deep", "er", "live"}); ok {
-				put(o, []string{"spec", "deep", "er", "more", "mode"}, "fast")
+			if _, ok := patch.Lookup(o, []string{"spec", "deep", "er", "live"}); ok {
+				patch.Put(o, []string{"spec", "deep", "er", "more", "mode"}, "fast")
 			}
 		}
 		seen := 0
@@ -605,13 +606,13 @@ func TestDryRun(t *testing.T) {
 
 // Numbers come back from a journal as they went in.
 func TestChangeJSON(t *testing.T) {
-	c := Change{Path: "/a", ExistedBefore: true, Before: int64(9007199254740993), ExistsAfter: true, After: map[string]any{"n": int64(1), "f": 1.5}}
+	c := patch.Change{Path: "/a", ExistedBefore: true, Before: int64(9007199254740993), ExistsAfter: true, After: map[string]any{"n": int64(1), "f": 1.5}}
 	doc, err := json.Marshal(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got Change
-	if err := json.Unmarshal(doc, &got); err != nil || got.Before != c.Before || !same(got.After, c.After) {
+	var got patch.Change
+	if err := json.Unmarshal(doc, &got); err != nil || got.Before != c.Before || !patch.Equal(got.After, c.After) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

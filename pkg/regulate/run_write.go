@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/patch"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
-
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -101,7 +102,7 @@ func (x *run) compile(it *item, act *system.Action) error {
 func (x *run) compileScale(it *item, claims []*Operation) {
 	o, main := it.op, it.img.main
 	if it.img.replicas != nil {
-		o.Replicas = pointer(it.img.replicas)
+		o.Replicas = patch.Pointer(it.img.replicas)
 		for i := range o.Changes {
 			o.Changes[i].CreatedParents = missing(main.Object, it.img.replicas)
 		}
@@ -111,7 +112,7 @@ func (x *run) compileScale(it *item, claims []*Operation) {
 	}
 	ways := o.ways(main)
 	if o.Replicas == "" {
-		number, _ := lookup(it.img.scale.Object, []string{"spec", "replicas"})
+		number, _ := patch.Lookup(it.img.scale.Object, []string{"spec", "replicas"})
 		ways = mayBeScaled(main, number)
 	}
 	o.Owners = sortOwners(ownersOf(main, ways))
@@ -135,17 +136,17 @@ func (o *Operation) sameTarget(other *Operation) bool {
 }
 
 // reapply makes what was intended out of an object that is still as it was.
-func reapply(changes []Change, live map[string]any) (map[string]any, bool) {
-	out := copied(live)
+func reapply(changes []patch.Change, live map[string]any) (map[string]any, bool) {
+	out := patch.Copy(live)
 	for i := range changes {
 		c := &changes[i]
-		at, ok := c.resolvePath(out)
+		at, ok := c.Resolve(out)
 		if !ok {
 			return nil, false
 		}
 		if !c.ExistsAfter {
-			takeAway(out, at, 0)
-		} else if !put(out, at, copiedValue(c.After)) {
+			patch.Remove(out, at, 0)
+		} else if !patch.Put(out, at, patch.CopyValue(c.After)) {
 			return nil, false
 		}
 	}
@@ -233,12 +234,12 @@ func (x *run) adoptAnswer(ctx context.Context, it *item, after *unstructured.Uns
 		return // what was seen before the write must do
 	}
 	replicas := []string{"spec", "replicas"}
-	was, _ := lookup(before.scale.Object, replicas)
-	now, _ := lookup(after.Object, replicas)
+	was, _ := patch.Lookup(before.scale.Object, replicas)
+	now, _ := patch.Lookup(after.Object, replicas)
 	if c, ok := scaledAt(before.main, main, was, now); ok {
 		x.note(func() {
 			o.Replicas = c.Path
-			o.Owners = sortOwners(ownersOf(before.main, [][]string{tokens(c.Path)}))
+			o.Owners = sortOwners(ownersOf(before.main, [][]string{patch.Tokens(c.Path)}))
 		})
 	}
 }

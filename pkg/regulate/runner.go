@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/patch"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -99,7 +100,7 @@ func (h *Hold) restored() []Restored {
 		if o.OnRecover || o.State != Undone || o.Target.Name == "" || o.Action == "job" || err != nil {
 			continue
 		}
-		template := slices.ContainsFunc(o.Changes, func(c Change) bool { return strings.HasPrefix(c.Path+"/", "/spec/template/") })
+		template := slices.ContainsFunc(o.Changes, func(c patch.Change) bool { return strings.HasPrefix(c.Path+"/", "/spec/template/") })
 		ref := object.Ref{Group: gv.Group, Kind: o.Target.Kind, Namespace: o.Target.Namespace, Name: o.Target.Name}
 		out = append(out, Restored{App: h.App, Object: ref, Template: template, Suspended: h.Suspended})
 	}

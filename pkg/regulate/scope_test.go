@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/patch"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -72,7 +73,7 @@ func planted(api *fakeAPI, action string, t Target, state State, phase Phase) *J
 	t.UID = "u"
 	op := &Operation{Action: action, State: state, Target: t, Manager: FieldManager}
 	if action != "job" {
-		op.Changes = []Change{{Path: "/spec/x", ExistedBefore: true, Before: "planted", ExistsAfter: true, After: "now"}}
+		op.Changes = []patch.Change{{Path: "/spec/x", ExistedBefore: true, Before: "planted", ExistsAfter: true, After: "now"}}
 	}
 	h := &Hold{ID: 1, App: "web", Signal: system.Stop, Phase: phase, Causes: []Cause{{RequestedBy: "me"}}, Operations: []*Operation{op}}
 	return &Journal{System: "shop", Namespace: "shop", Next: 2, Holds: []*Hold{h}}

@@ -106,7 +106,7 @@ func (x *run) settleBack(it *item) {
 	}
 	stands := false
 	for _, c := range unkept(o.Changes) {
-		now, was := c.compare(it.img.fields())
+		now, was := c.Compare(it.img.fields())
 		if !now {
 			return
 		}

@@ -4,6 +4,8 @@ import (
 	"os"
 	"testing"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/patch"
+
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 )
@@ -24,7 +26,7 @@ func TestJournalOfOlderVersions(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if want := someJournal(); len(j.Holds) != 1 || !same(j.Holds[0].Operations[0], want.Holds[0].Operations[0]) || j.Next != want.Next || name == "compressed" && len(j.History) != 1 {
+		if want := someJournal(); len(j.Holds) != 1 || !patch.Equal(j.Holds[0].Operations[0], want.Holds[0].Operations[0]) || j.Next != want.Next || name == "compressed" && len(j.History) != 1 {
 			t.Errorf("%s: %+v", name, j)
 		}
 		again, err := format.Encode(j)

@@ -7,13 +7,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/patch"
+
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/dynamic/fake"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/dynamic/fake"
 )
 
 const documentKey = "journal.json"
@@ -39,7 +41,7 @@ func someJournal() *Journal {
 		Operations: []*Operation{{
 			Action: "preset", Text: "spec.paused = true", State: Done, At: at,
 			Target:  Target{APIVersion: "apps/v1", Kind: "Deployment", Resource: "deployments", Namespace: "prod", Name: "web"},
-			Changes: []Change{{Path: "/spec/x", ExistedBefore: true, Before: int64(9007199254740993), ExistsAfter: true, After: map[string]any{"a": []any{int64(1), 1.5, nil, "<b>"}}}},
+			Changes: []patch.Change{{Path: "/spec/x", ExistedBefore: true, Before: int64(9007199254740993), ExistsAfter: true, After: map[string]any{"a": []any{int64(1), 1.5, nil, "<b>"}}}},
 		}},
 	}}}
 }

@@ -7,11 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/patch"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
 // prepareBack checks whether there is anything to undo. It writes nothing.
@@ -66,11 +67,11 @@ func (it *item) handOver() bool {
 			if other.Order <= o.Order {
 				continue
 			}
-			n := slices.IndexFunc(other.Changes, func(d Change) bool { return d.Path == c.Path && !d.Kept })
+			n := slices.IndexFunc(other.Changes, func(d patch.Change) bool { return d.Path == c.Path && !d.Kept })
 			if n < 0 {
 				continue
 			}
-			if d := &other.Changes[n]; d.ExistedBefore == c.ExistsAfter && (!d.ExistedBefore || same(d.Before, c.After)) {
+			if d := &other.Changes[n]; d.ExistedBefore == c.ExistsAfter && (!d.ExistedBefore || patch.Equal(d.Before, c.After)) {
 				d.ExistedBefore, d.Before, d.CreatedParents = c.ExistedBefore, c.Before, max(d.CreatedParents, c.CreatedParents)
 				other.Owners = inherit(other.Owners, o.Owners)
 				other.Replicas = cmp.Or(other.Replicas, o.Replicas)
@@ -139,7 +140,7 @@ func (b *undoRun) attempt(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	note, err := b.release(ctx, main, slices.Contains(verdicts, ChangedSince))
+	note, err := b.release(ctx, main, slices.Contains(verdicts, patch.ChangedSince))
 	if err != nil {
 		return err
 	}
@@ -148,18 +149,18 @@ func (b *undoRun) attempt(ctx context.Context) error {
 }
 
 // wanted returns the object to be written.
-func (b *undoRun) wanted(img *liveObject) (map[string]any, []UndoResult, error) {
+func (b *undoRun) wanted(img *liveObject) (map[string]any, []patch.UndoResult, error) {
 	o := b.it.op
 	if b.act != nil && b.act.Inverse != nil {
 		want, err := b.edit(b.act.Inverse, o.Target, img.fields())
 		if err == nil && img.scale == nil {
-			for _, c := range Diff(plain(img.fields(), true), plain(want, true)) {
-				o.stay(tokens(c.Path))
+			for _, c := range patch.Diff(plain(img.fields(), true), plain(want, true)) {
+				o.stay(patch.Tokens(c.Path))
 			}
 		}
 		return want, nil, err
 	}
-	want, verdicts := Undo(unkept(o.Changes), img.fields(), b.Force)
+	want, verdicts := patch.Undo(unkept(o.Changes), img.fields(), b.Force)
 	return want, verdicts, nil
 }
 
@@ -167,15 +168,15 @@ func (b *undoRun) wanted(img *liveObject) (map[string]any, []UndoResult, error) 
 func (b *undoRun) restore(ctx context.Context, img *liveObject, want map[string]any) (*unstructured.Unstructured, error) {
 	o := b.it.op
 	t, live := o.Target, img.fields()
-	if _, has := lookup(want, []string{"spec", "replicas"}); img.scale != nil && !has {
+	if _, has := patch.Lookup(want, []string{"spec", "replicas"}); img.scale != nil && !has {
 		// A Scale cannot omit the number: the object itself can.
 		t, live = t.bare(), img.main.Object
-		want = copied(live)
+		want = patch.Copy(live)
 		created := 0
 		for _, c := range o.Changes {
 			created = max(created, c.CreatedParents)
 		}
-		takeAway(want, o.ways(img.main)[0], created)
+		patch.Remove(want, o.ways(img.main)[0], created)
 	}
 	after, err := b.patch(ctx, t, live, want)
 	if err == nil && after == nil {
@@ -209,7 +210,7 @@ func (b *undoRun) release(ctx context.Context, main *unstructured.Unstructured, 
 	if err != nil || !ours {
 		return "", err
 	}
-	body, err := Write(ownership(main, nil), ownership(main, fields))
+	body, err := patch.JSONPatch(ownership(main, nil), ownership(main, fields))
 	if err != nil {
 		return "", permanent("%w", err)
 	}
@@ -224,7 +225,7 @@ func (b *undoRun) release(ctx context.Context, main *unstructured.Unstructured, 
 // stay notes what stays owned by FieldManager.
 func (o *Operation) stay(ways ...[]string) {
 	for _, at := range ways {
-		if p := pointer(at); !slices.Contains(o.KeptOwnership, p) {
+		if p := patch.Pointer(at); !slices.Contains(o.KeptOwnership, p) {
 			o.KeptOwnership = append(o.KeptOwnership, p)
 		}
 	}
@@ -247,10 +248,10 @@ func (it *item) overlapping() []*Operation {
 }
 
 // changedSince keeps of changes what was left as it is.
-func changedSince(changes []Change, verdicts []UndoResult) []Change {
-	var out []Change
+func changedSince(changes []patch.Change, verdicts []patch.UndoResult) []patch.Change {
+	var out []patch.Change
 	for i, v := range verdicts {
-		if v == ChangedSince {
+		if v == patch.ChangedSince {
 			out = append(out, changes[i])
 		}
 	}
@@ -258,12 +259,12 @@ func changedSince(changes []Change, verdicts []UndoResult) []Change {
 }
 
 // conclude says what became of it.
-func (b *undoRun) conclude(verdicts []UndoResult, note string) {
+func (b *undoRun) conclude(verdicts []patch.UndoResult, note string) {
 	o := b.it.op
 	var remaining []string
 	changes := unkept(o.Changes)
 	for i, v := range verdicts {
-		if v == ChangedSince {
+		if v == patch.ChangedSince {
 			remaining = append(remaining, textOf(changes[i:i+1]))
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/patch"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 )
@@ -24,13 +26,13 @@ func (s Signal) Changes(live *unstructured.Unstructured, pods ...string) (map[st
 	if s.Holds(live, pods...) {
 		return after, nil
 	}
-	patch := filled(s.patchFor(live), pods).(map[string]any)
+	wanted := filled(s.patchFor(live), pods).(map[string]any)
 	if s.Each == "" {
-		return MergePatch(after, patch), nil
+		return patch.Merge(after, wanted), nil
 	}
 	items, _, _ := unstructured.NestedSlice(after, fieldNames(s.Each)...)
 	for i := range items {
-		items[i] = MergePatch(items[i].(map[string]any), patch)
+		items[i] = patch.Merge(items[i].(map[string]any), wanted)
 	}
 	if err := unstructured.SetNestedSlice(after, items, fieldNames(s.Each)...); err != nil {
 		return nil, fmt.Errorf("%s %s: %w", s.Kind, s.Preset, err)
@@ -159,26 +161,6 @@ func numeric(v any) (float64, bool) {
 		return float64(v), true
 	}
 	return 0, false
-}
-
-// MergePatch applies a merge patch (RFC 7386) to fields that it may change.
-func MergePatch(fields, patch map[string]any) map[string]any {
-	if fields == nil {
-		fields = map[string]any{}
-	}
-	for key, value := range patch {
-		deeper, ok := value.(map[string]any)
-		switch {
-		case value == nil:
-			delete(fields, key)
-		case ok:
-			children, _ := fields[key].(map[string]any)
-			fields[key] = MergePatch(children, deeper)
-		default:
-			fields[key] = runtime.DeepCopyJSONValue(value)
-		}
-	}
-	return fields
 }
 
 // filled writes the names of pods where a patch wants them.

@@ -16,6 +16,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/patch"
+
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -66,7 +69,7 @@ func loaded(t *testing.T, s *regulate.ConfigMapStore) *regulate.Journal {
 func heldBy(signal string, operations int) []*regulate.Hold {
 	h := &regulate.Hold{ID: 1, App: "web", Signal: signal, Phase: regulate.Held, At: time.Unix(1e9, 0).UTC()}
 	for i := range operations {
-		h.Operations = append(h.Operations, &regulate.Operation{Action: "patch", Text: fmt.Sprintf("operation %d", i), State: regulate.Done, Target: regulate.Target{APIVersion: "example.com/v1", Kind: "Drain", Name: "one"}, Changes: []regulate.Change{{Path: "/spec/x", ExistedBefore: true, Before: int64(1) << 62, ExistsAfter: true, After: true}}})
+		h.Operations = append(h.Operations, &regulate.Operation{Action: "patch", Text: fmt.Sprintf("operation %d", i), State: regulate.Done, Target: regulate.Target{APIVersion: "example.com/v1", Kind: "Drain", Name: "one"}, Changes: []patch.Change{{Path: "/spec/x", ExistedBefore: true, Before: int64(1) << 62, ExistsAfter: true, After: true}}})
 	}
 	return []*regulate.Hold{h}
 }
@@ -260,11 +263,11 @@ func killedHolder(t *testing.T, c *cluster.Cluster, ns string) {
 }
 
 // installed is what a watch of a system with two apps is given in a namespace.
-func installed(ns string) regulate.WatchDeployment {
+func installed(ns string) regulator.WatchDeployment {
 	web := object.Ref{Group: "apps", Kind: "Deployment", Namespace: ns, Name: "web"}
 	db := object.Ref{Group: "apps", Kind: "StatefulSet", Namespace: ns, Name: "db"}
 	class := object.Ref{Group: "storage.k8s.io", Kind: "StorageClass", Name: "fast"}
-	return regulate.WatchDeployment{
+	return regulator.WatchDeployment{
 		System: &system.System{Name: "shop", Namespace: ns, Apps: []system.App{
 			{Name: "web", On: map[string][]system.Action{"Stop": {{Scale: &system.Scale{}}, {HTTP: &system.HTTP{URL: "https://x", SecretName: "hook", SecretKey: "k"}}, {Job: &system.Job{}}}}},
 			{Name: "db"},
@@ -279,7 +282,7 @@ func installed(ns string) regulate.WatchDeployment {
 			{Group: "storage.k8s.io", Version: "v1", Kind: "StorageClass", Plural: "storageclasses"},
 		}),
 		Namespace: ns, Image: "registry.example.com/kubectl-sysop@sha256:" + strings.Repeat("ab", 32), Version: "(devel)", Replicas: 2,
-		Reads: []regulate.WatchedResource{{Group: "apps", Resource: "deployments", Namespace: ns}, {Resource: "pods", Namespace: ns}, {Resource: "secrets", Namespace: ns}, {Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}},
+		Reads: []regulator.WatchedResource{{Group: "apps", Resource: "deployments", Namespace: ns}, {Resource: "pods", Namespace: ns}, {Resource: "secrets", Namespace: ns}, {Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}},
 	}
 }
 
@@ -290,7 +293,7 @@ func TestRegulateManifests(t *testing.T) {
 	c := shared.Cluster(t)
 	ns := c.Namespace(t)
 	in := installed(ns)
-	list := regulate.Manifests(in)
+	list := regulator.DeploymentManifests(in)
 	text := manifestYAML(t, list)
 	if err := restricted(t, c, ns); err != nil {
 		t.Fatal(err)
@@ -366,7 +369,7 @@ func TestRegulateManifests(t *testing.T) {
 	}
 }
 
-func manifestYAML(t *testing.T, list []regulate.Manifest) string {
+func manifestYAML(t *testing.T, list []regulator.Manifest) string {
 	t.Helper()
 	var b bytes.Buffer
 	for _, m := range list {

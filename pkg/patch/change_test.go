@@ -1,4 +1,4 @@
-package regulate
+package patch
 
 import (
 	"testing"
@@ -40,7 +40,7 @@ func TestDiff(t *testing.T) {
 			if got != tt.want {
 				t.Errorf("changes %q, want %q", got, tt.want)
 			}
-			if back, verdicts := Undo(changes, after, false); !same(back, before) {
+			if back, verdicts := Undo(changes, after, false); !Equal(back, before) {
 				t.Errorf("taken back: %v (%v), want %v", back, verdicts, before)
 			}
 		})
@@ -56,7 +56,7 @@ func TestUndoMoved(t *testing.T) {
 		`{l: [{name: new, v: 2}]}`:                  `{l: [{name: new, v: 2}]}`,
 		`{l: [{name: x, v: 3}]}`:                    `{l: [{name: x, v: 3}]}`,
 	} {
-		if got, verdicts := Undo(changes, parsed(t, live), false); !same(got, parsed(t, want)) {
+		if got, verdicts := Undo(changes, parsed(t, live), false); !Equal(got, parsed(t, want)) {
 			t.Errorf("%s: %v (%v), want %s", live, got, verdicts, want)
 		}
 	}
@@ -68,7 +68,7 @@ func parsed(t *testing.T, doc string) map[string]any {
 	if err := yaml.Unmarshal([]byte(doc), &m); err != nil {
 		t.Fatal(err)
 	}
-	v, err := normal(m)
+	v, err := Normal(m)
 	if err != nil {
 		t.Fatal(err)
 	}

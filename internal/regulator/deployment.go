@@ -1,4 +1,4 @@
-package regulate
+package regulator
 
 import (
 	"cmp"
@@ -21,13 +21,14 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// WatchDeployment is the input of Manifests: what runs in a cluster to regulate a system.
+// WatchDeployment is the input of DeploymentManifests: what runs in a cluster to regulate a system.
 type WatchDeployment struct {
 	System *system.System
-	World  *SystemState
+	World  *regulate.SystemState
 	Kinds  *object.Kinds
 	// Namespace is that of the system, and of all its objects.
 	Namespace string
@@ -55,10 +56,10 @@ const MetricsPort = 8080
 // watchUser is the UID of the container: no user of any image.
 const watchUser = 65532
 
-// Manifests returns the ServiceAccount, the least roles with their bindings, and the Deployment
+// DeploymentManifests returns the ServiceAccount, the least roles with their bindings, and the Deployment
 // of a watch, in the order of applying. Writes are limited by name to the objects of the actions
 // of the system. Create, list and watch cannot be limited by name: comments name them.
-func Manifests(in WatchDeployment) []Manifest {
+func DeploymentManifests(in WatchDeployment) []Manifest {
 	m := &manifests{in: in, name: system.WatchName(in.System.Name)}
 	m.account()
 	m.roles()
@@ -135,7 +136,7 @@ func (m *manifests) roles() {
 
 // permissions are those of the actions and of the leader election.
 func (m *manifests) rights() []permission.Permission {
-	rights := AllRights(m.in.System, m.in.World, m.in.Kinds, m.in.Namespace)
+	rights := regulate.AllRights(m.in.System, m.in.World, m.in.Kinds, m.in.Namespace)
 	for _, verb := range []string{"get", "update"} {
 		rights = append(rights, permission.Permission{Verb: verb, Group: coordinationv1.GroupName, Resource: "leases", Namespace: m.in.Namespace, Name: system.WatchName(m.in.System.Name)})
 	}
