@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/diff"
+
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
@@ -60,7 +62,7 @@ func (o *diffOptions) run(ctx context.Context) error {
 	}
 	o.notes(p.Planned.Notes)
 	if o.output == "diff" {
-		err = install.WriteDiff(o.env.Out, all)
+		err = diff.Write(o.env.Out, all)
 	} else {
 		err = o.write(view.InstallDiff(p.Installation, all))
 	}

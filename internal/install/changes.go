@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/diff"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -14,7 +16,7 @@ import (
 type ObjectChange struct {
 	Part   string     `json:"part,omitempty"`
 	Object object.Ref `json:"object"`
-	// Change is ObjectAdded, ObjectChanged or ObjectRemoved.
+	// Change is diff.Added, diff.Changed or diff.Removed.
 	Change string `json:"change"`
 	// Hook marks the object of a hook, which Helm may delete afterwards.
 	Hook bool `json:"hook,omitempty"`
@@ -27,12 +29,12 @@ func (m *planner) objectChanges() []ObjectChange {
 		s := &m.plan.Steps[i]
 		switch s.Kind {
 		case MakeNamespace:
-			out = append(out, ObjectChange{Part: s.Part, Object: object.Ref{Kind: namespaceKind.Kind, Name: cmp.Or(s.Namespace, s.Release)}, Change: ObjectAdded})
+			out = append(out, ObjectChange{Part: s.Part, Object: object.Ref{Kind: namespaceKind.Kind, Name: cmp.Or(s.Namespace, s.Release)}, Change: diff.Added})
 		case ApplyDefinitions:
 			for _, ref := range s.Objects {
-				change := ObjectAdded
+				change := diff.Added
 				if m.state.Definitions[ref.Name] != nil {
-					change = ObjectChanged
+					change = diff.Changed
 				}
 				out = append(out, ObjectChange{Part: s.Part, Object: ref, Change: change})
 			}
@@ -40,7 +42,7 @@ func (m *planner) objectChanges() []ObjectChange {
 			out = append(out, m.releaseChanges(s)...)
 		case RemoveRelease, DeleteObjects, DeleteDefinitions:
 			for _, ref := range s.Objects {
-				out = append(out, ObjectChange{Part: s.Part, Object: ref, Change: ObjectRemoved})
+				out = append(out, ObjectChange{Part: s.Part, Object: ref, Change: diff.Removed})
 			}
 		}
 	}
@@ -89,9 +91,9 @@ func (m *planner) releaseChanges(s *Step) []ObjectChange {
 	for ref, text := range now {
 		switch old, had := was[ref]; {
 		case !had && m.state.Objects[ref] == nil:
-			out = append(out, ObjectChange{Part: s.Part, Object: ref, Change: ObjectAdded})
+			out = append(out, ObjectChange{Part: s.Part, Object: ref, Change: diff.Added})
 		case !had, old != text:
-			out = append(out, ObjectChange{Part: s.Part, Object: ref, Change: ObjectChanged})
+			out = append(out, ObjectChange{Part: s.Part, Object: ref, Change: diff.Changed})
 		}
 	}
 	keeps := map[object.Ref]bool{}
@@ -100,11 +102,11 @@ func (m *planner) releaseChanges(s *Step) []ObjectChange {
 	}
 	for ref := range was {
 		if _, stays := now[ref]; !stays && !keeps[ref] {
-			out = append(out, ObjectChange{Part: s.Part, Object: ref, Change: ObjectRemoved})
+			out = append(out, ObjectChange{Part: s.Part, Object: ref, Change: diff.Removed})
 		}
 	}
 	for ref := range m.contents(p, hooks) {
-		out = append(out, ObjectChange{Part: s.Part, Object: ref, Change: ObjectAdded, Hook: true})
+		out = append(out, ObjectChange{Part: s.Part, Object: ref, Change: diff.Added, Hook: true})
 	}
 	slices.SortFunc(out, func(a, b ObjectChange) int {
 		return cmp.Or(cmp.Compare(a.Change, b.Change), object.Compare(a.Object, b.Object))

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/diff"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -20,7 +22,7 @@ import (
 
 // Diff compares the desired objects of an install or an upgrade, as a dry run of the API server
 // returns them, with the live ones.
-func (p *Plan) Diff(ctx context.Context) ([]install.Difference, error) {
+func (p *Plan) Diff(ctx context.Context) ([]diff.Difference, error) {
 	if err := gapError(p.state.Gaps); err != nil {
 		return nil, err // An object that may not be read would be shown as new.
 	}
@@ -32,7 +34,7 @@ func (p *Plan) Diff(ctx context.Context) ([]install.Difference, error) {
 	if err != nil {
 		return nil, err
 	}
-	return install.Diff(want, live), nil
+	return diff.Objects(want, live), nil
 }
 
 // gapError is the error about what may not be read; nil for no gap.

@@ -1,24 +1,27 @@
 package view
 
-import "github.com/kubectl-sysop/kubectl-sysop/internal/install"
+import (
+	"github.com/kubectl-sysop/kubectl-sysop/internal/diff"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
+)
 
 // InstallDiffDocument is what an install or upgrade would change (docs/schema/install-diff.json).
 type InstallDiffDocument struct {
 	Head         `json:",inline"`
-	Installation string               `json:"installation"`
-	Namespace    string               `json:"namespace"`
-	Objects      []install.Difference `json:"objects"`
+	Installation string            `json:"installation"`
+	Namespace    string            `json:"namespace"`
+	Objects      []diff.Difference `json:"objects"`
 }
 
 // changedField is a field of an object that would change; empty for an object without fields.
 type changedField struct {
-	of *install.Difference
-	install.FieldDifference
+	of *diff.Difference
+	diff.Field
 }
 
 // InstallDiff returns the answer of diff. Names are the objects that would change.
-func InstallDiff(release install.Installation, all []install.Difference) Output {
-	tones := map[string]Tone{install.ObjectAdded: Good, install.ObjectRemoved: Bad, install.ObjectChanged: Warn}
+func InstallDiff(release install.Installation, all []diff.Difference) Output {
+	tones := map[string]Tone{diff.Added: Good, diff.Removed: Bad, diff.Changed: Warn}
 	c := columns[changedField]{
 		{Column: Column{Name: "OBJECT", Truncate: Middle, MinWidth: leastName}, cell: text(func(f changedField) string { return f.of.Object.String() })},
 		{Column: Column{Name: "CHANGE"}, cell: func(f changedField) Cell { return Cell{f.of.What, tones[f.of.What]} }},

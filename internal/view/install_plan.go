@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/diff"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -100,14 +102,14 @@ func InstallPlanned(p InstallPlan) Output {
 }
 
 // changeWords are what becomes of objects, for people.
-var changeWords = map[string]string{install.ObjectAdded: "new", install.ObjectChanged: "changed", install.ObjectRemoved: "deleted"}
+var changeWords = map[string]string{diff.Added: "new", diff.Changed: "changed", diff.Removed: "deleted"}
 
 // ChangeLines say which objects a plan makes, changes and deletes, by kind; of many of a kind
 // the first few: the document has them all.
 func ChangeLines(p *install.Plan) []string {
 	const most = 5
 	var out []string
-	for _, change := range []string{install.ObjectAdded, install.ObjectChanged, install.ObjectRemoved} {
+	for _, change := range []string{diff.Added, diff.Changed, diff.Removed} {
 		names := map[string][]string{}
 		for _, c := range p.Changes {
 			if c.Change == change {
@@ -216,11 +218,11 @@ func countChanges(all []install.ObjectChange) []InstallCountDocument {
 			byKind[kind] = &InstallCountDocument{Kind: kind}
 		}
 		switch c.Change {
-		case install.ObjectAdded:
+		case diff.Added:
 			byKind[kind].Added++
-		case install.ObjectChanged:
+		case diff.Changed:
 			byKind[kind].Changed++
-		case install.ObjectRemoved:
+		case diff.Removed:
 			byKind[kind].Removed++
 		}
 	}

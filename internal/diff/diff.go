@@ -1,4 +1,5 @@
-package install
+// Package diff compares the objects that are wanted with those that are live.
+package diff
 
 import (
 	"encoding/json"
@@ -15,33 +16,33 @@ import (
 
 // The changes of an object.
 const (
-	ObjectAdded   = "added"
-	ObjectRemoved = "removed"
-	ObjectChanged = "changed"
+	Added   = "added"
+	Removed = "removed"
+	Changed = "changed"
 )
 
 // Difference is the change of one object.
 type Difference struct {
 	Object object.Ref `json:"object"`
-	// What is ObjectAdded, ObjectRemoved or ObjectChanged.
-	What   string            `json:"change"`
-	Fields []FieldDifference `json:"fields,omitempty"`
+	// What is Added, Removed or Changed.
+	What   string  `json:"change"`
+	Fields []Field `json:"fields,omitempty"`
 
 	live, want *unstructured.Unstructured // masked, without ignored fields
 }
 
-// FieldDifference is a changed field. A list whose length changes is one field.
-type FieldDifference struct {
+// Field is a changed field. A list whose length changes is one field.
+type Field struct {
 	Path string `json:"path"`
 	// Was and Is are JSON; empty if the field does not exist, and masked in a Secret.
 	Was string `json:"before,omitempty"`
 	Is  string `json:"after,omitempty"`
 }
 
-// Diff compares the desired objects with the live ones, sorted by reference, and omits unchanged
+// Objects compares the desired objects with the live ones, sorted by reference, and omits unchanged
 // objects and fields that the server sets. For a Secret it reports the changed keys, not their
 // values.
-func Diff(want, live []*unstructured.Unstructured) []Difference {
+func Objects(want, live []*unstructured.Unstructured) []Difference {
 	wants, lives := byRef(want), byRef(live)
 	refs := slices.Collect(maps.Keys(wants))
 	for ref := range lives {
@@ -50,18 +51,19 @@ func Diff(want, live []*unstructured.Unstructured) []Difference {
 		}
 	}
 	var out []Difference
-	for _, ref := range sortRefs(refs) {
-		d := Difference{Object: ref, What: ObjectChanged}
+	slices.SortFunc(refs, object.Compare)
+	for _, ref := range refs {
+		d := Difference{Object: ref, What: Changed}
 		d.live, d.want = compared(lives[ref]), compared(wants[ref])
-		secret := ref.GroupKind() == secretKind
+		secret := ref.Group == "" && ref.Kind == "Secret"
 		if secret {
 			d.live, d.want = maskSecrets(d.live, d.want)
 		}
 		switch {
 		case d.live == nil:
-			d.What = ObjectAdded
+			d.What = Added
 		case d.want == nil:
-			d.What = ObjectRemoved
+			d.What = Removed
 		default:
 			d.Fields = differences("", d.live.Object, d.want.Object)
 			if len(d.Fields) == 0 {
@@ -140,7 +142,7 @@ func maskSecrets(live, want *unstructured.Unstructured) (was, now *unstructured.
 }
 
 // differences compares two values field by field, sorted by path.
-func differences(at string, was, now any) []FieldDifference {
+func differences(at string, was, now any) []Field {
 	if a, ok := was.(map[string]any); ok {
 		if b, ok := now.(map[string]any); ok {
 			return mapDifferences(at, a, b)
@@ -148,7 +150,7 @@ func differences(at string, was, now any) []FieldDifference {
 	}
 	if a, ok := was.([]any); ok {
 		if b, ok := now.([]any); ok && len(a) == len(b) {
-			var out []FieldDifference
+			var out []Field
 			for i := range a {
 				out = append(out, differences(field.Item(at, i), a[i], b[i])...)
 			}
@@ -159,10 +161,10 @@ func differences(at string, was, now any) []FieldDifference {
 	if x == y {
 		return nil
 	}
-	return []FieldDifference{{Path: at, Was: x, Is: y}}
+	return []Field{{Path: at, Was: x, Is: y}}
 }
 
-func mapDifferences(at string, a, b map[string]any) []FieldDifference {
+func mapDifferences(at string, a, b map[string]any) []Field {
 	keys := map[string]bool{}
 	for k := range a {
 		keys[k] = true
@@ -170,7 +172,7 @@ func mapDifferences(at string, a, b map[string]any) []FieldDifference {
 	for k := range b {
 		keys[k] = true
 	}
-	var out []FieldDifference
+	var out []Field
 	for _, k := range slices.Sorted(maps.Keys(keys)) {
 		out = append(out, differences(field.Join(at, k), a[k], b[k])...)
 	}

@@ -1,11 +1,12 @@
-package install
+package diff
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+
+	"sigs.k8s.io/yaml"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -22,7 +23,7 @@ func TestDiff(t *testing.T) {
 		planObject(t, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: a}, spec: {replicas: 2, args: [x, z], list: [1, 2], image: i}}"),
 	}
 	var got []string
-	for _, d := range Diff(want, live) {
+	for _, d := range Objects(want, live) {
 		got = append(got, d.What+" "+d.Object.String())
 		for _, f := range d.Fields {
 			got = append(got, fmt.Sprintf("  %s: %s -> %s", f.Path, f.Was, f.Is))
@@ -40,9 +41,9 @@ func TestDiff(t *testing.T) {
 func TestDiffTellsNoSecret(t *testing.T) {
 	live := planObject(t, "{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: a, annotations: {kubectl.kubernetes.io/last-applied-configuration: old-secret}}, data: {same: c2FtZQ==, other: b2xkLXNlY3JldA==, gone: b2xkLXNlY3JldA==}}")
 	want := planObject(t, "{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: a}, data: {other: bmV3LXNlY3JldA==}, stringData: {same: same, new: new-secret}}")
-	all := Diff([]*unstructured.Unstructured{want}, []*unstructured.Unstructured{live})
+	all := Objects([]*unstructured.Unstructured{want}, []*unstructured.Unstructured{live})
 	var text strings.Builder
-	if err := WriteDiff(&text, all); err != nil {
+	if err := Write(&text, all); err != nil {
 		t.Fatal(err)
 	}
 	said := text.String() + fmt.Sprintf("%+v", all[0].Fields)
@@ -71,7 +72,7 @@ func TestWriteDiff(t *testing.T) {
 	}
 	added := planObject(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: new, namespace: a}}")
 	var text strings.Builder
-	if err := WriteDiff(&text, Diff([]*unstructured.Unstructured{want, added}, []*unstructured.Unstructured{live})); err != nil {
+	if err := Write(&text, Objects([]*unstructured.Unstructured{want, added}, []*unstructured.Unstructured{live})); err != nil {
 		t.Fatal(err)
 	}
 	const expect = `--- a/ConfigMap/a/c
@@ -99,92 +100,11 @@ func TestWriteDiff(t *testing.T) {
 	}
 }
 
-// Edits turn one text into the other, with no more changes than are needed.
-func TestEditsProperties(t *testing.T) {
-	for seed := range uint64(500) {
-		r := rand.New(rand.NewPCG(seed, 3))
-		text := func() []string {
-			var out []string
-			for range r.IntN(14) {
-				out = append(out, string(rune('a'+r.IntN(4))))
-			}
-			return out
-		}
-		a, b := text(), text()
-		var was, is []string
-		changes := 0
-		for _, e := range editsOf(a, b) {
-			if e.op != '+' {
-				was = append(was, e.text)
-			}
-			if e.op != '-' {
-				is = append(is, e.text)
-			}
-			if e.op != ' ' {
-				changes++
-			}
-		}
-		if !slices.Equal(was, a) || !slices.Equal(is, b) {
-			t.Fatalf("seed %d: %v, %v became %v, %v", seed, a, b, was, is)
-		}
-		if fewest := len(a) + len(b) - 2*longestCommon(a, b); changes != fewest {
-			t.Fatalf("seed %d: %d changes from %v to %v, and %d do", seed, changes, a, b, fewest)
-		}
-		checkHunks(t, seed, unified(a, b), a, b)
-	}
-}
-
-// longestCommon is the length of the longest common subsequence.
-func longestCommon(a, b []string) int {
-	if len(a) == 0 || len(b) == 0 {
-		return 0
-	}
-	row := make([]int, len(b)+1)
-	for i := range a {
-		before := 0
-		for j := range b {
-			above := row[j+1]
-			if a[i] == b[j] {
-				row[j+1] = before + 1
-			} else {
-				row[j+1] = max(row[j+1], row[j])
-			}
-			before = above
-		}
-	}
-	return row[len(b)]
-}
-
-// checkHunks applies a diff by its line numbers.
-func checkHunks(t *testing.T, seed uint64, diff string, a, b []string) {
+func planObject(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
-	var out []string
-	at := 0
-	for line := range strings.Lines(diff) {
-		line = strings.TrimSuffix(line, "\n")
-		if header, is := strings.CutPrefix(line, "@@ -"); is {
-			var start int
-			if _, err := fmt.Sscanf(header, "%d", &start); err != nil {
-				t.Fatal(err)
-			}
-			if !strings.HasPrefix(header, fmt.Sprintf("%d,0 ", start)) {
-				start--
-			}
-			out = append(out, a[at:start]...)
-			at = start
-			continue
-		}
-		if line[0] != '+' {
-			if a[at] != line[1:] {
-				t.Fatalf("seed %d: line %d is %q, and the diff has %q:\n%s", seed, at+1, a[at], line, diff)
-			}
-			at++
-		}
-		if line[0] != '-' {
-			out = append(out, line[1:])
-		}
+	u := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(text), &u.Object); err != nil {
+		t.Fatal(err)
 	}
-	if out = append(out, a[at:]...); !slices.Equal(out, b) {
-		t.Fatalf("seed %d: the diff makes %v of %v, want %v:\n%s", seed, out, a, b, diff)
-	}
+	return u
 }
