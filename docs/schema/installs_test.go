@@ -4,6 +4,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/diff"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -18,12 +21,12 @@ func samples() map[string][]view.Output {
 	planned := &install.Plan{Installation: of, Unchanged: []string{"db"}, Notes: []string{"a note"}, Fingerprint: "f"}
 	planned.Parts = []*install.Part{{Name: "web", App: true, Version: "1.0.0", Release: "shop-web", Namespace: "shop", Needs: []string{"db"}, Why: []string{"system shop"}}}
 	planned.To = 3
-	for _, what := range []string{install.ObjectAdded, install.ObjectChanged, install.ObjectRemoved} {
-		planned.Changes = append(planned.Changes, install.ObjectChange{Part: "web", Object: ref, Change: what, Hook: what == install.ObjectAdded})
+	for _, what := range []string{diff.Added, diff.Changed, diff.Removed} {
+		planned.Changes = append(planned.Changes, install.ObjectChange{Part: "web", Object: ref, Change: what, Hook: what == diff.Added})
 	}
 	role := object.Ref{Group: "rbac.authorization.k8s.io", Kind: "Role", Namespace: "shop", Name: "web"}
-	rule := install.Rule{Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{"pods"}, ResourceNames: []string{"one"}, NonResourceURLs: []string{"/healthz"}}
-	planned.Grants = []install.Grant{
+	rule := permission.Rule{Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{"pods"}, ResourceNames: []string{"one"}, NonResourceURLs: []string{"/healthz"}}
+	planned.Grants = []permission.Grant{
 		{Part: "web", Role: role, Binding: object.Ref{Group: "rbac.authorization.k8s.io", Kind: "RoleBinding", Namespace: "shop", Name: "web"}, Namespace: "shop", Subjects: []string{"User ada"}, Rule: rule, Known: true, New: true},
 		{Part: "web", Role: role, Known: true, Aggregated: true},
 	}
@@ -65,10 +68,10 @@ func samples() map[string][]view.Output {
 	out["install-history"] = []view.Output{view.InstallHistory(journal, install.Running, time.Unix(99, 0)), view.InstallHistory(&undoing, install.Interrupted, time.Unix(99, 0)), view.InstallHistory(&install.Journal{Installation: of}, "", time.Unix(99, 0))}
 	out["install-diff"] = []view.Output{
 		view.InstallDiff(of, nil),
-		view.InstallDiff(of, []install.Difference{
-			{Object: ref, What: install.ObjectAdded},
-			{Object: ref, What: install.ObjectRemoved},
-			{Object: ref, What: install.ObjectChanged, Fields: []install.FieldDifference{{Path: "spec.replicas", Was: "1", Is: "2"}, {Path: "spec.paused", Is: "true"}}},
+		view.InstallDiff(of, []diff.Difference{
+			{Object: ref, What: diff.Added},
+			{Object: ref, What: diff.Removed},
+			{Object: ref, What: diff.Changed, Fields: []diff.Field{{Path: "spec.replicas", Was: "1", Is: "2"}, {Path: "spec.paused", Is: "true"}}},
 		}),
 	}
 	return out

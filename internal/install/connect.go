@@ -4,40 +4,17 @@ import (
 	"cmp"
 	"fmt"
 	"reflect"
-	"slices"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/connection"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/kubectl/pkg/scheme"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
-
-// ofSecret lists the paths of a Secret whose values may flow: its identity, and no data.
-// Annotations are excluded, because kubectl's last-applied-configuration contains the data.
-var ofSecret = []string{"metadata.name", "metadata.namespace", "type"}
-
-// CheckConnection refuses a connection whose path is invalid, may match more than one value, or
-// reads the data of a Secret, which is passed on by reference alone.
-func CheckConnection(c Connection) error {
-	path, err := wayOf(c.Path)
-	if err != nil {
-		return fmt.Errorf("from %s: %w", c.From, err)
-	}
-	if c.From.GroupKind() == secretKind && !slices.Contains(ofSecret, path.text) {
-		return fmt.Errorf("from %s: %s may hold the content of the Secret: connect its name (metadata.name), and read the Secret where it is used", c.From, path.text)
-	}
-	to, err := wayOf(c.Field)
-	if err != nil {
-		return fmt.Errorf("to %s: %w", c.To, err)
-	}
-	switch first := to.steps[0].name; {
-	case first == "metadata" && len(to.steps) > 2 && (to.steps[1].name == "labels" || to.steps[1].name == "annotations"):
-	case slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, first):
-		return fmt.Errorf("to %s: a connection cannot set %s: expected a field of the spec, a label or an annotation", c.To, to.text)
-	}
-	return nil
-}
 
 // connections checks the connections of a part, and notes which values do not exist yet.
 func (m *planner) connections(p *Part) {
@@ -45,7 +22,7 @@ func (m *planner) connections(p *Part) {
 		refuse := func(hint, format string, args ...any) {
 			m.refuse(Refusal{Topic: "connection", Part: p.Name, Object: c.To, Message: fmt.Sprintf(format, args...), Hint: hint})
 		}
-		if err := CheckConnection(c); err != nil {
+		if err := connection.Check(c); err != nil {
 			refuse("", "the connection of %s with %s: %v", p.Name, cmp.Or(c.Name, c.From.String()), err)
 			continue
 		}
@@ -77,12 +54,12 @@ func (m *planner) objectOf(p *Part, ref object.Ref) *unstructured.Unstructured {
 
 // checkConnection notes that a value does not exist yet, and refuses an existing value of the wrong
 // type.
-func (m *planner) checkConnection(p *Part, c Connection, to *unstructured.Unstructured) {
+func (m *planner) checkConnection(p *Part, c connection.Connection, to *unstructured.Unstructured) {
 	from := m.state.Objects[c.From]
 	var value any
 	err := error(nil)
 	if from != nil {
-		value, err = ResolveValue(from, c.Path)
+		value, err = connection.Resolve(from, c.Path)
 	}
 	switch {
 	case from == nil:
@@ -90,18 +67,18 @@ func (m *planner) checkConnection(p *Part, c Connection, to *unstructured.Unstru
 	case err != nil:
 		m.note("%s of %s waits for %s of %s", c.Field, p.Name, c.Path, c.From)
 	default:
-		if err := Flow(c, to.DeepCopy(), value, m.schemaOf(c.To, to.GroupVersionKind().Version)); err != nil {
+		if err := connection.Flow(c, to.DeepCopy(), value, m.schemaOf(c.To, to.GroupVersionKind().Version)); err != nil {
 			m.refuse(Refusal{Topic: "connection", Part: p.Name, Object: c.To, Message: fmt.Sprintf("the connection of %s: %v", p.Name, err)})
 		}
 	}
 }
 
 // fitted returns a value converted to the type of its field, or the value itself if it cannot be.
-func (m *planner) fitted(p *Part, c Connection, value any) any {
+func (m *planner) fitted(p *Part, c connection.Connection, value any) any {
 	if to := m.objectOf(p, c.To); to != nil {
 		to = to.DeepCopy()
-		if Flow(c, to, value, m.schemaOf(c.To, to.GroupVersionKind().Version)) == nil {
-			if v, err := ResolveValue(to, c.Field); err == nil {
+		if connection.Flow(c, to, value, m.schemaOf(c.To, to.GroupVersionKind().Version)) == nil {
+			if v, err := connection.Resolve(to, c.Field); err == nil {
 				return v
 			}
 		}
@@ -156,3 +133,19 @@ func schemaIn(definition *unstructured.Unstructured, version string) map[string]
 }
 
 var metadataShape = field.OfType(reflect.TypeFor[metav1.ObjectMeta]())
+
+// builtIn returns the Go type of a built-in kind; nil for others. An empty version matches any.
+func builtIn(gk schema.GroupKind, version string) reflect.Type {
+	types := scheme.Scheme.AllKnownTypes()
+	if t, known := types[gk.WithVersion(version)]; known {
+		return t
+	}
+	if version == "" {
+		for _, v := range scheme.Scheme.PrioritizedVersionsForGroup(gk.Group) {
+			if t, known := types[gk.WithVersion(v.Version)]; known {
+				return t
+			}
+		}
+	}
+	return nil
+}

@@ -10,6 +10,10 @@ package install
 import (
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/connection"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
@@ -59,22 +63,11 @@ type Part struct {
 	// that has health.
 	Ready []object.Ref
 	// Connections are values of other parts that flow into this one.
-	Connections []Connection
+	Connections []connection.Connection
 	// KeepDefinitions does not change existing definitions (catalog.Install, catalog.Leave).
 	KeepDefinitions bool
 	// Why names the dependants, for people.
 	Why []string
-}
-
-// Connection is a value of an object of another part.
-type Connection struct {
-	From object.Ref
-	Path string // status.host
-	// To is an object of this part, Field the target field.
-	To    object.Ref
-	Field string
-	// Name is the source app, for people.
-	Name string
 }
 
 // Action is the purpose of a run.
@@ -164,7 +157,7 @@ type Plan struct {
 	Refusals []Refusal
 	// Changes are the changes of objects, Grants all RBAC rules that are granted, new ones first.
 	Changes []ObjectChange
-	Grants  []Grant
+	Grants  []permission.Grant
 	// Notes are remarks for people.
 	Notes []string
 	// To is the revision of the history that a rollback returns to.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/connection"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
@@ -69,7 +71,7 @@ func randomParts(t *testing.T, r *rand.Rand, loops bool) []*Part {
 				p.Rendered.Objects = append(p.Rendered.Objects, planCustom(t, fmt.Sprintf("Kind%d", j), fmt.Sprintf("g%d.example.com", j), p.Namespace, name))
 			default:
 				from := object.Ref{Group: "apps", Kind: "Deployment", Namespace: fmt.Sprintf("p%d-system", j), Name: fmt.Sprintf("p%d", j)}
-				p.Connections = append(p.Connections, Connection{Name: fmt.Sprintf("p%d", j), From: from, Path: "status.observedGeneration", To: object.RefOf(p.Rendered.Objects[0]), Field: fmt.Sprintf(`metadata.labels["l%d"]`, j)})
+				p.Connections = append(p.Connections, connection.Connection{Name: fmt.Sprintf("p%d", j), From: from, Path: "status.observedGeneration", To: object.RefOf(p.Rendered.Objects[0]), Field: fmt.Sprintf(`metadata.labels["l%d"]`, j)})
 			}
 		}
 		if r.IntN(3) == 0 {

@@ -9,7 +9,6 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // rightsOfRun collects the permissions that a run needs.
@@ -237,15 +236,4 @@ func (r *rightsOfRun) object(ref object.Ref, namespace string, verbs ...string) 
 		}
 		r.Add(right, v)
 	}
-}
-
-// rolesGroup is the API group of roles.
-const rolesGroup = "rbac.authorization.k8s.io"
-
-func isRole(gk schema.GroupKind) bool {
-	return gk.Group == rolesGroup && (gk.Kind == "Role" || gk.Kind == "ClusterRole")
-}
-
-func isBinding(gk schema.GroupKind) bool {
-	return gk.Group == rolesGroup && (gk.Kind == "RoleBinding" || gk.Kind == "ClusterRoleBinding")
 }

@@ -30,7 +30,7 @@ func Escalations(p *Plan) []Escalation {
 	roles := map[object.Ref]*unstructured.Unstructured{}
 	for _, part := range p.Parts {
 		for _, u := range madeBy(part) {
-			if isRole(object.RefOf(u).GroupKind()) {
+			if permission.IsRole(object.RefOf(u).GroupKind()) {
 				roles[object.RefOf(u)] = u
 			}
 		}
@@ -43,11 +43,11 @@ func Escalations(p *Plan) []Escalation {
 		for _, u := range madeBy(part) {
 			ref := object.RefOf(u)
 			switch gk := ref.GroupKind(); {
-			case isRole(gk):
+			case permission.IsRole(gk):
 				e := Escalation{Part: part.Name, Object: ref, Either: onRole("escalate", ref)}
-				e.Or, e.Unknown = given(u, ref.Namespace)
+				e.Or, e.Unknown = permission.Granted(u, ref.Namespace)
 				out = append(out, e)
-			case isBinding(gk):
+			case permission.IsBinding(gk):
 				out = append(out, bindingOf(part.Name, u, roles))
 			}
 		}
@@ -57,14 +57,14 @@ func Escalations(p *Plan) []Escalation {
 
 // onRole returns a permission on a role.
 func onRole(verb string, role object.Ref) permission.Permission {
-	return permission.Permission{Verb: verb, Group: rolesGroup, Resource: strings.ToLower(role.Kind) + "s", Namespace: role.Namespace, Name: role.Name}
+	return permission.Permission{Verb: verb, Group: permission.RolesGroup, Resource: strings.ToLower(role.Kind) + "s", Namespace: role.Namespace, Name: role.Name}
 }
 
 // bindingOf returns the escalation of a binding: the permissions of its role, in its namespace.
 func bindingOf(part string, u *unstructured.Unstructured, roles map[object.Ref]*unstructured.Unstructured) Escalation {
 	kind, _, _ := unstructured.NestedString(u.Object, "roleRef", "kind")
 	name, _, _ := unstructured.NestedString(u.Object, "roleRef", "name")
-	role := object.Ref{Group: rolesGroup, Kind: kind, Name: name}
+	role := object.Ref{Group: permission.RolesGroup, Kind: kind, Name: name}
 	if kind == "Role" {
 		role.Namespace = u.GetNamespace()
 	}
@@ -73,51 +73,9 @@ func bindingOf(part string, u *unstructured.Unstructured, roles map[object.Ref]*
 	e.Either.Namespace = u.GetNamespace()
 	e.Unknown = true
 	if known := roles[role]; known != nil {
-		e.Or, e.Unknown = given(known, u.GetNamespace())
+		e.Or, e.Unknown = permission.Granted(known, u.GetNamespace())
 	}
 	return e
-}
-
-// given returns the permissions of a role in a namespace, or everywhere if it is empty, and whether
-// there are others.
-func given(role *unstructured.Unstructured, namespace string) (rights []permission.Permission, more bool) {
-	if _, aggregated := role.Object["aggregationRule"]; aggregated {
-		more = true
-	}
-	rules, _, _ := unstructured.NestedSlice(role.Object, "rules")
-	for _, item := range rules {
-		rule, _ := item.(map[string]any)
-		if len(textsOf(rule, "nonResourceURLs")) > 0 {
-			more = true
-		}
-		names := textsOf(rule, "resourceNames")
-		if len(names) == 0 {
-			names = []string{""}
-		}
-		for _, group := range textsOf(rule, "apiGroups") {
-			for _, resource := range textsOf(rule, "resources") {
-				plural, sub, _ := strings.Cut(resource, "/")
-				for _, verb := range textsOf(rule, "verbs") {
-					for _, name := range names {
-						rights = append(rights, permission.Permission{Verb: verb, Group: group, Resource: plural, Subresource: sub, Namespace: namespace, Name: name})
-					}
-				}
-			}
-		}
-	}
-	slices.SortFunc(rights, permission.Compare)
-	return slices.Compact(rights), more
-}
-
-func textsOf(fields map[string]any, name string) []string {
-	list, _ := fields[name].([]any)
-	var out []string
-	for _, v := range list {
-		if s, ok := v.(string); ok {
-			out = append(out, s)
-		}
-	}
-	return out
 }
 
 // CheckEscalations refuses roles and bindings that the API server would refuse, given the

@@ -13,10 +13,10 @@ import (
 func TestRecoveryRights(t *testing.T) {
 	kinds := object.NewKinds([]object.Resource{
 		{Version: "v1", Kind: "ConfigMap", Plural: "configmaps", Namespaced: true},
-		{Group: rolesGroup, Version: "v1", Kind: "ClusterRole", Plural: "clusterroles"},
-		{Group: rolesGroup, Version: "v1", Kind: "ClusterRoleBinding", Plural: "clusterrolebindings"},
+		{Group: permission.RolesGroup, Version: "v1", Kind: "ClusterRole", Plural: "clusterroles"},
+		{Group: permission.RolesGroup, Version: "v1", Kind: "ClusterRoleBinding", Plural: "clusterrolebindings"},
 	})
-	role := object.Ref{Group: rolesGroup, Kind: "ClusterRole", Name: "view"}
+	role := object.Ref{Group: permission.RolesGroup, Kind: "ClusterRole", Name: "view"}
 	plan := RecoveryPlan{What: RecoveredUndone, Acts: []RecoveryAct{
 		{Verb: RecoverRollback, Release: helm.ReleaseName{Name: "db", Namespace: "apps"}, Revision: 1, Objects: []object.Ref{role}},
 		{Verb: RecoverDelete, Object: object.Ref{Kind: "ConfigMap", Namespace: "apps", Name: "hook"}},
@@ -25,8 +25,8 @@ func TestRecoveryRights(t *testing.T) {
 	}}
 	got := RecoveryRights(shopHere, plan, kinds)
 	for _, want := range []permission.Permission{
-		{Verb: "create", Group: rolesGroup, Resource: "clusterroles"},
-		{Verb: "patch", Group: rolesGroup, Resource: "clusterroles", Name: "view"},
+		{Verb: "create", Group: permission.RolesGroup, Resource: "clusterroles"},
+		{Verb: "patch", Group: permission.RolesGroup, Resource: "clusterroles", Name: "view"},
 		{Verb: "update", Resource: "secrets", Namespace: "apps"},
 		{Verb: "update", Resource: "configmaps", Namespace: "apps"},
 		{Verb: "delete", Resource: "configmaps", Namespace: "apps"},

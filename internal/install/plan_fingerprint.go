@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/connection"
 )
 
 // fingerprint hashes the desired state, with sorted map keys. Two inputs are excluded, because they
@@ -15,7 +17,7 @@ func fingerprint(action Action, in Installation, parts []*Part, o PlanOptions) s
 
 		App, Keep   bool
 		Values      map[string]any
-		Connections []Connection
+		Connections []connection.Connection
 	}
 	all := struct {
 		Action                  Action

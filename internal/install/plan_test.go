@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/connection"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -162,7 +164,7 @@ func TestMakeConnectionsChange(t *testing.T) {
 		s = copyState(s)
 		ref := object.Ref{Group: "pg.example.com", Kind: "Cluster", Namespace: "shop", Name: "db"}
 		u := s.Objects[ref].DeepCopy()
-		if err := SetValue(u, "status.host", host); err != nil {
+		if err := connection.Set(u, "status.host", host); err != nil {
 			t.Fatal(err)
 		}
 		s.Objects[ref] = u
@@ -170,7 +172,7 @@ func TestMakeConnectionsChange(t *testing.T) {
 	}
 	// What the run filled in is in the record of the release.
 	record := s.release("shop", "web").Current()
-	if err := SetValue(record.Objects[0], `metadata.annotations["db"]`, "one"); err != nil {
+	if err := connection.Set(record.Objects[0], `metadata.annotations["db"]`, "one"); err != nil {
 		t.Fatal(err)
 	}
 	wantSteps(t, NewPlan(Install, shopSystem, shopParts(t), set("one", s), planOptions))

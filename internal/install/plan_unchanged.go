@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/connection"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -36,9 +38,9 @@ func (m *planner) contents(p *Part, us []*unstructured.Unstructured) map[object.
 		}
 		c := u.DeepCopy()
 		unstructured.RemoveNestedField(c.Object, "metadata", "namespace")
-		for _, connection := range p.Connections {
-			if connection.To == ref {
-				removeValue(c, connection.Field)
+		for _, conn := range p.Connections {
+			if conn.To == ref {
+				connection.Remove(c, conn.Field)
 			}
 		}
 		text, err := json.Marshal(c.Object)
@@ -57,7 +59,7 @@ func (m *planner) sameConnections(p *Part, record *helm.StoredRecord) bool {
 		if from == nil {
 			continue
 		}
-		value, err := ResolveValue(from, c.Path)
+		value, err := connection.Resolve(from, c.Path)
 		if err != nil {
 			continue // it does not exist now, so the former value stays
 		}
@@ -65,7 +67,7 @@ func (m *planner) sameConnections(p *Part, record *helm.StoredRecord) bool {
 			if m.placed(u, p.Namespace) != c.To {
 				continue
 			}
-			if have, err := ResolveValue(u, c.Field); err != nil || !sameJSON(have, m.fitted(p, c, value)) {
+			if have, err := connection.Resolve(u, c.Field); err != nil || !sameJSON(have, m.fitted(p, c, value)) {
 				return false
 			}
 		}

@@ -8,6 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/connection"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -27,9 +31,9 @@ func planKinds(more ...object.Resource) *object.Kinds {
 		core("Service", "services", true), core("ServiceAccount", "serviceaccounts", true), core("PersistentVolumeClaim", "persistentvolumeclaims", true),
 		{Group: "apps", Version: "v1", Kind: "Deployment", Plural: "deployments", Namespaced: true, Listable: true},
 		{Group: "batch", Version: "v1", Kind: "Job", Plural: "jobs", Namespaced: true, Listable: true},
-		{Group: rolesGroup, Version: "v1", Kind: "Role", Plural: "roles", Namespaced: true, Listable: true},
-		{Group: rolesGroup, Version: "v1", Kind: "RoleBinding", Plural: "rolebindings", Namespaced: true, Listable: true},
-		{Group: rolesGroup, Version: "v1", Kind: "ClusterRole", Plural: "clusterroles", Listable: true},
+		{Group: permission.RolesGroup, Version: "v1", Kind: "Role", Plural: "roles", Namespaced: true, Listable: true},
+		{Group: permission.RolesGroup, Version: "v1", Kind: "RoleBinding", Plural: "rolebindings", Namespaced: true, Listable: true},
+		{Group: permission.RolesGroup, Version: "v1", Kind: "ClusterRole", Plural: "clusterroles", Listable: true},
 		{Group: definitionKind.Group, Version: "v1", Kind: definitionKind.Kind, Plural: "customresourcedefinitions", Listable: true},
 	}, more...))
 }
@@ -106,7 +110,7 @@ func shopParts(t *testing.T) []*Part {
 	db := planPart("db", "shop", "0.1.0", chart.Rendered{Objects: []*unstructured.Unstructured{planCustom(t, "Cluster", "pg.example.com", "shop", "db")}})
 	web := planPart("web", "shop", "0.1.0", chart.Rendered{Objects: []*unstructured.Unstructured{planDeployment(t, "shop", "web", "web:1"), planCustom(t, "Certificate", "cert.example.com", "shop", "web")}})
 	db.App, web.App = true, true
-	web.Connections = []Connection{{Name: "db", From: object.RefOf(db.Rendered.Objects[0]), Path: "status.host", To: object.RefOf(web.Rendered.Objects[0]), Field: `metadata.annotations["db"]`}}
+	web.Connections = []connection.Connection{{Name: "db", From: object.RefOf(db.Rendered.Objects[0]), Path: "status.host", To: object.RefOf(web.Rendered.Objects[0]), Field: `metadata.annotations["db"]`}}
 	pg := operatorPart(t, "pg", "Cluster", "pg.example.com")
 	pg.Needs = []string{"cert"}
 	return []*Part{web, db, pg, operatorPart(t, "cert", "Certificate", "cert.example.com")}

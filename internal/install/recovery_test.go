@@ -7,17 +7,19 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-var adminBinding = object.Ref{Group: rolesGroup, Kind: "ClusterRoleBinding", Name: "admins"}
+var adminBinding = object.Ref{Group: permission.RolesGroup, Kind: "ClusterRoleBinding", Name: "admins"}
 
 func rbac(kind, name, text string) *unstructured.Unstructured {
 	o := thing(kind, "", name, map[string]any{"rules": text})
-	o.SetAPIVersion(rolesGroup + "/v1")
+	o.SetAPIVersion(permission.RolesGroup + "/v1")
 	return o
 }
 
@@ -254,7 +256,7 @@ func TestRecoverLeavesRights(t *testing.T) {
 	if len(f.kept) == 0 {
 		t.Error("what it was like is not there to be looked at")
 	}
-	role := f.objects[object.Ref{Group: rolesGroup, Kind: "ClusterRole", Name: "view"}]
+	role := f.objects[object.Ref{Group: permission.RolesGroup, Kind: "ClusterRole", Name: "view"}]
 	if role == nil || role.Object["rules"] == "everything" {
 		t.Errorf("the role is %v", role)
 	}

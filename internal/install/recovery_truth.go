@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -278,7 +280,7 @@ func (x *run) heldBefore(ctx context.Context, s *StepState, v records, b BeforeI
 // unproven returns why a before-image cannot be verified; empty if it may be written.
 func (x *run) unproven(s *StepState, ref object.Ref) string {
 	switch {
-	case ref.Group == rolesGroup:
+	case ref.Group == permission.RolesGroup:
 		return "it grants permissions"
 	case ref.Namespace == "":
 		return "it is cluster-scoped"

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/connection"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
@@ -43,7 +45,7 @@ type Runner struct {
 	// Gate waits until objects are Healthy, or returns why they are not.
 	Gate func(ctx context.Context, objects []object.Ref, timeout time.Duration) error
 	// Resolve waits for the value of a connection.
-	Resolve func(ctx context.Context, c Connection) (any, error)
+	Resolve func(ctx context.Context, c connection.Connection) (any, error)
 	// Hold holds the dependants of a part while its release changes, and returns their release,
 	// which is called when the part is ready or everything is undone. It may be nil.
 	Hold func(ctx context.Context, p *Part) (letGo func(context.Context) error, err error)
@@ -94,7 +96,7 @@ type Options struct {
 
 // Resolved is a connection with its value, which a run never writes down.
 type Resolved struct {
-	Connection
+	connection.Connection
 	Value any
 }
 

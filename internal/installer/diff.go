@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/connection"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/diff"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -104,11 +106,11 @@ func (p *Plan) filled(ctx context.Context, part *install.Part) ([]*unstructured.
 				continue
 			}
 			value, err := p.value(ctx, c)
-			if errors.Is(err, install.ErrNoValue) || apierrors.IsNotFound(err) {
+			if errors.Is(err, connection.ErrNoValue) || apierrors.IsNotFound(err) {
 				continue // The plan notes that it waits for the value.
 			}
 			if err == nil {
-				err = install.Flow(c, o, value, p.loader.schema(o.GroupVersionKind()))
+				err = connection.Flow(c, o, value, p.loader.schema(o.GroupVersionKind()))
 			}
 			if err != nil {
 				return nil, err

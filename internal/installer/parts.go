@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/connection"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -316,8 +318,8 @@ func (c *partLoader) brings(app string) bool {
 }
 
 // connections are the values that flow into an app.
-func (c *partLoader) connections(a *system.App) ([]install.Connection, error) {
-	var out []install.Connection
+func (c *partLoader) connections(a *system.App) ([]connection.Connection, error) {
+	var out []connection.Connection
 	for _, conn := range c.req.System.Connections {
 		if conn.To.App != a.Name {
 			continue
@@ -334,7 +336,7 @@ func (c *partLoader) connections(a *system.App) ([]install.Connection, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: to app %s: %w", c.req.System.Origin, conn.Line, a.Name, err)
 		}
-		out = append(out, install.Connection{From: source, Path: conn.From.Path, To: to, Field: conn.To.Path, Name: from.Name})
+		out = append(out, connection.Connection{From: source, Path: conn.From.Path, To: to, Field: conn.To.Path, Name: from.Name})
 	}
 	return out, nil
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/connection"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
@@ -308,7 +310,7 @@ func (p *Plan) dropWaits() {
 	}
 	p.Planned.Steps = slices.DeleteFunc(p.Planned.Steps, func(s install.Step) bool {
 		needed := slices.ContainsFunc(p.Planned.Parts, func(o *install.Part) bool {
-			return slices.Contains(o.Needs, s.Part) || slices.ContainsFunc(o.Connections, func(c install.Connection) bool { return c.Name == s.Part })
+			return slices.Contains(o.Needs, s.Part) || slices.ContainsFunc(o.Connections, func(c connection.Connection) bool { return c.Name == s.Part })
 		})
 		return s.Kind == install.Await && !needed
 	})

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/connection"
+
 	"helm.sh/helm/v4/pkg/postrenderer"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -44,13 +46,13 @@ func (p *Plan) wire() {
 }
 
 // waitForValue waits for the value of a connection.
-func (p *Plan) waitForValue(ctx context.Context, conn install.Connection) (any, error) {
+func (p *Plan) waitForValue(ctx context.Context, conn connection.Connection) (any, error) {
 	timeout := p.req.Timeout
 	ctx, stop := context.WithTimeoutCause(ctx, timeout, errTimeout)
 	defer stop()
 	for {
 		value, err := p.value(ctx, conn)
-		if err == nil || !errors.Is(err, install.ErrNoValue) && !apierrors.IsNotFound(err) {
+		if err == nil || !errors.Is(err, connection.ErrNoValue) && !apierrors.IsNotFound(err) {
 			return value, err
 		}
 		select {
@@ -65,7 +67,7 @@ func (p *Plan) waitForValue(ctx context.Context, conn install.Connection) (any, 
 }
 
 // value reads the current value of a connection.
-func (c *cluster) value(ctx context.Context, conn install.Connection) (any, error) {
+func (c *cluster) value(ctx context.Context, conn connection.Connection) (any, error) {
 	kind, ok := c.kinds.Kind(conn.From.GroupKind())
 	if !ok { // This run has created its CRD.
 		c.forgetKinds()
@@ -82,7 +84,7 @@ func (c *cluster) value(ctx context.Context, conn install.Connection) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	return install.ResolveValue(from, conn.Path)
+	return connection.Resolve(from, conn.Path)
 }
 
 // options are those of the run of the plan.
@@ -120,10 +122,10 @@ func (p *Plan) convert(part *install.Part, v install.Resolved) (any, error) {
 			continue
 		}
 		to := o.DeepCopy()
-		if err := install.Flow(v.Connection, to, v.Value, p.loader.schema(o.GroupVersionKind())); err != nil {
+		if err := connection.Flow(v.Connection, to, v.Value, p.loader.schema(o.GroupVersionKind())); err != nil {
 			return nil, err
 		}
-		return install.ResolveValue(to, v.Field)
+		return connection.Resolve(to, v.Field)
 	}
 	return nil, fmt.Errorf("%s creates no %s", part.Name, v.To)
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/diff"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
@@ -37,7 +39,7 @@ type InstallPlanDocument struct {
 	Changes []install.ObjectChange `json:"changes"`
 	Counts  []InstallCountDocument `json:"counts"`
 	// Grants are all rules of RBAC that it grants, those that are new in front.
-	Grants []install.Grant `json:"grants"`
+	Grants []permission.Grant `json:"grants"`
 	// To is the revision of the history that a rollback goes back to.
 	To          int               `json:"to,omitempty"`
 	Unchanged   []string          `json:"unchanged,omitempty"`

@@ -1,4 +1,4 @@
-package install
+package permission
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -40,29 +41,46 @@ type Grant struct {
 	New bool `json:"new"`
 }
 
-// grantsOf returns the rules that objects grant, a grant for each binding.
-func (m *planner) grantsOf(p *Part, objects []*unstructured.Unstructured) []Grant {
+// GrantsOf returns the rules that the roles and bindings among objects of a part grant, a grant for
+// each binding. ref returns the reference of an object, with its namespace.
+func GrantsOf(part string, objects []*unstructured.Unstructured, ref func(*unstructured.Unstructured) object.Ref) []Grant {
 	roles, bound := map[object.Ref]*unstructured.Unstructured{}, map[object.Ref]bool{}
 	var bindings []*unstructured.Unstructured
 	for _, u := range objects {
-		switch ref := m.placed(u, p.Namespace); {
-		case isRole(ref.GroupKind()):
-			roles[ref] = u
-		case isBinding(ref.GroupKind()):
+		switch gk := ref(u).GroupKind(); {
+		case IsRole(gk):
+			roles[ref(u)] = u
+		case IsBinding(gk):
 			bindings = append(bindings, u)
 		}
 	}
 	var out []Grant
 	for _, b := range bindings {
-		ref := m.placed(b, p.Namespace)
-		g := Grant{Part: p.Name, Binding: ref, Namespace: ref.Namespace, Role: boundRole(b, ref.Namespace), Subjects: subjectsOf(b, ref.Namespace)}
+		in := ref(b).Namespace
+		g := Grant{Part: part, Binding: ref(b), Namespace: in, Role: boundRole(b, in), Subjects: subjectsOf(b, in)}
 		bound[g.Role] = true
-		out = append(out, rulesOf(g, roles[g.Role])...)
+		out = append(out, roleGrants(g, roles[g.Role])...)
 	}
-	for ref, role := range roles {
-		if !bound[ref] {
-			out = append(out, rulesOf(Grant{Part: p.Name, Role: ref, Namespace: ref.Namespace}, role)...)
+	for at, role := range roles {
+		if !bound[at] {
+			out = append(out, roleGrants(Grant{Part: part, Role: at, Namespace: at.Namespace}, role)...)
 		}
+	}
+	return out
+}
+
+// MarkNew returns grants with New set on those that were not granted before. A grant of which only
+// some verbs are new is split.
+func MarkNew(was, now []Grant) []Grant {
+	had := map[string]bool{}
+	for _, g := range was {
+		for _, a := range g.atoms() {
+			had[a] = true
+		}
+	}
+	var out []Grant
+	for _, g := range now {
+		out = append(out, g.parted(had)...)
 	}
 	return out
 }
@@ -70,7 +88,7 @@ func (m *planner) grantsOf(p *Part, objects []*unstructured.Unstructured) []Gran
 func boundRole(binding *unstructured.Unstructured, namespace string) object.Ref {
 	kind, _, _ := unstructured.NestedString(binding.Object, "roleRef", "kind")
 	name, _, _ := unstructured.NestedString(binding.Object, "roleRef", "name")
-	role := object.Ref{Group: rolesGroup, Kind: kind, Name: name}
+	role := object.Ref{Group: RolesGroup, Kind: kind, Name: name}
 	if kind == "Role" {
 		role.Namespace = namespace
 	}
@@ -94,9 +112,9 @@ func subjectsOf(binding *unstructured.Unstructured, namespace string) []string {
 	return out
 }
 
-// rulesOf returns a grant for each rule of a role, and one grant without a rule for an unknown
+// roleGrants returns a grant for each rule of a role, and one grant without a rule for an unknown
 // role.
-func rulesOf(g Grant, role *unstructured.Unstructured) []Grant {
+func roleGrants(g Grant, role *unstructured.Unstructured) []Grant {
 	if role == nil {
 		return []Grant{g}
 	}
@@ -113,38 +131,6 @@ func rulesOf(g Grant, role *unstructured.Unstructured) []Grant {
 		g.Aggregated = true
 		out = append(out, g)
 	}
-	return out
-}
-
-// grants returns all rules that the run grants, new ones first.
-func (m *planner) grants() []Grant {
-	var out []Grant
-	for i := range m.plan.Steps {
-		s := &m.plan.Steps[i]
-		p := m.partOf(s)
-		if p == nil || s.Kind != InstallRelease && s.Kind != UpgradeRelease && s.Kind != RollbackRelease {
-			continue
-		}
-		was, now, hooks := m.stepRecords(s)
-		had := map[string]bool{}
-		for _, g := range m.grantsOf(p, was) {
-			for _, a := range g.atoms() {
-				had[a] = true
-			}
-		}
-		for _, g := range m.grantsOf(p, slices.Concat(now, hooks)) {
-			out = append(out, g.parted(had)...)
-		}
-	}
-	slices.SortStableFunc(out, func(a, b Grant) int {
-		switch {
-		case a.New == b.New:
-			return cmp.Or(strings.Compare(a.Part, b.Part), object.Compare(a.Role, b.Role), object.Compare(a.Binding, b.Binding))
-		case a.New:
-			return -1
-		}
-		return 1
-	})
 	return out
 }
 
@@ -260,4 +246,57 @@ func (r Rule) String() string {
 		text += " named " + strings.Join(r.ResourceNames, ", ")
 	}
 	return text
+}
+
+// Granted returns the permissions of a role in a namespace, or everywhere if it is empty, and whether
+// there are others.
+func Granted(role *unstructured.Unstructured, namespace string) (rights []Permission, more bool) {
+	if _, aggregated := role.Object["aggregationRule"]; aggregated {
+		more = true
+	}
+	rules, _, _ := unstructured.NestedSlice(role.Object, "rules")
+	for _, item := range rules {
+		rule, _ := item.(map[string]any)
+		if len(textsOf(rule, "nonResourceURLs")) > 0 {
+			more = true
+		}
+		names := textsOf(rule, "resourceNames")
+		if len(names) == 0 {
+			names = []string{""}
+		}
+		for _, group := range textsOf(rule, "apiGroups") {
+			for _, resource := range textsOf(rule, "resources") {
+				plural, sub, _ := strings.Cut(resource, "/")
+				for _, verb := range textsOf(rule, "verbs") {
+					for _, name := range names {
+						rights = append(rights, Permission{Verb: verb, Group: group, Resource: plural, Subresource: sub, Namespace: namespace, Name: name})
+					}
+				}
+			}
+		}
+	}
+	slices.SortFunc(rights, Compare)
+	return slices.Compact(rights), more
+}
+
+func textsOf(fields map[string]any, name string) []string {
+	list, _ := fields[name].([]any)
+	var out []string
+	for _, v := range list {
+		if s, ok := v.(string); ok {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// RolesGroup is the API group of roles.
+const RolesGroup = "rbac.authorization.k8s.io"
+
+func IsRole(gk schema.GroupKind) bool {
+	return gk.Group == RolesGroup && (gk.Kind == "Role" || gk.Kind == "ClusterRole")
+}
+
+func IsBinding(gk schema.GroupKind) bool {
+	return gk.Group == RolesGroup && (gk.Kind == "RoleBinding" || gk.Kind == "ClusterRoleBinding")
 }

@@ -1,17 +1,13 @@
-package install
+package connection
 
 import (
 	"errors"
 	"fmt"
-	"math"
-	"reflect"
 	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -79,8 +75,8 @@ func readStep(text string) (pathElement, int, error) {
 	return pathElement{index: i, item: true}, end + 1, nil
 }
 
-// ResolveValue returns a copy of the value at a path of an object; ErrNoValue where there is none.
-func ResolveValue(u *unstructured.Unstructured, path string) (any, error) {
+// Resolve returns a copy of the value at a path of an object; ErrNoValue where there is none.
+func Resolve(u *unstructured.Unstructured, path string) (any, error) {
 	w, err := wayOf(path)
 	if err != nil {
 		return nil, err
@@ -98,9 +94,9 @@ func ResolveValue(u *unstructured.Unstructured, path string) (any, error) {
 	return nil, fmt.Errorf("%s of %s: %w", w.text, object.RefOf(u), ErrNoValue)
 }
 
-// SetValue sets the field at a path, and creates missing parents. A list grows by one item at its
+// Set sets the field at a path, and creates missing parents. A list grows by one item at its
 // end at most.
-func SetValue(u *unstructured.Unstructured, path string, value any) error {
+func Set(u *unstructured.Unstructured, path string, value any) error {
 	w, err := wayOf(path)
 	if err != nil {
 		return err
@@ -159,8 +155,8 @@ func setAt(at any, steps []pathElement, value any) (any, error) {
 	return fields, nil
 }
 
-// removeValue removes the value at a path, and the parents that become empty.
-func removeValue(u *unstructured.Unstructured, path string) {
+// Remove removes the value at a path, and the parents that become empty.
+func Remove(u *unstructured.Unstructured, path string) {
 	if w, err := wayOf(path); err == nil {
 		removeAt(u.Object, w.steps)
 	}
@@ -187,113 +183,4 @@ func removeAt(at any, steps []pathElement) (empty bool) {
 		delete(fields, s.name)
 	}
 	return len(fields) == 0
-}
-
-// Flow sets the value of a connection in its target object, converted to the type of the field:
-// that of the schema, or else of the current content. Numbers become strings, and strings that are
-// numbers or booleans become these. Any other mismatch is an error, which does not contain the
-// value.
-func Flow(c Connection, to *unstructured.Unstructured, value any, schema map[string]any) error {
-	want := ""
-	if schema != nil {
-		want = typeAt(schema, c.Field)
-	}
-	if have, err := ResolveValue(to, c.Field); want == "" && err == nil {
-		want = typeOfValue(have)
-	}
-	fit, err := fitting(value, want)
-	if err != nil {
-		return fmt.Errorf("%s of %s does not fit into %s of %s: %w", c.Path, c.From, c.Field, c.To, err)
-	}
-	return SetValue(to, c.Field, fit)
-}
-
-// fitting converts a value to a JSON type; an empty type accepts any value.
-func fitting(value any, want string) (any, error) {
-	actual := typeOfValue(value)
-	text := field.Scalar(value)
-	switch {
-	case want == "" || want == actual || want == "number" && actual == "integer" || want == "int-or-string" && (actual == "integer" || actual == "string"):
-		return value, nil
-	case want == "string" && text != "":
-		return text, nil
-	case want == "integer":
-		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-			return n, nil
-		}
-	case want == "number":
-		if f, err := strconv.ParseFloat(text, 64); err == nil && !math.IsInf(f, 0) && !math.IsNaN(f) {
-			return f, nil
-		}
-	case want == "boolean" && (text == "true" || text == "false"):
-		return text == "true", nil
-	}
-	return nil, fmt.Errorf("its type is %s, expected %s", actual, want)
-}
-
-// typeOfValue returns the schema type of a value.
-func typeOfValue(v any) string {
-	switch v := v.(type) {
-	case string:
-		return "string"
-	case bool:
-		return "boolean"
-	case int64, int32, int:
-		return "integer"
-	case float64:
-		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
-			return "integer"
-		}
-		return "number"
-	case []any:
-		return "array"
-	case map[string]any:
-		return "object"
-	}
-	return "null"
-}
-
-// typeAt returns the type of a field in a schema; empty if the schema does not restrict it.
-func typeAt(schema map[string]any, path string) string {
-	w, err := wayOf(path)
-	if err != nil {
-		return ""
-	}
-	at := schema
-	for _, s := range w.steps {
-		var next map[string]any
-		if s.item {
-			next, _ = at["items"].(map[string]any)
-		} else {
-			properties, _ := at["properties"].(map[string]any)
-			if next, _ = properties[s.name].(map[string]any); next == nil {
-				next, _ = at["additionalProperties"].(map[string]any)
-			}
-		}
-		if next == nil {
-			return ""
-		}
-		at = next
-	}
-	if either, _ := at["x-kubernetes-int-or-string"].(bool); either {
-		return "int-or-string"
-	}
-	t, _ := at["type"].(string)
-	return t
-}
-
-// builtIn returns the Go type of a built-in kind; nil for others. An empty version matches any.
-func builtIn(gk schema.GroupKind, version string) reflect.Type {
-	types := scheme.Scheme.AllKnownTypes()
-	if t, known := types[gk.WithVersion(version)]; known {
-		return t
-	}
-	if version == "" {
-		for _, v := range scheme.Scheme.PrioritizedVersionsForGroup(gk.Group) {
-			if t, known := types[gk.WithVersion(v.Version)]; known {
-				return t
-			}
-		}
-	}
-	return nil
 }
