@@ -28,20 +28,7 @@ type bundleOptions struct {
 func newCatalogBundle(env Env) *cobra.Command {
 	o := &bundleOptions{installOptions: newInstallOptions(env, install.Install)}
 	cmd := &cobra.Command{
-		Use:   "bundle OPERATOR[@VERSION]... | -f SYSTEM",
-		Short: "Write everything that installs a System to one file",
-		Long: `Write a bundle: one tar with the catalog entries of all operators that are required,
-their charts and manifests, the System itself, the list of images (images.txt), a bill
-of materials (CycloneDX) and checksums. Operators are chosen as install chooses them on
-an empty cluster. Neither read nor write requests go to a cluster.
-
-Images are not included: docs/sharing.md describes how to move them. The same input
-gives the same bytes.`,
-		Example: `  # a system, for Kubernetes 1.33
-  kubectl sysop catalog bundle -f shop.yaml --kubernetes 1.33 -o shop.tar
-
-  # where there is no network
-  kubectl sysop install --offline --bundle shop.tar --image-registry registry.local:5000`,
+		Use:               "bundle OPERATOR[@VERSION]... | -f SYSTEM",
 		ValidArgsFunction: o.completeInstallable(o.common),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.args = args

@@ -20,14 +20,7 @@ type catalogListOptions struct {
 func newCatalogList(env Env) *cobra.Command {
 	o := &catalogListOptions{common: newCommon(env, "table", "wide", "json", "yaml", "name")}
 	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List the operators of the catalog",
-		Long:  `List the operators of the catalog, with the newest version that can be installed.`,
-		Example: `  # the operators that can be installed
-  kubectl sysop catalog list --installable
-
-  # with all their versions, and the catalog that each is from
-  kubectl sysop catalog list -o wide`,
+		Use:               "list",
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), "") },
@@ -39,14 +32,7 @@ func newCatalogList(env Env) *cobra.Command {
 func newCatalogSearch(env Env) *cobra.Command {
 	o := &catalogListOptions{common: newCommon(env, "table", "wide", "json", "yaml", "name")}
 	cmd := &cobra.Command{
-		Use:   "search WORD...",
-		Short: "Find operators by name, kind, group or description",
-		Long:  `Find the operators that match every word in the name, the title, a kind, its group or the description. The best match comes first.`,
-		Example: `  # who runs MySQL?
-  kubectl sysop catalog search mysql
-
-  # who defines this kind?
-  kubectl sysop catalog search certificate -o wide`,
+		Use:               "search WORD...",
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), strings.Join(args, " ")) },

@@ -19,20 +19,7 @@ type catalogOutdatedOptions struct {
 func newCatalogOutdated(env Env) *cobra.Command {
 	o := &catalogOutdatedOptions{common: newCommon(env, "table", "name")}
 	cmd := &cobra.Command{
-		Use:   "outdated [OPERATOR...]",
-		Short: "Show the operators with newer published versions",
-		Long: `Query the chart repository or registry of an entry for chart versions that are newer
-than those of the catalog. All installable entries are checked, or those you name. A
-pre-release is considered only if the catalog has one. Software that is published as
-manifest files has no list of versions, which is reported.
-
-Only lists are fetched, and nothing is written: to add a version to a catalog you need
-its artifacts and their digests (docs/catalog.md).`,
-		Example: `  # what is newer than the catalog?
-  kubectl sysop catalog outdated
-
-  # of one operator
-  kubectl sysop catalog outdated cert-manager`,
+		Use: "outdated [OPERATOR...]",
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 			return o.completeEntries(o.common, func(e catalog.Entry) bool { return len(e.Versions) > 0 && !slices.Contains(args, e.Name) })(cmd, args, typed)
 		},

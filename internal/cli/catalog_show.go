@@ -20,13 +20,7 @@ type catalogShowOptions struct {
 func newCatalogShow(env Env) *cobra.Command {
 	o := &catalogShowOptions{common: newCommon(env, "text", "json", "yaml", "name")}
 	cmd := &cobra.Command{
-		Use:   "show OPERATOR[@VERSION]",
-		Short: "Show an operator: its kinds, and how it is installed",
-		Long: `Show an operator of the catalog: the kinds that it defines and what they create, and
-for its newest version, or the one you name, its source, its requirements, and how the
-artifacts are verified.`,
-		Example: `  # how would cert-manager be installed?
-  kubectl sysop catalog show cert-manager`,
+		Use:  "show OPERATOR[@VERSION]",
 		Args: cobra.ExactArgs(1),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {

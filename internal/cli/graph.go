@@ -36,45 +36,7 @@ type graphOptions struct {
 func newGraph(env Env) *cobra.Command {
 	o := &graphOptions{common: newCommon(env, "tree", "table", "wide", "json", "yaml", "dot", "mermaid", "svg", "html", "name")}
 	cmd := &cobra.Command{
-		Use:   "graph ROOT...",
-		Short: "Show what belongs to a stack, and why",
-		Long: `Show the stack of one or more roots: what they own, what they need, and what serves
-them, through any number of steps.
-
-"A owns B": A created B, and B is deleted with A. "A needs B": A does not work without
-B. "A serves B": A exists for B, as a Service does for its pods. A Service that is a
-root, or that is needed, brings in what it serves.
-
-Nodes, classes and other objects that stacks share are a boundary: they are not
-followed, and shown with --show-boundary. With several roots, what is in the stack of
-more than one of them is marked as shared. "missing" is an object that is referenced
-but does not exist, "unread" one that could not be read, "virtual" a user or group,
-which is a name without an object.
-
-Problems of the stack follow on stderr: references to objects that do not exist, invalid
-owners, Services that select no pod, claims that no pod mounts, selectors that disagree
-with owners. --problems shows only these, with those that may be intended. Objects that
-could not be read are not diagnosed.`,
-		Example: `  # the stack behind a custom resource
-  kubectl sysop graph moodle/moodle-1 --from demo
-
-  # why does each part belong to it?
-  kubectl sysop graph moodle/moodle-1 --why --from demo
-
-  # what do two stacks share?
-  kubectl sysop graph moodle/moodle-1 moodle/moodle-2 --from demo
-
-  # what is behind an Ingress; only the first two levels
-  kubectl sysop graph ingress wordpress --depth 2 --from demo
-
-  # every Moodle, as a picture
-  kubectl sysop graph moodles -A -o dot --from demo
-
-  # what is wrong with it? (exit code 2 if something is: --exit-code)
-  kubectl sysop graph moodles -A --problems --from demo
-
-  # for a program
-  kubectl sysop graph mysqlcluster/cluster1 -o json --from demo`,
+		Use:               "graph ROOT...",
 		ValidArgsFunction: o.completeRoots,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.args = args

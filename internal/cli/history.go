@@ -8,13 +8,7 @@ import (
 func newHistory(env Env) *cobra.Command {
 	o := newInstallOptions(env, "")
 	cmd := &cobra.Command{
-		Use:   "history NAME",
-		Short: "Show what was done to an installation",
-		Long: `Show the runs of an installation: what was done, by whom, how it ended, and the version
-of each release afterwards. A run that did not finish has no revision; it is running, or
-interrupted if its lock is no longer renewed. rollback returns to these revisions; helm
-history shows those of each release.`,
-		Example:           `  kubectl sysop history shop`,
+		Use:               "history NAME",
 		Args:              exactly(1, "the NAME of an operator, or of a System"),
 		ValidArgsFunction: o.completeInstalled,
 		RunE: func(cmd *cobra.Command, args []string) error {

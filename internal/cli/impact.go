@@ -23,39 +23,7 @@ type impactOptions struct {
 func newImpact(env Env) *cobra.Command {
 	o := &impactOptions{common: newCommon(env, "tree", "table", "json", "yaml", "name")}
 	cmd := &cobra.Command{
-		Use:   "impact OBJECT",
-		Short: "Show what breaks and what is deleted with an object",
-		Long: `Show what the API server and its controllers would do if an object were deleted, stack
-by stack: what is deleted with it (what it owns, what is in a namespace or of a CRD, the
-volume of a claim by its reclaim policy), what breaks at once or at its next restart,
-what only new objects would miss, and what is affected in turn: the owners of what
-breaks, the Services in front of it, and what needs those.
-
-For a node it shows what a drain would do, stack by stack: the replicas that remain,
-pods that cannot be evicted and why, budgets that block, and whether all pods fit on
-other nodes.
-
-Nothing is deleted. For an object in a namespace, that namespace is read with what
-points into it; -A reads all namespaces, for objects that others may address by a host
-name. For a cluster-scoped object all are read. Objects that could not be read are
-listed, and never called unaffected.`,
-		Example: `  # what breaks without this Secret?
-  kubectl sysop impact secret/cluster1-secret --from demo
-
-  # what would go with the database, and who would miss it?
-  kubectl sysop impact mysqlcluster/cluster1 --from demo
-
-  # what would go with the whole namespace?
-  kubectl sysop impact namespace/moodle --from demo
-
-  # what if its children were orphaned?
-  kubectl sysop impact moodle/moodle-2 --cascade orphan --from demo
-
-  # what would a drain of this node hit?
-  kubectl sysop impact node/worker-a --from demo
-
-  # for a program
-  kubectl sysop impact pvc/wordpress-content -o json --from demo`,
+		Use:               "impact OBJECT",
 		Args:              exactly(1, "one object, TYPE/NAME"),
 		ValidArgsFunction: o.completeRoots,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -20,16 +20,7 @@ type metricsDoctorOptions struct {
 func newMetricsDoctor(env Env) *cobra.Command {
 	o := &metricsDoctorOptions{common: newCommon(env, "table", "wide", "json", "yaml", "name")}
 	cmd := &cobra.Command{
-		Use:   "doctor",
-		Short: "Show which metrics for costs over a window a Prometheus has",
-		Long: `Ask a Prometheus which of the metrics that "metrics --window" needs it has, and since when,
-and show what costs are without those that it does not have. It queries 25 moments of the
-window: a metric is present at all of them, partial at some, or missing.`,
-		Example: `  # does it have what a bill of the last 30 days needs?
-  kubectl sysop metrics doctor --prometheus svc:monitoring/prometheus-k8s:9090
-
-  # what a bill of last month would lack, for a program
-  kubectl sysop metrics doctor --prometheus https://prometheus.example.com --window lastmonth -o json`,
+		Use:               "doctor",
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },

@@ -19,17 +19,7 @@ type pathOptions struct {
 func newPath(env Env) *cobra.Command {
 	o := &pathOptions{common: newCommon(env, "tree", "table", "json", "yaml", "dot", "mermaid", "name")}
 	cmd := &cobra.Command{
-		Use:   "path A B",
-		Short: "Show how two objects are related",
-		Long: `Show the shortest chain of relationships between two objects, with the field and the
-value behind each step. Steps are followed in either direction; the arrow shows which. A
-chain never passes through boundary objects that stacks share (nodes, classes), since
-that relates nothing.`,
-		Example: `  # why does this Moodle depend on that claim?
-  kubectl sysop path moodle/moodle-1 pvc/data-cluster1-mysql-0 --from demo
-
-  # for a program
-  kubectl sysop path ingress/wordpress secret/cluster1-secret -o json --from demo`,
+		Use:               "path A B",
 		Args:              exactly(2, "two objects, each TYPE/NAME"),
 		ValidArgsFunction: o.completeRoots,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -19,13 +19,7 @@ type regulateHandOptions struct {
 func newRegulateStop(env Env) *cobra.Command {
 	o := &regulateHandOptions{applyOptions: newActing(env, "table", "json", "yaml")}
 	cmd := &cobra.Command{
-		Use:   "stop [SYSTEM] APP",
-		Short: "Hold an app until regulate recover",
-		Example: `  # what would be done to hold WordPress?
-  kubectl sysop regulate stop wordpress -f demo --from demo --dry-run=client
-
-  # hold an app of an adopted System
-  kubectl sysop regulate stop shop worker`,
+		Use:               "stop [SYSTEM] APP",
 		Args:              between(0, 2, "a SYSTEM and an APP"),
 		ValidArgsFunction: o.completeAppArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -41,20 +35,7 @@ func newRegulateStop(env Env) *cobra.Command {
 func newRegulateRecover(env Env) *cobra.Command {
 	o := &regulateHandOptions{applyOptions: newActing(env, "table", "json", "yaml")}
 	cmd := &cobra.Command{
-		Use:   "recover [SYSTEM] APP",
-		Short: "Recover an app, whatever held it",
-		Long: `Recover an app: everything done to hold it is undone. Fields that another client changed
-stay, and are reported. Then it waits until the app is Healthy, for --timeout, and says
-so, or lists what is not and which command helps (exit code 2).
-
-While a rule still holds it, --force is required; the rule then ignores the app until its
-cause has cleared once. --force also restores fields changed by others, including those
-that an earlier recover left.`,
-		Example: `  # what would be done to recover WordPress?
-  kubectl sysop regulate recover wordpress -f demo --from demo --dry-run=client
-
-  # recover an app of an adopted System
-  kubectl sysop regulate recover shop worker`,
+		Use:               "recover [SYSTEM] APP",
 		Args:              between(0, 2, "a SYSTEM and an APP"),
 		ValidArgsFunction: o.completeAppArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
 type regulateHistoryOptions struct {
@@ -20,12 +19,7 @@ type regulateHistoryOptions struct {
 func newRegulateHistory(env Env) *cobra.Command {
 	o := &regulateHistoryOptions{regulateOptions: newRegulating(env, "table", "json", "yaml")}
 	cmd := &cobra.Command{
-		Use:   "history [SYSTEM] [APP]",
-		Short: "Show what regulation did, and when, and why",
-		Long: fmt.Sprintf(`Show what regulation did, and when, and why: the journal of the System, oldest first. It
-keeps the last %d records, and what is held until it is recovered.`, regulate.MaxHistory),
-		Example: `  # what was done to the apps of the shop in the last hour?
-  kubectl sysop regulate history shop --since 1h`,
+		Use:               "history [SYSTEM] [APP]",
 		Args:              between(0, 2, "a SYSTEM and an APP, or fewer"),
 		ValidArgsFunction: o.completeAppArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -23,17 +23,7 @@ type regulateManifestsOptions struct {
 func newRegulateManifests(env Env) *cobra.Command {
 	o := &regulateManifestsOptions{regulateOptions: newRegulating(env, "yaml", "json")}
 	cmd := &cobra.Command{
-		Use:   "manifests [SYSTEM]",
-		Short: "Print the manifests that run regulate watch in the cluster, with minimal permissions",
-		Long: `Print the manifests that run regulate watch in the cluster: a ServiceAccount, roles with
-minimal permissions for exactly what the System can do, and a Deployment of the same
-binary. Nothing is written.
-
-The roles name every object that an action of an app affects, as the apps are now: print
-them again after changes to the System or its objects. Secrets are never listed. Comments
-say what cannot be narrowed.`,
-		Example: `  # run the watch of the shop in the cluster
-  kubectl sysop regulate manifests shop --image registry.example.com/kubectl-sysop:v1 | kubectl apply -f -`,
+		Use:               "manifests [SYSTEM]",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: o.completeSystems,
 		RunE: func(cmd *cobra.Command, args []string) error {

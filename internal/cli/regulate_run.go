@@ -25,21 +25,7 @@ type regulateRunOptions struct {
 func newRegulateRun(env Env) *cobra.Command {
 	o := &regulateRunOptions{applyOptions: newActing(env, "table", "json", "yaml")}
 	cmd := &cobra.Command{
-		Use:   "run [SYSTEM] APP -- COMMAND [ARG...]",
-		Short: "Hold the neighbours of an app, run a command such as an upgrade, and recover them",
-		Long: `Hold the neighbours of an app, run a command such as its upgrade, wait until the app
-is Healthy, and recover the neighbours.
-
-If the app is not Healthy in time, they stay held, and that is reported: regulate recover
-recovers them. Recovered neighbours are checked too; those that are not Healthy are
-listed with the command that helps. The exit code is that of the command; if that is 0
-and neighbours stay held or are not Healthy, it is 2. Standard output is the command's;
-reports go to standard error, and with -o json to the end of standard output.`,
-		Example: `  # hold the apps that need the database while it is upgraded
-  kubectl sysop regulate run shop db -- helm upgrade db ./db --wait
-
-  # which apps would that be?
-  kubectl sysop regulate run --app db -f demo --from demo --dry-run=client -- helm upgrade db`,
+		Use: "run [SYSTEM] APP -- COMMAND [ARG...]",
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 			if cmd.ArgsLenAtDash() >= 0 { // Behind it is another command, which the shell completes itself.
 				return nil, cobra.ShellCompDirectiveDefault

@@ -26,29 +26,7 @@ type regulateSignalsOptions struct {
 func newRegulateSignals(env Env) *cobra.Command {
 	o := &regulateSignalsOptions{common: newCommon(env, "table", "wide", "json", "yaml", "name")}
 	cmd := &cobra.Command{
-		Use:   "signals [KIND]",
-		Short: "Show how to pause or stop objects of a kind",
-		Long: `Show the signals that operators document: what "preset: pause" and "preset: stop" write
-into an object of a kind, what that does, and where it is documented. A pause leaves the
-workload running; a stop ends it, or a run of it. The same word can mean opposite
-things: spec.pause of one operator stops the database, spec.paused of another only its
-operator.
-
-NEEDS allowStop: it stops something that keeps data, or its operator warns of it, so the
-manifest must allow it. A preset in brackets is another way to the same result: there is
-no preset of that name; to use it, write it as a patch.
-
-Without --all, the kinds that the cluster serves or the snapshot has are shown. The last
-line, of the kind *, is for every kind with the subresource scale.`,
-		Example: `  # what can be held here?
-  kubectl sysop regulate signals --from demo
-
-  # a kind, with caveats and sources
-  kubectl sysop regulate signals mysqlcluster -o wide --from demo
-
-  # all known kinds, without a cluster
-  kubectl sysop regulate signals --all
-  kubectl sysop regulate signals --all prometheus -o yaml`,
+		Use:               "signals [KIND]",
 		Args:              between(0, 1, "one KIND, or none"),
 		ValidArgsFunction: o.completeOneKind,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -18,10 +18,7 @@ type regulateStatusOptions struct {
 func newRegulateStatus(env Env) *cobra.Command {
 	o := &regulateStatusOptions{regulateOptions: newRegulating(env, "tree", "table", "json", "yaml", "name")}
 	cmd := &cobra.Command{
-		Use:   "status [SYSTEM]",
-		Short: "Show which apps are held, why, since when, and what was done to them",
-		Example: `  # the apps of the example System
-  kubectl sysop regulate status -f demo --from demo`,
+		Use:               "status [SYSTEM]",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: o.completeSystems,
 		RunE: func(cmd *cobra.Command, args []string) error {

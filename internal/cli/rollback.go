@@ -21,22 +21,7 @@ type rollbackOptions struct {
 func newRollback(env Env) *cobra.Command {
 	o := &rollbackOptions{installOptions: newInstallOptions(env, install.Rollback)}
 	cmd := &cobra.Command{
-		Use:   "rollback NAME [REVISION]",
-		Short: "Roll an installation back to an earlier revision",
-		Long: `Return every release to its revision after a run of the history (kubectl sysop history
-NAME); by default the last complete run before the current one, never forward. The
-revision is shown before you confirm.
-
-What was installed since is removed, but not operators that have custom resources. What
-was removed since is recreated from Helm's records, without its data. CRDs stay, since an
-older schema could lose fields. Data created since is deleted only with --delete-data.
-
---unfinished only undoes a run that was killed.`,
-		Example: `  # back to the revision before the last upgrade
-  kubectl sysop rollback shop
-
-  # undo a run that was killed
-  kubectl sysop rollback shop --unfinished --yes`,
+		Use:               "rollback NAME [REVISION]",
 		Args:              cobra.RangeArgs(1, 2),
 		ValidArgsFunction: o.completeInstalled,
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },

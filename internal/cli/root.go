@@ -111,19 +111,7 @@ func (e *exitError) Unwrap() error { return e.error }
 // New returns the root command.
 func New(env Env) *cobra.Command {
 	root := &cobra.Command{
-		Use:   "kubectl-sysop",
-		Short: "See, price, check and run application stacks",
-		Long: `kubectl sysop finds the stack behind any object: what it owns, what it needs and
-what serves it, with the evidence. It has the permissions of its user, and writes
-only if a command says so.
-
-A ROOT is TYPE/NAME or TYPE NAME (any kind, as kubectl resolves it), several of
-them, TYPE alone or with -l SELECTOR, or a group that has a name in the cluster:
-helm/RELEASE, app/INSTANCE (label app.kubernetes.io/instance), or system/NAME of
-an adopted System.
-
-Every command works without a cluster: --from demo is a small system embedded in
-the binary, and --from FILE reads a snapshot.`,
+		Use:           "kubectl-sysop",
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl sysop"},
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -152,6 +140,7 @@ the binary, and --from FILE reads a snapshot.`,
 	}
 	root.AddCommand(newCatalog(env), newGraph(env), newCheck(env), newDiff(env), newHealth(env), newHistory(env), newPath(env), newImpact(env), newInstall(env), newLogs(env), newMetrics(env), newMan(env), newPrices(env), newRegulate(env), newRollback(env), newRules(env), newSnapshot(env), newStacks(env), newSystem(env), newUI(env), newUninstall(env), newUpgrade(env), newVersion(env))
 	addCompletion(env, root)
+	describe(root)
 	completeFlags(root)
 	return root
 }

@@ -23,16 +23,7 @@ type rulesExplainOptions struct {
 func newRulesExplain(env Env) *cobra.Command {
 	o := &rulesExplainOptions{common: newCommon(env, "tree", "json", "yaml", "name")}
 	cmd := &cobra.Command{
-		Use:   "explain KIND | A B",
-		Short: "Explain why two objects are related, or which rules apply to a kind",
-		Long: `Explain an edge: which rules relate two objects, on what evidence, what that means, and
-where each rule comes from. With one KIND: the rules that read its objects, and the
-rules of other kinds that point to them.`,
-		Example: `  # why are these two related?
-  kubectl sysop rules explain deployment/moodle-1 secret/moodle-1-admin --from demo
-
-  # what is known of a kind?
-  kubectl sysop rules explain moodle --from demo`,
+		Use:               "explain KIND | A B",
 		Args:              between(1, 3, "a KIND, or two objects, each TYPE/NAME"),
 		ValidArgsFunction: o.completeRoots,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -23,18 +23,7 @@ type rulesExportOptions struct {
 func newRulesExport(env Env) *cobra.Command {
 	o := &rulesExportOptions{common: newCommon(env)}
 	cmd := &cobra.Command{
-		Use:   "export KIND",
-		Short: "Write the annotation that declares the relationships of a kind",
-		Long: `Write the known relationships of a custom kind as the annotation
-sysop.dev/relationships, for an operator's author to put into the CRD: from the catalog,
-from annotations of the CRD, and inferred from the instances in the cluster (marked as
-such: review each). With --kubeplus, write KubePlus's resource/* annotations, as far as
-they can express it: they cannot mark a relationship as optional or inferred.`,
-		Example: `  # what could this CRD declare?
-  kubectl sysop rules export moodle --from demo
-
-  # for KubePlus
-  kubectl sysop rules export moodle --kubeplus --from demo`,
+		Use:               "export KIND",
 		Args:              exactly(1, "a KIND"),
 		ValidArgsFunction: o.completeOneKind,
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0]) },

@@ -7,12 +7,7 @@ import (
 
 func newSystem(env Env) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "system",
-		Short: "Write, validate and adopt Systems: manifests that name applications",
-		Long: `A System is a manifest that names the applications of a system, says which depend on
-each other where the graph cannot know, how they are regulated, and who pays. It is a
-file, and not required in the cluster; an adopted System is a root there by its name.
-docs/system.md describes the format.`,
+		Use: "system",
 	}
 	holds(cmd)
 	cmd.AddCommand(newSystemAdopt(env), newSystemExport(env), newSystemInit(env), newSystemList(env), newSystemRelease(env), newSystemShow(env), newSystemValidate(env))

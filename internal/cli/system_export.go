@@ -12,25 +12,7 @@ import (
 func newSystemExport(env Env) *cobra.Command {
 	o := &initOptions{common: newCommon(env)}
 	cmd := &cobra.Command{
-		Use:   "export [ROOT...]",
-		Short: "Write a System that installs a running stack elsewhere",
-		Long: `Write a System from a running stack, with the objects that a user or a tool applied:
-each ROOT is an app, or without a ROOT each application stack of the namespace (as
-kubectl sysop system init finds them). Objects that a controller creates are left out,
-and so are all fields that a cluster sets: the status, addresses, the labels of Helm and
-of GitOps tools.
-
-No value of a Secret is ever written: each Secret that the stack needs becomes an input
-(spec.inputs), which must exist before the System is installed. ConfigMaps are included;
-from a snapshot, which has them without their data, they become inputs too. Operators of
-custom resources are named, for install to take from the catalog.
-
-Fields that look like credentials are reported: review them before you pass the file on.`,
-		Example: `  # a stack, to standard output
-  kubectl sysop system export deployment/wordpress -n shop
-
-  # all stacks of a namespace, to a file
-  kubectl sysop system export -n shop --name shop --write shop.yaml`,
+		Use:               "export [ROOT...]",
 		ValidArgsFunction: o.completeRoots,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.args = args

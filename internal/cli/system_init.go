@@ -25,25 +25,7 @@ type initOptions struct {
 func newSystemInit(env Env) *cobra.Command {
 	o := &initOptions{common: newCommon(env)}
 	cmd := &cobra.Command{
-		Use:   "init [ROOT...]",
-		Short: "Write the manifest of a System from running stacks",
-		Long: `Write a manifest: each ROOT is an app, or without a ROOT each application stack in the
-namespace (as kubectl sysop stacks finds them). Comments say which app needs which other
-one and on what evidence, what a Stop would do to each, and which tools revert changes
-of its objects. Nothing is written to the cluster.
-
-A stack that is an ApplySet has its parent object as a root, and that of an instance
-(app.kubernetes.io/instance) has the custom resource that it comes from as one: the app
-is unhealthy when these are.
-
-The manifest is a start: add what no object says (an app that calls another by an
-address in its own settings). It is written to standard output, or with --write to a
-file.`,
-		Example: `  # all stacks of the namespace
-  kubectl sysop system init --from demo
-
-  # some of them, under a name
-  kubectl sysop system init moodle/moodle-1 mysqlcluster/cluster1 --name lms --from demo`,
+		Use:               "init [ROOT...]",
 		ValidArgsFunction: o.completeRoots,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.args = args

@@ -16,19 +16,7 @@ type releaseOptions struct {
 func newSystemRelease(env Env) *cobra.Command {
 	o := &releaseOptions{keepingOptions: keepingOptions{common: newCommon(env, "table", "json", "yaml", "name")}}
 	cmd := &cobra.Command{
-		Use:   "release NAME",
-		Short: "Undo the adoption of a System",
-		Long: `Undo system adopt: the members of the System lose the label
-applyset.kubernetes.io/part-of, and then the ConfigMap sysop-NAME is deleted. Nothing
-else of the applications changes. The changes are shown first, and have to be confirmed.
-
-It is refused while regulation holds an application of the System: recover it first
-(kubectl sysop regulate recover). The journal of regulation is kept.`,
-		Example: `  # what would change?
-  kubectl sysop system release shop --dry-run=client
-
-  # do it, without being asked
-  kubectl sysop system release shop --yes`,
+		Use:               "release NAME",
 		Args:              exactly(1, "the NAME of a System"),
 		ValidArgsFunction: o.completeSystem,
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0]) },

@@ -21,20 +21,7 @@ type systemValidateOptions struct {
 func newSystemValidate(env Env) *cobra.Command {
 	o := &systemValidateOptions{common: newCommon(env, "text", "json", "yaml")}
 	cmd := &cobra.Command{
-		Use:   "validate FILE...",
-		Short: "Validate manifests of Systems",
-		Long: `Validate manifests of Systems, and print a line for each that is valid. For every other
-manifest all errors are reported with line and column, and the exit code is 1.
-
-The cluster, or the snapshot of --from, is checked for the kinds and the objects that
-apps refer to. With --offline no request is sent: for a pipeline without a cluster.
-Operators are those of the embedded catalog, of the settings and of --catalog; with
---offline only the local and the cached ones.`,
-		Example: `  # against the snapshot that it is about
-  kubectl sysop system validate demo --from demo
-
-  # the manifest alone; for one of your own write its file
-  kubectl sysop system validate demo --offline -o json`,
+		Use:               "validate FILE...",
 		Args:              between(1, math.MaxInt, "a FILE, or several"),
 		ValidArgsFunction: completeManifests,
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },

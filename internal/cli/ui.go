@@ -34,37 +34,7 @@ const pageIdle = 8 * time.Hour
 func newUI(env Env) *cobra.Command {
 	o := &uiOptions{common: newCommon(env, "", "json")}
 	cmd := &cobra.Command{
-		Use:   "ui [ROOT...]",
-		Short: "Serve a page that shows stacks as a tree and as a graph, with evidence, health and cost",
-		Long: `Serve one page for the browser of this machine: the stacks of the namespace, or of the
-cluster with -A, or those of the roots. It shows each as a tree and as a graph, its
-health and the cause, its usage and cost, and for every edge the field of the object
-behind it; paths between two objects, the impact of a deletion, the findings of check,
-and the apps that regulation holds; and it composes the manifest of a System, with the
-operators of the embedded catalog, of the settings and of --catalog.
-
-The page follows the cluster: changes show within seconds. It has your permissions,
-writes nothing, and shows no values of Secrets; of variables and annotations it shows
-only the names behind an edge.
-
-It is served at 127.0.0.1 only. The printed address works once, and lets in one page
-with the tabs beside it; all other clients of the port are refused. --open hands the
-address to the browser in a file that only you may read. It ends with Ctrl-C, or after 8
-hours without an open page.
-
-To share a picture, graph, health, metrics and stacks write the same page as one file
-that needs no server and no network (-o html), or as a drawing (-o svg).`,
-		Example: `  # the stacks of the example
-  kubectl sysop ui --from demo
-
-  # all namespaces, in the browser at once
-  kubectl sysop ui -A --open
-
-  # one stack, and what it cost in the last day
-  kubectl sysop ui moodle/moodle-1 --prometheus svc:monitoring/prometheus:9090
-
-  # for a program that opens the address
-  kubectl sysop ui -o json --from demo`,
+		Use:               "ui [ROOT...]",
 		ValidArgsFunction: o.completeRoots,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.args = args

@@ -33,12 +33,7 @@ type versionDocument struct {
 func newVersion(env Env) *cobra.Command {
 	c := newCommon(env, "table", "json", "yaml")
 	cmd := &cobra.Command{
-		Use:   "version",
-		Short: "Show the version",
-		Example: `  kubectl sysop version
-
-  # for a program
-  kubectl sysop version -o json`,
+		Use:               "version",
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {
