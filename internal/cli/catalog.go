@@ -5,10 +5,5 @@ import (
 )
 
 func newCatalog(env Env) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "catalog",
-	}
-	holds(cmd)
-	cmd.AddCommand(newCatalogList(env), newCatalogSearch(env), newCatalogShow(env), newCatalogAdd(env), newCatalogBundle(env), newCatalogValidate(env), newCatalogOutdated(env), newCatalogImport(env))
-	return cmd
+	return group("catalog", newCatalogList(env), newCatalogSearch(env), newCatalogShow(env), newCatalogAdd(env), newCatalogBundle(env), newCatalogValidate(env), newCatalogOutdated(env), newCatalogImport(env))
 }

@@ -27,12 +27,7 @@ func (o *catalogAddOptions) flags(cmd *cobra.Command) {
 
 func newCatalogAdd(env Env) *cobra.Command {
 	o := &catalogAddOptions{common: newCommon(env)}
-	cmd := &cobra.Command{
-		Use:               "add FILE... --catalog DIR",
-		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: completeYAML,
-		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
-	}
+	cmd := o.command("add FILE... --catalog DIR", cobra.MinimumNArgs(1), completeYAML, o.run)
 	o.flags(cmd)
 	return cmd
 }
@@ -62,12 +57,7 @@ func (o *catalogAddOptions) print(done catalog.Added) error {
 
 func newCatalogImport(env Env) *cobra.Command {
 	o := &catalogAddOptions{common: newCommon(env)}
-	cmd := &cobra.Command{
-		Use:               "import-csv CSV [MANIFEST...] --catalog DIR",
-		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: completeYAML,
-		RunE:              func(cmd *cobra.Command, args []string) error { return o.importCSV(cmd.Context(), args) },
-	}
+	cmd := o.command("import-csv CSV [MANIFEST...] --catalog DIR", cobra.MinimumNArgs(1), completeYAML, o.importCSV)
 	o.flags(cmd)
 	return cmd
 }

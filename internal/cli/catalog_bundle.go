@@ -27,14 +27,7 @@ type bundleOptions struct {
 
 func newCatalogBundle(env Env) *cobra.Command {
 	o := &bundleOptions{installOptions: newInstallOptions(env, install.Install)}
-	cmd := &cobra.Command{
-		Use:               "bundle OPERATOR[@VERSION]... | -f SYSTEM",
-		ValidArgsFunction: o.completeInstallable(o.common),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.args = args
-			return o.run(cmd.Context())
-		},
-	}
+	cmd := o.command("bundle OPERATOR[@VERSION]... | -f SYSTEM", cobra.ArbitraryArgs, o.completeInstallable(o.common), o.run)
 	o.catalogueFlags(cmd)
 	o.valueFlags(cmd)
 	f := cmd.Flags()
@@ -45,7 +38,8 @@ func newCatalogBundle(env Env) *cobra.Command {
 	return cmd
 }
 
-func (o *bundleOptions) run(ctx context.Context) error {
+func (o *bundleOptions) run(ctx context.Context, args []string) error {
+	o.args = args
 	if o.out == "" {
 		return hint.With(errors.New("name the file of the bundle"), "-o FILE.tar")
 	}

@@ -3,11 +3,9 @@ package cli
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
@@ -18,22 +16,13 @@ type catalogOutdatedOptions struct {
 
 func newCatalogOutdated(env Env) *cobra.Command {
 	o := &catalogOutdatedOptions{common: newCommon(env, "table", "name")}
-	cmd := &cobra.Command{
-		Use: "outdated [OPERATOR...]",
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-			return o.completeEntries(o.common, func(e catalog.Entry) bool { return len(e.Versions) > 0 && !slices.Contains(args, e.Name) })(cmd, args, typed)
-		},
-		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
-	}
+	cmd := o.command("outdated [OPERATOR...]", cobra.ArbitraryArgs, o.completeInstallable(o.common), o.run)
 	o.writing(cmd)
 	o.catalogueFlags(cmd)
 	return cmd
 }
 
 func (o *catalogOutdatedOptions) run(ctx context.Context, args []string) error {
-	if err := o.validate(); err != nil {
-		return err
-	}
 	cats, err := o.load(ctx, o.common)
 	if err != nil {
 		return err

@@ -20,12 +20,7 @@ type catalogValidateOptions struct {
 
 func newCatalogValidate(env Env) *cobra.Command {
 	o := &catalogValidateOptions{common: newCommon(env, "table", "json", "yaml", "name")}
-	cmd := &cobra.Command{
-		Use:               "validate [CATALOG]",
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault), // a directory, or an archive
-		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
-	}
+	cmd := o.command("validate [CATALOG]", cobra.MaximumNArgs(1), cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault), o.run)
 	o.writing(cmd)
 	o.catalogueFlags(cmd)
 	cmd.Flags().StringVar(&o.crds, "crds", "", "check every field against the CRDs in this directory")
@@ -33,9 +28,6 @@ func newCatalogValidate(env Env) *cobra.Command {
 }
 
 func (o *catalogValidateOptions) run(ctx context.Context, args []string) error {
-	if err := o.validate(); err != nil {
-		return err
-	}
 	cats, err := o.load(ctx, o.common)
 	if err != nil {
 		return err

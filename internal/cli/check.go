@@ -31,14 +31,7 @@ type checkOptions struct {
 func newCheck(env Env) *cobra.Command {
 	o := &checkOptions{common: newCommon(env, "tree", "table", "wide", "json", "yaml", "name", "sarif", "junit")}
 	o.atomic.common = o.common
-	cmd := &cobra.Command{
-		Use:               "check [KIND|OPERATOR|ROOT...]",
-		ValidArgsFunction: o.completeRoots,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.args = args
-			return o.run(cmd.Context())
-		},
-	}
+	cmd := o.command("check [KIND|OPERATOR|ROOT...]", cobra.ArbitraryArgs, o.completeRoots, o.run)
 	o.reading(cmd)
 	o.writing(cmd)
 	o.flags(cmd)
@@ -48,21 +41,20 @@ func newCheck(env Env) *cobra.Command {
 // flags adds the flags of the check command.
 func (o *checkOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVarP(&o.selector, "selector", "l", "", "of a TYPE without a name, only objects with these labels")
-	must(cmd.RegisterFlagCompletionFunc("selector", o.completeSelector))
+	o.selecting(cmd, &o.selector, "of a TYPE without a name, only objects with these labels")
 	f.StringSliceVar(&o.categories, "category", nil, "only rules of these categories: "+strings.Join(app.CategoryNames(), ", "))
 	f.StringVar(&o.waivers, "waivers", "", "accepted findings, from a YAML FILE")
 	f.StringVar(&o.failOn, "fail-on", "", "exit with code 2 if a finding has at least this level: error or warning")
 	f.BoolVar(&o.all, "all", false, "list every finding of every subject")
-	f.BoolVar(&o.NoInferred, "no-inferred", false, "leave out inferred relations")
 	f.BoolVar(&o.colocation, "colocation", false, "show how the pods of stacks are placed on nodes and in zones, and whether a stack fits on one node")
 	o.atomic.flags(cmd)
 	o.systemQueryFlag(cmd, &o.of.Name, "with its waivers")
-	must(cmd.RegisterFlagCompletionFunc("category", cobra.FixedCompletions(app.CategoryNames(), cobra.ShellCompDirectiveNoFileComp)))
-	must(cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions([]string{"error", "warning"}, cobra.ShellCompDirectiveNoFileComp)))
+	offer(cmd, "category", app.CategoryNames()...)
+	offer(cmd, "fail-on", "error", "warning")
 }
 
-func (o *checkOptions) run(ctx context.Context) error {
+func (o *checkOptions) run(ctx context.Context, args []string) error {
+	o.args = args
 	var err error
 	if o.args, err = o.of.Read(ctx, &o.Input, o.args); err != nil {
 		return err

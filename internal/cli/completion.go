@@ -30,12 +30,7 @@ type completionOptions struct {
 
 func newCompletionInstall(env Env) *cobra.Command {
 	o := &completionOptions{Links: completion.Links{Program: env.Program, Windows: runtime.GOOS == "windows"}, env: env}
-	cmd := &cobra.Command{
-		Use:               "install",
-		Args:              cobra.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return o.install(cmd.Context()) },
-	}
+	cmd := command("install", cobra.NoArgs, cobra.NoFileCompletions, o.install)
 	f := cmd.Flags()
 	f.StringVar(&o.Dir, "dir", "", "the directory to write to, which should be on PATH (default: that of the plugin)")
 	f.BoolVar(&o.Aliases, "aliases", false, "also make separate plugins of the commands: "+strings.Join(completion.Published(), ", "))
@@ -45,17 +40,12 @@ func newCompletionInstall(env Env) *cobra.Command {
 
 func newCompletionUninstall(env Env) *cobra.Command {
 	o := &completionOptions{Links: completion.Links{Program: env.Program, Windows: runtime.GOOS == "windows"}, env: env}
-	cmd := &cobra.Command{
-		Use:               "uninstall",
-		Args:              cobra.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(*cobra.Command, []string) error { return o.uninstall() },
-	}
+	cmd := command("uninstall", cobra.NoArgs, cobra.NoFileCompletions, o.uninstall)
 	cmd.Flags().StringVar(&o.Dir, "dir", "", "the directory to remove them from (default: that of the plugin)")
 	return cmd
 }
 
-func (o *completionOptions) install(ctx context.Context) error {
+func (o *completionOptions) install(ctx context.Context, _ []string) error {
 	links, err := o.Install(ctx)
 	if err != nil {
 		return err
@@ -73,7 +63,7 @@ func (o *completionOptions) install(ctx context.Context) error {
 	return nil
 }
 
-func (o *completionOptions) uninstall() error {
+func (o *completionOptions) uninstall(context.Context, []string) error {
 	links, err := o.Uninstall()
 	for _, file := range links.Written {
 		fmt.Fprintf(o.env.Out, "removed %s\n", safe(file))

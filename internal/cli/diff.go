@@ -17,14 +17,7 @@ type diffOptions struct {
 func newDiff(env Env) *cobra.Command {
 	o := &diffOptions{installOptions: newInstallOptions(env, install.Upgrade)}
 	o.formats = []string{"diff", "table", "json", "yaml", "name"}
-	cmd := &cobra.Command{
-		Use:               "diff OPERATOR[@VERSION] | -f SYSTEM",
-		ValidArgsFunction: o.completeInstallable(o.common),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.args = args
-			return o.run(cmd.Context())
-		},
-	}
+	cmd := o.command("diff OPERATOR[@VERSION] | -f SYSTEM", cobra.ArbitraryArgs, o.completeInstallable(o.common), o.run)
 	o.connecting(cmd)
 	o.writing(cmd)
 	o.puttingFlags(cmd)
@@ -32,7 +25,8 @@ func newDiff(env Env) *cobra.Command {
 	return cmd
 }
 
-func (o *diffOptions) run(ctx context.Context) error {
+func (o *diffOptions) run(ctx context.Context, args []string) error {
+	o.args = args
 	o.yes, o.dryRun, o.timeout, o.wait = true, "client", defaultTimeout, true
 	if err := o.check(); err != nil {
 		return err

@@ -9,7 +9,7 @@ func aliasFlag(cmd *cobra.Command, former, name string) {
 	alias.Name, alias.Shorthand, alias.Hidden = former, "", true
 	alias.Usage = "deprecated: use --" + name
 	cmd.Flags().AddFlag(&alias)
-	if complete, ok := cmd.GetFlagCompletionFunc(name); ok {
-		must(cmd.RegisterFlagCompletionFunc(former, complete))
+	if values, ok := cmd.GetFlagCompletionFunc(name); ok {
+		complete(cmd, former, values)
 	}
 }

@@ -35,14 +35,7 @@ type graphOptions struct {
 
 func newGraph(env Env) *cobra.Command {
 	o := &graphOptions{common: newCommon(env, "tree", "table", "wide", "json", "yaml", "dot", "mermaid", "svg", "html", "name")}
-	cmd := &cobra.Command{
-		Use:               "graph ROOT...",
-		ValidArgsFunction: o.completeRoots,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.args = args
-			return o.run(cmd.Context())
-		},
-	}
+	cmd := o.command("graph ROOT...", cobra.ArbitraryArgs, o.completeRoots, o.run)
 	o.reading(cmd)
 	o.writing(cmd)
 	o.flags(cmd)
@@ -51,26 +44,25 @@ func newGraph(env Env) *cobra.Command {
 
 func (o *graphOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVarP(&o.selector, "selector", "l", "", "select the roots of a TYPE by label")
-	must(cmd.RegisterFlagCompletionFunc("selector", o.completeSelector))
+	o.selecting(cmd, &o.selector, ofType)
 	f.IntVar(&o.depth, "depth", 0, "how many levels to show below each root (0: all)")
 	f.BoolVar(&o.up, "up", false, "follow the other direction: what owns the roots, needs them, is served by them")
 	f.BoolVar(&o.connected, "connected", false, "follow both directions, up to a boundary")
 	f.BoolVar(&o.boundary, "show-boundary", false, "show the boundary of the stack: nodes, classes, cluster roles")
 	f.BoolVar(&o.why, "why", false, "show the field and the value behind each line")
-	f.BoolVar(&o.NoInferred, "no-inferred", false, "leave out inferred relations")
 	f.StringSliceVar(&o.relations, "relations", nil, "follow only these: owns, needs, serves")
 	f.StringSliceVar(&o.kinds, "kinds", nil, "show only objects of these types")
 	f.BoolVar(&o.problems, "problems", false, "show only the problems of the stack")
 	f.BoolVar(&o.manifest, "helm-manifest", false, "of helm/RELEASE, also read the release's manifest from Helm's Secret, not only the annotations of its objects")
 	f.BoolVar(&o.exitCode, "exit-code", false, "exit with code 2 if the stack has an error or a warning")
-	must(cmd.RegisterFlagCompletionFunc("relations", cobra.FixedCompletions([]string{"owns", "needs", "serves"}, cobra.ShellCompDirectiveNoFileComp)))
+	offer(cmd, "relations", "owns", "needs", "serves")
 	f.StringSliceVar(&o.include, "include", nil, "also read these, which are left out by default: events, leases")
-	must(cmd.RegisterFlagCompletionFunc("kinds", o.completeKinds))
-	must(cmd.RegisterFlagCompletionFunc("include", cobra.FixedCompletions([]string{"events", "leases"}, cobra.ShellCompDirectiveNoFileComp)))
+	complete(cmd, "kinds", o.completeKinds)
+	offer(cmd, "include", "events", "leases")
 }
 
-func (o *graphOptions) run(ctx context.Context) error {
+func (o *graphOptions) run(ctx context.Context, args []string) error {
+	o.args = args
 	if len(o.args) == 0 {
 		return hint.With(fmt.Errorf("name a root: TYPE/NAME, TYPE NAME or TYPE"), "kubectl sysop graph --help has examples; try: kubectl sysop graph moodle/moodle-1 --from demo")
 	}
@@ -116,9 +108,6 @@ func (o *graphOptions) answer(r *app.GraphResult) view.Output {
 // typedFlags turns flag text into values, before anything is read.
 func (o *graphOptions) typedFlags() (graph.StackOptions, labels.Selector, error) {
 	opts := graph.StackOptions{NoInferred: o.NoInferred, Connected: o.connected, Up: o.up}
-	if err := o.validate(); err != nil {
-		return opts, nil, err
-	}
 	if o.depth < 0 {
 		return opts, nil, fmt.Errorf("--depth %d: expected 0 or more", o.depth)
 	}

@@ -27,33 +27,25 @@ type healthOptions struct {
 
 func newHealth(env Env) *cobra.Command {
 	o := &healthOptions{common: newCommon(env, "tree", "table", "wide", "json", "yaml", "svg", "html", "name")}
-	cmd := &cobra.Command{
-		Use:               "health [ROOT...]",
-		ValidArgsFunction: o.completeRoots,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.args = args
-			return o.run(cmd.Context())
-		},
-	}
+	cmd := o.command("health [ROOT...]", cobra.ArbitraryArgs, o.completeRoots, o.run)
 	o.reading(cmd)
 	o.writing(cmd)
 	f := cmd.Flags()
-	f.StringVarP(&o.selector, "selector", "l", "", "select the roots of a TYPE by label")
-	must(cmd.RegisterFlagCompletionFunc("selector", o.completeSelector))
+	o.selecting(cmd, &o.selector, ofType)
 	f.BoolVar(&o.all, "all", false, "show the health of every object, not only of stacks")
 	f.DurationVar(&o.since, "since", 0, "also show what changed in this time, and leave out older warnings (30m)")
 	f.BoolVar(&o.exitCode, "exit-code", false, "exit with code 2 unless at least one stack is found, and all are Healthy or Suspended")
 	healthRuleFlags(cmd, &o.rules, o.common)
-	f.BoolVar(&o.NoInferred, "no-inferred", false, "leave out inferred relations")
 	f.BoolVarP(&o.watch, "watch", "w", false, "print a line for each change, until interrupted")
 	f.StringVar(&o.wait, "wait", "", "wait until every stack has this status")
 	f.Lookup("wait").NoOptDefVal = string(health.Healthy)
 	f.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long to --wait")
-	must(cmd.RegisterFlagCompletionFunc("wait", cobra.FixedCompletions(statusNames(), cobra.ShellCompDirectiveNoFileComp)))
+	offer(cmd, "wait", statusNames()...)
 	return cmd
 }
 
-func (o *healthOptions) run(ctx context.Context) error {
+func (o *healthOptions) run(ctx context.Context, args []string) error {
+	o.args = args
 	q, err := o.question(ctx)
 	if err != nil {
 		return err

@@ -22,31 +22,21 @@ type impactOptions struct {
 
 func newImpact(env Env) *cobra.Command {
 	o := &impactOptions{common: newCommon(env, "tree", "table", "json", "yaml", "name")}
-	cmd := &cobra.Command{
-		Use:               "impact OBJECT",
-		Args:              exactly(1, "one object, TYPE/NAME"),
-		ValidArgsFunction: o.completeRoots,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.args = args
-			return o.run(cmd.Context())
-		},
-	}
+	cmd := o.command("impact OBJECT", exactly(1, "one object, TYPE/NAME"), o.completeRoots, o.run)
 	o.reading(cmd)
 	o.writing(cmd)
-	cmd.Flags().BoolVar(&o.NoInferred, "no-inferred", false, "leave out inferred relations")
+	o.inferring(cmd)
 	var policies []string
 	for _, c := range graph.Cascades() {
 		policies = append(policies, c.String())
 	}
 	cmd.Flags().StringVar(&o.cascade, "cascade", policies[0], "propagation policy of the deletion, as of kubectl delete: "+strings.Join(policies, ", "))
-	must(cmd.RegisterFlagCompletionFunc("cascade", cobra.FixedCompletions(policies, cobra.ShellCompDirectiveNoFileComp)))
+	offer(cmd, "cascade", policies...)
 	return cmd
 }
 
-func (o *impactOptions) run(ctx context.Context) error {
-	if err := o.validate(); err != nil {
-		return err
-	}
+func (o *impactOptions) run(ctx context.Context, args []string) error {
+	o.args = args
 	cascade, err := app.ParseCascade(o.cascade)
 	if err != nil {
 		return err

@@ -10,11 +10,7 @@ import (
 
 func newInstall(env Env) *cobra.Command {
 	o := newInstallOptions(env, install.Install)
-	cmd := &cobra.Command{
-		Use:               "install OPERATOR[@VERSION]... | -f SYSTEM",
-		ValidArgsFunction: o.completeInstallable(o.common),
-		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
-	}
+	cmd := o.command("install OPERATOR[@VERSION]... | -f SYSTEM", cobra.ArbitraryArgs, o.completeInstallable(o.common), o.run)
 	o.writingFlags(cmd)
 	o.puttingFlags(cmd)
 	return cmd
@@ -22,11 +18,7 @@ func newInstall(env Env) *cobra.Command {
 
 func newUpgrade(env Env) *cobra.Command {
 	o := newInstallOptions(env, install.Upgrade)
-	cmd := &cobra.Command{
-		Use:               "upgrade OPERATOR[@VERSION]... | -f SYSTEM",
-		ValidArgsFunction: o.completeUpgrades,
-		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
-	}
+	cmd := o.command("upgrade OPERATOR[@VERSION]... | -f SYSTEM", cobra.ArbitraryArgs, o.completeUpgrades, o.run)
 	o.writingFlags(cmd)
 	o.puttingFlags(cmd)
 	return cmd

@@ -17,7 +17,7 @@ type logsOptions struct {
 	selector  string
 	sinceTime string
 	tail      int64
-	tailGiven bool
+	tailGiven func() bool
 	grep      []string
 	exclude   []string
 }
@@ -25,20 +25,15 @@ type logsOptions struct {
 func newLogs(env Env) *cobra.Command {
 	o := &logsOptions{common: newCommon(env, "text", "json")}
 	o.allGaps = "kubectl sysop graph -o json"
-	cmd := &cobra.Command{
-		Use:               "logs ROOT...",
-		ValidArgsFunction: o.completeRoots,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Roots, o.tailGiven = args, cmd.Flags().Changed("tail")
-			return o.run(cmd.Context())
-		},
-	}
+	cmd := o.command("logs ROOT...", cobra.ArbitraryArgs, o.completeRoots, o.run)
+	o.tailGiven = func() bool { return cmd.Flags().Changed("tail") }
 	o.reading(cmd)
 	o.flags(cmd)
 	return cmd
 }
 
-func (o *logsOptions) run(ctx context.Context) error {
+func (o *logsOptions) run(ctx context.Context, args []string) error {
+	o.Roots = args
 	q, err := o.request()
 	if err != nil {
 		return err

@@ -28,15 +28,7 @@ type manOptions struct {
 
 func newMan(env Env) *cobra.Command {
 	o := &manOptions{common: newCommon(env, "text", "json", "yaml")}
-	cmd := &cobra.Command{
-		Use:               "man KIND",
-		Args:              exactly(1, "one kind"),
-		ValidArgsFunction: o.completeOneKind,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.kind = args[0]
-			return o.run(cmd.Context())
-		},
-	}
+	cmd := o.command("man KIND", exactly(1, "one kind"), o.completeOneKind, o.run)
 	o.reading(cmd)
 	o.writing(cmd)
 	f := cmd.Flags()
@@ -44,15 +36,13 @@ func newMan(env Env) *cobra.Command {
 	f.StringVar(&o.apiVersion, "api-version", "", "describe this version of the kind, not the preferred one")
 	f.BoolVar(&o.example, "example", false, "write the example manifest and nothing else, as for kubectl apply -f -")
 	f.BoolVar(&o.noInstances, "no-instances", false, "do not read the objects of the kind")
-	must(cmd.RegisterFlagCompletionFunc("fields", cobra.FixedCompletions([]string{"all"}, cobra.ShellCompDirectiveNoFileComp)))
-	must(cmd.RegisterFlagCompletionFunc("api-version", cobra.NoFileCompletions))
+	offer(cmd, "fields", "all")
+	complete(cmd, "api-version", cobra.NoFileCompletions)
 	return cmd
 }
 
-func (o *manOptions) run(ctx context.Context) error {
-	if err := o.validate(); err != nil {
-		return err
-	}
+func (o *manOptions) run(ctx context.Context, args []string) error {
+	o.kind = args[0]
 	choice, err := o.choice()
 	if err != nil {
 		return err

@@ -23,7 +23,7 @@ func newPrices(env Env) *cobra.Command {
 // pricesFlag adds --prices.
 func pricesFlag(cmd *cobra.Command, into *string) {
 	cmd.Flags().StringVar(into, "prices", "", `price book: a YAML FILE, or OpenCost's JSON or CSV; without it, or with "default", OpenCost's public prices`)
-	must(cmd.RegisterFlagCompletionFunc("prices", fileOr(app.DefaultPrices+"\tOpenCost's public prices", "yaml", "yml", "json", "csv")))
+	complete(cmd, "prices", fileOr(app.DefaultPrices+"\tOpenCost's public prices", "yaml", "yml", "json", "csv"))
 }
 
 func newPricesValidate(env Env) *cobra.Command {

@@ -31,6 +31,9 @@ func newRegulate(env Env) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if err := o.validate(); err != nil {
+			return err
+		}
 		err = o.run(cmd.Context(), name)
 		if near := cmd.SuggestionsFor(first(args)); err != nil && o.file == "" && len(near) > 0 && !errors.Is(err, errNotFine) {
 			return hint.With(err, "the commands are "+near[0]+"; kubectl sysop regulate --help lists them")
@@ -52,18 +55,7 @@ type regulatePlanOptions struct {
 
 func newRegulatePlan(env Env) *cobra.Command {
 	o := &regulatePlanOptions{regulateOptions: newRegulating(env, "tree", "table", "json", "yaml", "name")}
-	cmd := &cobra.Command{
-		Use:               "plan [SYSTEM]",
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: o.completeSystems,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			name, err := o.systemOf(args)
-			if err != nil {
-				return err
-			}
-			return o.run(cmd.Context(), name)
-		},
-	}
+	cmd := o.ofSystem("plan [SYSTEM]", o.run)
 	o.flags(cmd)
 	return cmd
 }
@@ -74,18 +66,7 @@ func (o *regulatePlanOptions) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit with code 2 if there is something to do")
 }
 
-// first is the first argument; empty for none.
-func first(args []string) string {
-	if len(args) == 0 {
-		return ""
-	}
-	return args[0]
-}
-
 func (o *regulatePlanOptions) run(ctx context.Context, name string) error {
-	if err := o.validate(); err != nil {
-		return err
-	}
 	b, p, err := regulator.Status(ctx, &o.Input, o.request(name))
 	if err != nil {
 		return err

@@ -20,18 +20,7 @@ type regulateApplyOptions struct {
 
 func newRegulateApply(env Env) *cobra.Command {
 	o := &regulateApplyOptions{applyOptions: newActing(env, "table", "json", "yaml")}
-	cmd := &cobra.Command{
-		Use:               "apply [SYSTEM]",
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: o.completeSystems,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			name, err := o.systemOf(args)
-			if err != nil {
-				return err
-			}
-			return o.run(cmd.Context(), name)
-		},
-	}
+	cmd := o.ofSystem("apply [SYSTEM]", o.run)
 	o.naming(cmd)
 	o.writing(cmd)
 	o.doing(cmd)

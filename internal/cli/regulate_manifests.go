@@ -22,32 +22,19 @@ type regulateManifestsOptions struct {
 
 func newRegulateManifests(env Env) *cobra.Command {
 	o := &regulateManifestsOptions{regulateOptions: newRegulating(env, "yaml", "json")}
-	cmd := &cobra.Command{
-		Use:               "manifests [SYSTEM]",
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: o.completeSystems,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			name, err := o.systemOf(args)
-			if err != nil {
-				return err
-			}
-			return o.run(cmd.Context(), name)
-		},
-	}
+	cmd := o.ofSystem("manifests [SYSTEM]", o.run)
 	o.naming(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&o.output, "output", "o", o.formats[0], "output format: "+strings.Join(o.formats, ", "))
 	f.StringVar(&o.image, "image", "", "the image with the binary kubectl-sysop as its entry point")
 	f.Int32Var(&o.replicas, "replicas", 1, "number of replicas; one acts, the others stand by")
 	must(cmd.MarkFlagRequired("image"))
-	must(cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(o.formats, cobra.ShellCompDirectiveNoFileComp)))
+	offer(cmd, "output", o.formats...)
 	return cmd
 }
 
 func (o *regulateManifestsOptions) run(ctx context.Context, name string) error {
-	switch err := o.validate(); {
-	case err != nil:
-		return err
+	switch {
 	case o.image == "" || strings.ContainsAny(o.image, " \t\n"):
 		return fmt.Errorf("--image %q: expected the name of an image", o.image)
 	case o.replicas < 1:

@@ -17,13 +17,7 @@ type regulateNeighboursOptions struct {
 
 func newRegulateNeighbours(env Env) *cobra.Command {
 	o := &regulateNeighboursOptions{regulateOptions: newRegulating(env, "tree", "table", "json", "yaml", "dot", "mermaid", "name")}
-	cmd := &cobra.Command{
-		Use:               "neighbours [SYSTEM] [APP...]",
-		ValidArgsFunction: o.completeAppArgs(0),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), args)
-		},
-	}
+	cmd := o.command("neighbours [SYSTEM] [APP...]", cobra.ArbitraryArgs, o.completeAppArgs(0), o.run)
 	o.naming(cmd)
 	o.appFlag(cmd, "only this app")
 	o.writing(cmd)
@@ -32,9 +26,6 @@ func newRegulateNeighbours(env Env) *cobra.Command {
 }
 
 func (o *regulateNeighboursOptions) run(ctx context.Context, args []string) error {
-	if err := o.validate(); err != nil {
-		return err
-	}
 	name, apps, err := o.split(args, 0)
 	if err != nil {
 		return err

@@ -25,25 +25,15 @@ type regulateSignalsOptions struct {
 
 func newRegulateSignals(env Env) *cobra.Command {
 	o := &regulateSignalsOptions{common: newCommon(env, "table", "wide", "json", "yaml", "name")}
-	cmd := &cobra.Command{
-		Use:               "signals [KIND]",
-		Args:              between(0, 1, "one KIND, or none"),
-		ValidArgsFunction: o.completeOneKind,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.args = args
-			return o.run(cmd.Context())
-		},
-	}
+	cmd := o.command("signals [KIND]", between(0, 1, "one KIND, or none"), o.completeOneKind, o.run)
 	o.connecting(cmd)
 	o.writing(cmd)
 	cmd.Flags().BoolVar(&o.all, "all", false, "show the signals of all known kinds, without a cluster")
 	return cmd
 }
 
-func (o *regulateSignalsOptions) run(ctx context.Context) error {
-	if err := o.validate(); err != nil {
-		return err
-	}
+func (o *regulateSignalsOptions) run(ctx context.Context, args []string) error {
+	o.args = args
 	if o.all {
 		if o.From != "" {
 			return hint.With(fmt.Errorf("--all reads no cluster and no snapshot"), "leave out --from, or --all")

@@ -20,18 +20,7 @@ type regulateWatchOptions struct {
 
 func newRegulateWatch(env Env) *cobra.Command {
 	o := &regulateWatchOptions{applyOptions: newActing(env, "table", "json", "yaml")}
-	cmd := &cobra.Command{
-		Use:               "watch [SYSTEM]",
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: o.completeSystems,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			name, err := o.systemOf(args)
-			if err != nil {
-				return err
-			}
-			return o.run(cmd.Context(), name)
-		},
-	}
+	cmd := o.ofSystem("watch [SYSTEM]", o.run)
 	o.naming(cmd)
 	o.writing(cmd)
 	f := cmd.Flags()

@@ -20,12 +20,7 @@ type rollbackOptions struct {
 
 func newRollback(env Env) *cobra.Command {
 	o := &rollbackOptions{installOptions: newInstallOptions(env, install.Rollback)}
-	cmd := &cobra.Command{
-		Use:               "rollback NAME [REVISION]",
-		Args:              cobra.RangeArgs(1, 2),
-		ValidArgsFunction: o.completeInstalled,
-		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
-	}
+	cmd := o.command("rollback NAME [REVISION]", cobra.RangeArgs(1, 2), o.completeInstalled, o.run)
 	o.writingFlags(cmd)
 	o.findingFlags(cmd)
 	cmd.Flags().BoolVar(&o.force, "force", false, "remove operators installed since, even if their dependents are unknown")

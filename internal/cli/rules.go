@@ -12,12 +12,7 @@ import (
 )
 
 func newRules(env Env) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "rules",
-	}
-	holds(cmd)
-	cmd.AddCommand(newRulesList(env), newRulesExplain(env), newRulesLint(env), newRulesExport(env))
-	return cmd
+	return group("rules", newRulesList(env), newRulesExplain(env), newRulesLint(env), newRulesExport(env))
 }
 
 type rulesListOptions struct {
@@ -27,27 +22,17 @@ type rulesListOptions struct {
 
 func newRulesList(env Env) *cobra.Command {
 	o := &rulesListOptions{common: newCommon(env, "table", "wide", "json", "yaml", "name")}
-	cmd := &cobra.Command{
-		Use:               "list [KIND]",
-		Args:              between(0, 1, "one KIND, or none"),
-		ValidArgsFunction: o.completeOneKind,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Kind = first(args)
-			return o.run(cmd.Context())
-		},
-	}
+	cmd := o.command("list [KIND]", between(0, 1, "one KIND, or none"), o.completeOneKind, o.run)
 	o.reading(cmd)
 	o.writing(cmd)
 	cmd.Flags().StringSliceVar(&o.Origins, "origin", nil, "only rules of these origins: "+strings.Join(rules.Origins(), ", "))
 	cmd.Flags().BoolVar(&o.Used, "used", false, "only rules that make an edge here")
-	must(cmd.RegisterFlagCompletionFunc("origin", cobra.FixedCompletions(rules.Origins(), cobra.ShellCompDirectiveNoFileComp)))
+	offer(cmd, "origin", rules.Origins()...)
 	return cmd
 }
 
-func (o *rulesListOptions) run(ctx context.Context) error {
-	if err := o.validate(); err != nil {
-		return err
-	}
+func (o *rulesListOptions) run(ctx context.Context, args []string) error {
+	o.Kind = first(args)
 	for i, w := range o.Origins {
 		if w == "catalogue" { // The former spelling.
 			o.Origins[i] = "catalog"

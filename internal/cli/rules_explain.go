@@ -22,24 +22,14 @@ type rulesExplainOptions struct {
 
 func newRulesExplain(env Env) *cobra.Command {
 	o := &rulesExplainOptions{common: newCommon(env, "tree", "json", "yaml", "name")}
-	cmd := &cobra.Command{
-		Use:               "explain KIND | A B",
-		Args:              between(1, 3, "a KIND, or two objects, each TYPE/NAME"),
-		ValidArgsFunction: o.completeRoots,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.args = args
-			return o.run(cmd.Context())
-		},
-	}
+	cmd := o.command("explain KIND | A B", between(1, 3, "a KIND, or two objects, each TYPE/NAME"), o.completeRoots, o.run)
 	o.reading(cmd)
 	o.writing(cmd)
 	return cmd
 }
 
-func (o *rulesExplainOptions) run(ctx context.Context) error {
-	if err := o.validate(); err != nil {
-		return err
-	}
+func (o *rulesExplainOptions) run(ctx context.Context, args []string) error {
+	o.args = args
 	args, err := edgeArgs(o.args)
 	switch {
 	case err != nil:

@@ -22,23 +22,15 @@ type rulesExportOptions struct {
 
 func newRulesExport(env Env) *cobra.Command {
 	o := &rulesExportOptions{common: newCommon(env)}
-	cmd := &cobra.Command{
-		Use:               "export KIND",
-		Args:              exactly(1, "a KIND"),
-		ValidArgsFunction: o.completeOneKind,
-		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0]) },
-	}
+	cmd := o.command("export KIND", exactly(1, "a KIND"), o.completeOneKind, o.run)
 	o.reading(cmd)
 	cmd.Flags().BoolVar(&o.kubeplus, "kubeplus", false, "write KubePlus's annotations")
 	cmd.Flags().BoolVar(&o.patch, "patch", false, "write a patch for kubectl patch crd --patch-file")
 	return cmd
 }
 
-func (o *rulesExportOptions) run(ctx context.Context, name string) error {
-	if err := o.validate(); err != nil {
-		return err
-	}
-	found, err := rules.Export(ctx, &o.Input, name, o.kubeplus)
+func (o *rulesExportOptions) run(ctx context.Context, args []string) error {
+	found, err := rules.Export(ctx, &o.Input, args[0], o.kubeplus)
 	if err != nil {
 		return err
 	}

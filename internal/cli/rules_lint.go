@@ -22,12 +22,7 @@ type rulesLintOptions struct {
 
 func newRulesLint(env Env) *cobra.Command {
 	o := &rulesLintOptions{common: newCommon(env, "tree", "table", "wide", "json", "yaml", "name")}
-	cmd := &cobra.Command{
-		Use:               "lint",
-		Args:              between(0, 0, "files with -f FILE, and no arguments"),
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
-	}
+	cmd := o.command("lint", between(0, 0, "files with -f FILE, and no arguments"), cobra.NoFileCompletions, o.run)
 	o.reading(cmd)
 	o.writing(cmd)
 	cmd.Flags().StringArrayVarP(&o.Files, "filename", "f", nil, "check this file of rules, health rules, or catalog entry; may be repeated")
@@ -37,10 +32,7 @@ func newRulesLint(env Env) *cobra.Command {
 	return cmd
 }
 
-func (o *rulesLintOptions) run(ctx context.Context) error {
-	if err := o.validate(); err != nil {
-		return err
-	}
+func (o *rulesLintOptions) run(ctx context.Context, _ []string) error {
 	if o.CRDs != "" && o.From != "" {
 		return errors.New("--crds names CRDs, and --from a snapshot that has them: they exclude each other")
 	}

@@ -22,14 +22,7 @@ type snapshotOptions struct {
 
 func newSnapshot(env Env) *cobra.Command {
 	o := &snapshotOptions{common: newCommon(env)}
-	cmd := &cobra.Command{
-		Use:               "snapshot [ROOT...] -o FILE",
-		ValidArgsFunction: o.completeRoots,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Roots = args
-			return o.run(cmd.Context())
-		},
-	}
+	cmd := o.command("snapshot [ROOT...] -o FILE", cobra.ArbitraryArgs, o.completeRoots, o.run)
 	o.reading(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&o.file, "output", "o", "", `the file to write; "-" is standard output`)
@@ -40,10 +33,8 @@ func newSnapshot(env Env) *cobra.Command {
 	return cmd
 }
 
-func (o *snapshotOptions) run(ctx context.Context) error {
-	if err := o.validate(); err != nil {
-		return err
-	}
+func (o *snapshotOptions) run(ctx context.Context, args []string) error {
+	o.Roots = args
 	if o.file == "" {
 		return hint.With(errors.New("name the file to write with -o"), `-o - writes to standard output`)
 	}

@@ -27,32 +27,27 @@ type stacksOptions struct {
 
 func newStacks(env Env) *cobra.Command {
 	o := &stacksOptions{common: newCommon(env, "table", "wide", "json", "yaml", "csv", "svg", "html", "name")}
-	cmd := &cobra.Command{
-		Use: "stacks",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return nil
-			}
-			return hint.With(fmt.Errorf("%s: stacks takes no roots", args[0]), "kubectl sysop health "+args[0]+" shows one; -l selects stacks by label")
-		},
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
-	}
+	cmd := o.command("stacks", noRoots, cobra.NoFileCompletions, o.run)
 	o.reading(cmd)
 	o.writing(cmd)
 	f := cmd.Flags()
-	f.StringVarP(&o.selector, "selector", "l", "", "only stacks with a root that has these labels")
-	must(cmd.RegisterFlagCompletionFunc("selector", o.completeSelector))
+	o.selecting(cmd, &o.selector, "only stacks with a root that has these labels")
 	f.StringVar(&o.sortBy, "sort-by", "name", "order of the stacks: "+strings.Join(app.StackOrders(), ", "))
 	f.BoolVar(&o.all, "all", false, "also list the stacks of the cluster system, and the objects in no stack with the reason")
-	f.BoolVar(&o.NoInferred, "no-inferred", false, "leave out inferred relations")
 	healthRuleFlags(cmd, &o.rules, o.common)
 	pricesFlag(cmd, &o.prices)
-	must(cmd.RegisterFlagCompletionFunc("sort-by", cobra.FixedCompletions(app.StackOrders(), cobra.ShellCompDirectiveNoFileComp)))
+	offer(cmd, "sort-by", app.StackOrders()...)
 	return cmd
 }
 
-func (o *stacksOptions) run(ctx context.Context) error {
+func noRoots(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return hint.With(fmt.Errorf("%s: stacks takes no roots", args[0]), "kubectl sysop health "+args[0]+" shows one; -l selects stacks by label")
+}
+
+func (o *stacksOptions) run(ctx context.Context, _ []string) error {
 	selector, err := o.validateFlags()
 	if err != nil {
 		return err
@@ -81,9 +76,6 @@ func (o *stacksOptions) run(ctx context.Context) error {
 
 // validateFlags checks the flags, before anything is read.
 func (o *stacksOptions) validateFlags() (labels.Selector, error) {
-	if err := o.validate(); err != nil {
-		return nil, err
-	}
 	if !slices.Contains(app.StackOrders(), o.sortBy) {
 		return nil, hint.With(fmt.Errorf("unknown value %q of --sort-by", o.sortBy), "write one of "+strings.Join(app.StackOrders(), ", "))
 	}

@@ -6,18 +6,13 @@ import (
 )
 
 func newSystem(env Env) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "system",
-	}
-	holds(cmd)
-	cmd.AddCommand(newSystemAdopt(env), newSystemExport(env), newSystemInit(env), newSystemList(env), newSystemRelease(env), newSystemShow(env), newSystemValidate(env))
-	return cmd
+	return group("system", newSystemAdopt(env), newSystemExport(env), newSystemInit(env), newSystemList(env), newSystemRelease(env), newSystemShow(env), newSystemValidate(env))
 }
 
 // systemFlag adds -f, for one manifest.
 func systemFlag(cmd *cobra.Command, into *string) {
 	cmd.Flags().StringVarP(into, "filename", "f", "", `read the manifest of a System from this FILE, "-" or "demo"`)
-	must(cmd.RegisterFlagCompletionFunc("filename", completeManifests))
+	complete(cmd, "filename", completeManifests)
 }
 
 func completeManifests(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
@@ -27,8 +22,8 @@ func completeManifests(cmd *cobra.Command, args []string, typed string) ([]strin
 // systemQueryFlag adds --system.
 func (c *common) systemQueryFlag(cmd *cobra.Command, into *string, subject string) {
 	cmd.Flags().StringVar(into, "system", "", "instead of a ROOT, the apps of a System, "+subject+": the FILE of a manifest, or the NAME of an adopted one")
-	must(cmd.RegisterFlagCompletionFunc("system", func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	complete(cmd, "system", func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		names, _ := c.completeSystem(cmd, nil, typed)
 		return names, cobra.ShellCompDirectiveDefault // or a file
-	}))
+	})
 }

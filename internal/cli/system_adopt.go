@@ -18,12 +18,7 @@ type adoptOptions struct {
 
 func newSystemAdopt(env Env) *cobra.Command {
 	o := &adoptOptions{keepingOptions: keepingOptions{common: newCommon(env, "table", "json", "yaml", "name")}}
-	cmd := &cobra.Command{
-		Use:               "adopt -f FILE",
-		Args:              cobra.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
-	}
+	cmd := o.command("adopt -f FILE", cobra.NoArgs, cobra.NoFileCompletions, o.run)
 	o.connecting(cmd)
 	o.writing(cmd)
 	o.flags(cmd)
@@ -31,8 +26,8 @@ func newSystemAdopt(env Env) *cobra.Command {
 	return cmd
 }
 
-func (o *adoptOptions) run(ctx context.Context) error {
-	if err := o.validate(); err != nil {
+func (o *adoptOptions) run(ctx context.Context, _ []string) error {
+	if err := o.check(); err != nil {
 		return err
 	}
 	if o.file == "" {

@@ -11,28 +11,20 @@ import (
 
 func newSystemExport(env Env) *cobra.Command {
 	o := &initOptions{common: newCommon(env)}
-	cmd := &cobra.Command{
-		Use:               "export [ROOT...]",
-		ValidArgsFunction: o.completeRoots,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.args = args
-			return o.export(cmd.Context())
-		},
-	}
+	cmd := o.command("export [ROOT...]", cobra.ArbitraryArgs, o.completeRoots, o.export)
 	o.reading(cmd)
 	o.findingFlags(cmd)
 	f := cmd.Flags()
-	f.StringVarP(&o.selector, "selector", "l", "", "select the roots of a TYPE by label")
-	must(cmd.RegisterFlagCompletionFunc("selector", o.completeSelector))
+	o.selecting(cmd, &o.selector, ofType)
 	f.StringVar(&o.name, "name", "", "the name of the System (default: the namespace)")
 	f.StringVarP(&o.file, "write", "O", "", "write it to this FILE, which must not exist")
 	f.BoolVar(&o.force, "force", false, "with --write, replace the file")
-	f.BoolVar(&o.NoInferred, "no-inferred", false, "leave out inferred relations")
 	return cmd
 }
 
 // export writes the System of the stacks.
-func (o *initOptions) export(ctx context.Context) error {
+func (o *initOptions) export(ctx context.Context, args []string) error {
+	o.args = args
 	request, err := o.request()
 	if err != nil {
 		return err

@@ -24,26 +24,18 @@ type initOptions struct {
 
 func newSystemInit(env Env) *cobra.Command {
 	o := &initOptions{common: newCommon(env)}
-	cmd := &cobra.Command{
-		Use:               "init [ROOT...]",
-		ValidArgsFunction: o.completeRoots,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.args = args
-			return o.run(cmd.Context())
-		},
-	}
+	cmd := o.command("init [ROOT...]", cobra.ArbitraryArgs, o.completeRoots, o.run)
 	o.reading(cmd)
 	f := cmd.Flags()
-	f.StringVarP(&o.selector, "selector", "l", "", "select the roots of a TYPE by label")
-	must(cmd.RegisterFlagCompletionFunc("selector", o.completeSelector))
+	o.selecting(cmd, &o.selector, ofType)
 	f.StringVar(&o.name, "name", "", "the name of the System (default: the namespace)")
 	f.StringVar(&o.file, "write", "", "write it to this FILE, which must not exist")
 	f.BoolVar(&o.force, "force", false, "with --write, replace the file")
-	f.BoolVar(&o.NoInferred, "no-inferred", false, "leave out inferred relations")
 	return cmd
 }
 
-func (o *initOptions) run(ctx context.Context) error {
+func (o *initOptions) run(ctx context.Context, args []string) error {
+	o.args = args
 	request, err := o.request()
 	if err != nil {
 		return err
@@ -74,9 +66,6 @@ func (o *initOptions) print(d *systems.Manifest, summary string) error {
 // request checks the flags, before anything is read.
 func (o *initOptions) request() (systems.DraftRequest, error) {
 	r := systems.DraftRequest{Input: &o.Input, Name: o.name, Roots: o.args}
-	if err := o.validate(); err != nil {
-		return r, err
-	}
 	if o.name != "" {
 		if wrong := validation.IsDNS1123Label(o.name); len(wrong) > 0 {
 			return r, fmt.Errorf("--name %q: %s", o.name, wrong[0])

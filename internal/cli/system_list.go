@@ -12,21 +12,13 @@ import (
 
 func newSystemList(env Env) *cobra.Command {
 	o := newCommon(env, "table", "json", "yaml", "name")
-	cmd := &cobra.Command{
-		Use:               "list",
-		Args:              cobra.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return listSystems(cmd.Context(), o) },
-	}
+	cmd := o.command("list", cobra.NoArgs, cobra.NoFileCompletions, func(ctx context.Context, _ []string) error { return listSystems(ctx, o) })
 	o.reading(cmd)
 	o.writing(cmd)
 	return cmd
 }
 
 func listSystems(ctx context.Context, o *common) error {
-	if err := o.validate(); err != nil {
-		return err
-	}
 	found, err := systems.List(ctx, &o.Input)
 	if err != nil {
 		return err

@@ -15,12 +15,7 @@ type releaseOptions struct {
 
 func newSystemRelease(env Env) *cobra.Command {
 	o := &releaseOptions{keepingOptions: keepingOptions{common: newCommon(env, "table", "json", "yaml", "name")}}
-	cmd := &cobra.Command{
-		Use:               "release NAME",
-		Args:              exactly(1, "the NAME of a System"),
-		ValidArgsFunction: o.completeSystem,
-		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0]) },
-	}
+	cmd := o.command("release NAME", exactly(1, "the NAME of a System"), o.completeSystem, o.run)
 	o.connecting(cmd)
 	o.writing(cmd)
 	o.flags(cmd)
@@ -28,11 +23,11 @@ func newSystemRelease(env Env) *cobra.Command {
 	return cmd
 }
 
-func (o *releaseOptions) run(ctx context.Context, name string) error {
-	if err := o.validate(); err != nil {
+func (o *releaseOptions) run(ctx context.Context, args []string) error {
+	if err := o.check(); err != nil {
 		return err
 	}
-	change, err := systems.Release(ctx, &o.Input, systems.ReleaseRequest{Name: name, Force: o.force, DryRun: o.dryRun})
+	change, err := systems.Release(ctx, &o.Input, systems.ReleaseRequest{Name: args[0], Force: o.force, DryRun: o.dryRun})
 	if err != nil {
 		return err
 	}

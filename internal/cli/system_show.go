@@ -23,12 +23,7 @@ type systemShowOptions struct {
 
 func newSystemShow(env Env) *cobra.Command {
 	o := &systemShowOptions{common: newCommon(env, "tree", "json", "yaml", "name")}
-	cmd := &cobra.Command{
-		Use:               "show [NAME]",
-		Args:              between(0, 1, "the NAME of one System, or none and -f FILE"),
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
-	}
+	cmd := o.command("show [NAME]", between(0, 1, "the NAME of one System, or none and -f FILE"), cobra.NoFileCompletions, o.run)
 	o.reading(cmd)
 	o.writing(cmd)
 	systemFlag(cmd, &o.file)
@@ -37,9 +32,6 @@ func newSystemShow(env Env) *cobra.Command {
 }
 
 func (o *systemShowOptions) run(ctx context.Context, args []string) error {
-	if err := o.validate(); err != nil {
-		return err
-	}
 	sys, err := o.find(ctx, args)
 	if err != nil {
 		return err

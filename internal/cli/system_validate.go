@@ -20,12 +20,7 @@ type systemValidateOptions struct {
 
 func newSystemValidate(env Env) *cobra.Command {
 	o := &systemValidateOptions{common: newCommon(env, "text", "json", "yaml")}
-	cmd := &cobra.Command{
-		Use:               "validate FILE...",
-		Args:              between(1, math.MaxInt, "a FILE, or several"),
-		ValidArgsFunction: completeManifests,
-		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
-	}
+	cmd := o.command("validate FILE...", between(1, math.MaxInt, "a FILE, or several"), completeManifests, o.run)
 	o.reading(cmd)
 	o.writing(cmd)
 	o.findingFlags(cmd)
@@ -34,9 +29,6 @@ func newSystemValidate(env Env) *cobra.Command {
 }
 
 func (o *systemValidateOptions) run(ctx context.Context, files []string) error {
-	if err := o.validate(); err != nil {
-		return err
-	}
 	if o.offline && o.From != "" {
 		return errors.New("--offline and --from exclude each other")
 	}

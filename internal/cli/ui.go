@@ -33,19 +33,10 @@ const pageIdle = 8 * time.Hour
 
 func newUI(env Env) *cobra.Command {
 	o := &uiOptions{common: newCommon(env, "", "json")}
-	cmd := &cobra.Command{
-		Use:               "ui [ROOT...]",
-		ValidArgsFunction: o.completeRoots,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.args = args
-			return o.run(cmd.Context())
-		},
-	}
+	cmd := o.command("ui [ROOT...]", cobra.ArbitraryArgs, o.completeRoots, o.run)
 	o.reading(cmd)
 	f := cmd.Flags()
-	f.StringVarP(&o.selector, "selector", "l", "", "select the roots of a TYPE by label; without a ROOT, the stacks with such a root")
-	must(cmd.RegisterFlagCompletionFunc("selector", o.completeSelector))
-	f.BoolVar(&o.NoInferred, "no-inferred", false, "leave out inferred relations")
+	o.selecting(cmd, &o.selector, "select the roots of a TYPE by label; without a ROOT, the stacks with such a root")
 	healthRuleFlags(cmd, &o.rules, o.common)
 	pricesFlag(cmd, &o.prices)
 	f.StringVar(&o.past.Address, "prometheus", "", "the source of costs over time: the URL of Prometheus (or a server with its API), or svc:NAMESPACE/NAME[:PORT] through the API server")
@@ -54,13 +45,13 @@ func newUI(env Env) *cobra.Command {
 	o.catalogues.findingFlags(cmd)
 	f.BoolVar(&o.open, "open", false, "open it in the browser")
 	f.IntVar(&o.port, "port", 0, "the port at 127.0.0.1 (0: any that is free)")
-	must(cmd.RegisterFlagCompletionFunc("port", cobra.NoFileCompletions))
+	complete(cmd, "port", cobra.NoFileCompletions)
 	f.StringVarP(&o.output, "output", "o", "", "json writes the address for a program; without it, for people")
-	must(cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"json"}, cobra.ShellCompDirectiveNoFileComp)))
+	offer(cmd, "output", "json")
 	return cmd
 }
 
-func (o *uiOptions) validate() error {
+func (o *uiOptions) check() error {
 	if o.output != "" && o.output != "json" {
 		return hint.With(fmt.Errorf("unknown output format %q", o.output), "write json, or leave it out; graph, health, metrics and stacks write the page as a file: -o html")
 	}
@@ -73,11 +64,12 @@ func (o *uiOptions) validate() error {
 	case p.TokenFile != "" && !strings.HasPrefix(p.Address, "http"):
 		return hint.With(errors.New("--prometheus-token-file is for a --prometheus URL: requests through the API server carry no token"), "add --prometheus https://HOST")
 	}
-	return o.common.validate()
+	return nil
 }
 
-func (o *uiOptions) run(ctx context.Context) error {
-	if err := o.validate(); err != nil {
+func (o *uiOptions) run(ctx context.Context, args []string) error {
+	o.args = args
+	if err := o.check(); err != nil {
 		return err
 	}
 	v, err := o.StacksPage(ctx, o.args, o.selector, o.prices, &o.rules)

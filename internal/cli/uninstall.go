@@ -16,15 +16,7 @@ type uninstallOptions struct {
 
 func newUninstall(env Env) *cobra.Command {
 	o := &uninstallOptions{installOptions: newInstallOptions(env, install.Uninstall)}
-	cmd := &cobra.Command{
-		Use:               "uninstall NAME",
-		Args:              exactly(1, "the NAME of an operator, or of a System"),
-		ValidArgsFunction: o.completeInstalled,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.name = args[0]
-			return o.run(cmd.Context())
-		},
-	}
+	cmd := o.command("uninstall NAME", exactly(1, "the NAME of an operator, or of a System"), o.completeInstalled, o.run)
 	o.writingFlags(cmd)
 	o.findingFlags(cmd)
 	f := cmd.Flags()
@@ -33,7 +25,8 @@ func newUninstall(env Env) *cobra.Command {
 	return cmd
 }
 
-func (o *uninstallOptions) run(ctx context.Context) error {
+func (o *uninstallOptions) run(ctx context.Context, args []string) error {
+	o.name = args[0]
 	if err := o.check(); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"runtime/debug"
 
@@ -32,30 +33,22 @@ type versionDocument struct {
 
 func newVersion(env Env) *cobra.Command {
 	c := newCommon(env, "table", "json", "yaml")
-	cmd := &cobra.Command{
-		Use:               "version",
-		Args:              cobra.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(*cobra.Command, []string) error {
-			if err := c.validate(); err != nil {
-				return err
-			}
-			doc := versionDocument{Head: view.Head{APIVersion: view.APIVersion, Kind: "Version"}, Version: buildVersion()}
-			if info, ok := debug.ReadBuildInfo(); ok {
-				doc.GoVersion = info.GoVersion
-				for _, s := range info.Settings {
-					if s.Key == "vcs.revision" {
-						doc.Revision = s.Value
-					}
+	cmd := c.command("version", cobra.NoArgs, cobra.NoFileCompletions, func(context.Context, []string) error {
+		doc := versionDocument{Head: view.Head{APIVersion: view.APIVersion, Kind: "Version"}, Version: buildVersion()}
+		if info, ok := debug.ReadBuildInfo(); ok {
+			doc.GoVersion = info.GoVersion
+			for _, s := range info.Settings {
+				if s.Key == "vcs.revision" {
+					doc.Revision = s.Value
 				}
 			}
-			if c.output == "table" {
-				_, err := fmt.Fprintf(env.Out, "kubectl-sysop %s (%s)\n", doc.Version, doc.GoVersion)
-				return err
-			}
-			return c.write(view.Output{Document: doc})
-		},
-	}
+		}
+		if c.output == "table" {
+			_, err := fmt.Fprintf(env.Out, "kubectl-sysop %s (%s)\n", doc.Version, doc.GoVersion)
+			return err
+		}
+		return c.write(view.Output{Document: doc})
+	})
 	c.writing(cmd)
 	return cmd
 }
