@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	helmchart "helm.sh/helm/v4/pkg/chart/common"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/bundle"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/fetch"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
@@ -77,7 +78,7 @@ func (o *bundleOptions) run(ctx context.Context, args []string) error {
 	if req.Values != nil {
 		o.Note("the values of the command line are not in the bundle: give them to install as well")
 	}
-	if err := writeNew("bundle", o.out, packed, o.replace); err != nil {
+	if err := app.WriteNew("bundle", o.out, packed, o.replace); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(o.env.Out, "%s  %s\n", fetch.Digest(packed), safe(filepath.Clean(o.out)))

@@ -3,13 +3,12 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/luahealth"
-
-	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // runner runs a command with its arguments.
@@ -41,6 +40,31 @@ func group(use string, commands ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
+// holds makes a command one that does nothing but hold others.
+func holds(cmd *cobra.Command) {
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.SuggestionsMinimumDistance = 3
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return cmd.Help()
+		}
+		return unknownCommand(cmd, args[0])
+	}
+}
+
+// onlyHolds says that a command does nothing but hold others: the others complete their arguments.
+func onlyHolds(cmd *cobra.Command) bool {
+	return cmd.HasAvailableSubCommands() && cmd.ValidArgsFunction == nil
+}
+
+func unknownCommand(cmd *cobra.Command, name string) error {
+	err := fmt.Errorf("unknown command %q", name)
+	if near := cmd.SuggestionsFor(name); len(near) > 0 {
+		return hint.With(err, "did you mean "+slices.Concat(object.Nearest(name, near), near)[0]+"?")
+	}
+	return hint.With(err, cmd.CommandPath()+" --help lists the commands")
+}
+
 // exactly takes n arguments.
 func exactly(n int, expected string) cobra.PositionalArgs { return between(n, n, expected) }
 
@@ -60,38 +84,4 @@ func first(args []string) string {
 		return ""
 	}
 	return args[0]
-}
-
-// complete gives a flag its completion.
-func complete(cmd *cobra.Command, flag string, with completer) {
-	must(cmd.RegisterFlagCompletionFunc(flag, with))
-}
-
-// offer completes a flag with these values.
-func offer(cmd *cobra.Command, flag string, values ...string) {
-	complete(cmd, flag, cobra.FixedCompletions(values, noFiles))
-}
-
-// selecting adds the flags that choose roots and the relations from them.
-func (c *common) selecting(cmd *cobra.Command, selector *string, usage string) {
-	cmd.Flags().StringVarP(selector, "selector", "l", "", usage)
-	complete(cmd, "selector", c.completeSelector)
-	c.inferring(cmd)
-}
-
-// inferring adds the flag that leaves out inferred relations.
-func (c *common) inferring(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&c.NoInferred, "no-inferred", false, "leave out inferred relations")
-}
-
-// ofType is the usage of --selector where it chooses among the objects of a type.
-const ofType = "select the roots of a TYPE by label"
-
-// healthRuleFlags adds the flags of the rules that health is evaluated by.
-func healthRuleFlags(cmd *cobra.Command, o *app.HealthRuleOptions, c *common) {
-	f := cmd.Flags()
-	f.StringVar(&o.File, "health-rules", "", "your own health rules: a YAML FILE of rules (CEL), a FILE with Argo CD's ConfigMap argocd-cm, or a directory like its resource_customizations (Lua)")
-	f.StringVar(&o.Argocd, "argocd", "", "also use the health rules (Lua) of Argo CD's ConfigMap argocd-cm; --argocd=NAMESPACE if its namespace is not argocd")
-	f.Lookup("argocd").NoOptDefVal = luahealth.Namespace
-	complete(cmd, "argocd", c.completeNamespaces)
 }

@@ -56,7 +56,7 @@ func (o *catalogueOptions) completeEntries(c *common, wanted func(catalog.Entry)
 // knownEntries are the entries that are known without asking anybody.
 func (o *catalogueOptions) knownEntries(ctx context.Context, c *common) []catalog.Entry {
 	local := *o
-	local.offline = true
+	local.Offline = true
 	skip := func(catalogs.Source, error) error { return nil } // The others are offered all the same.
 	if cats, err := catalogs.Load(ctx, local.read(c), skip); err == nil {
 		return cats.Entries()

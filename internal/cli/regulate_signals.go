@@ -3,14 +3,11 @@ package cli
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -38,7 +35,7 @@ func (o *regulateSignalsOptions) run(ctx context.Context, args []string) error {
 		if o.From != "" {
 			return hint.With(fmt.Errorf("--all reads no cluster and no snapshot"), "leave out --from, or --all")
 		}
-		return o.show(o.known())
+		return o.show(app.KnownSignals(first(o.args)))
 	}
 	s, err := o.Open(ctx)
 	if err != nil {
@@ -54,27 +51,6 @@ func (o *regulateSignalsOptions) run(ctx context.Context, args []string) error {
 		kinds = []object.Resource{k}
 	}
 	return o.show(app.SignalsOf(kinds, s.Kinds), s.Gaps...)
-}
-
-// known returns the signals of the catalogue as they are written, patterns and all.
-func (o *regulateSignalsOptions) known() []regulate.Signal {
-	all := slices.Concat(catalog.Signals(nil), regulate.BuiltInSignals())
-	if len(o.args) == 1 {
-		all = slices.DeleteFunc(all, func(s regulate.Signal) bool { return !calls(o.args[0], s) })
-	}
-	slices.SortStableFunc(all, app.BySignalKind)
-	return all
-}
-
-// calls says whether a signal is about a kind: by its name, with or without its group, or by its
-// plural.
-func calls(name string, s regulate.Signal) bool {
-	kind, _, _ := strings.Cut(s.Kind, ".")
-	if strings.EqualFold(s.Kind, name) || object.MayBePlural(name, kind) {
-		return true
-	}
-	_, _, grouped := strings.Cut(name, ".")
-	return grouped && strings.HasPrefix(s.Kind, "*.") && s.AppliesTo(schema.ParseGroupKind(name))
 }
 
 func (o *regulateSignalsOptions) show(signals []regulate.Signal, gaps ...object.Gap) error {

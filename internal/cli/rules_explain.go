@@ -11,7 +11,6 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/rules"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
@@ -57,33 +56,18 @@ func edgeArgs(args []string) ([]string, error) {
 }
 
 func (o *rulesExplainOptions) explainEdge(ctx context.Context, args []string) error {
-	s, g, ids, err := o.Objects(ctx, args, graph.StackOptions{})
+	found, err := rules.Between(ctx, &o.Input, args)
 	if err != nil {
 		return err
 	}
-	var edges []graph.Edge
-	for _, pair := range [][2]graph.ID{{ids[0], ids[1]}, {ids[1], ids[0]}} {
-		for e := range g.Between(pair[0], pair[1]) {
-			edges = append(edges, e)
-		}
-	}
-	source := func(e graph.Edge) string {
-		for _, r := range s.Rules.Rules() {
-			if r.Name == e.Rule && r.Origin == e.Origin {
-				return r.Source
-			}
-		}
-		return ""
-	}
-	subject := g.Ref(ids[0]).String() + " " + g.Ref(ids[1]).String()
-	if err := o.write(view.ExplainEdges(g, subject, edges, source)); err != nil {
+	g, a, b := found.Graph, found.A.String(), found.B.String()
+	if err := o.write(view.ExplainEdges(g, a+" "+b, found.Edges, found.SourceOf)); err != nil {
 		return err
 	}
-	if len(edges) == 0 {
-		fmt.Fprintf(o.env.ErrOut, "no rule relates %s and %s directly\nhint: kubectl sysop path %s %s shows a chain, if there is one\n",
-			safe(g.Ref(ids[0]).String()), safe(g.Ref(ids[1]).String()), safe(args[0]), safe(args[1]))
+	if len(found.Edges) == 0 {
+		fmt.Fprintf(o.env.ErrOut, "no rule relates %s and %s directly\nhint: kubectl sysop path %s %s shows a chain, if there is one\n", safe(a), safe(b), safe(args[0]), safe(args[1]))
 	}
-	s.PrintTimings(g)
+	found.Session.PrintTimings(g)
 	return nil
 }
 

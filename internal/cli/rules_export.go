@@ -11,7 +11,6 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/rules"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/annotations"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 type rulesExportOptions struct {
@@ -43,32 +42,7 @@ func (o *rulesExportOptions) run(ctx context.Context, args []string) error {
 	if len(found.Annotations) == 0 {
 		return hint.With(fmt.Errorf("no relationships of %s are known beyond owner references", declare.Spell(found.Kind.GroupKind())), "docs/rules-file.md has the grammar in which to write it")
 	}
-	o.print(found.Kind, found.Annotations)
+	fmt.Fprintln(o.env.Out, safeLines(strings.TrimSuffix(found.Manifest(o.patch), "\n")))
 	found.Session.PrintTimings(found.Graph)
 	return nil
-}
-
-// print writes the metadata of the definition.
-func (o *rulesExportOptions) print(k object.Resource, all []rules.Annotation) {
-	w := o.env.Out
-	if o.patch {
-		fmt.Fprintf(w, "# kubectl patch crd %s --patch-file FILE\n", safe(k.String()))
-	} else {
-		fmt.Fprintf(w, "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n")
-	}
-	fmt.Fprintln(w, "metadata:")
-	if !o.patch {
-		fmt.Fprintf(w, "  name: %s\n", safe(k.String()))
-	}
-	fmt.Fprintln(w, "  annotations:")
-	for _, a := range all {
-		if !strings.Contains(a.Value, "\n") {
-			fmt.Fprintf(w, "    %s: %q\n", a.Key, a.Value)
-			continue
-		}
-		fmt.Fprintf(w, "    %s: |\n", a.Key)
-		for line := range strings.Lines(a.Value) {
-			fmt.Fprintf(w, "      %s", safe(strings.TrimSuffix(line, "\n"))+"\n")
-		}
-	}
 }

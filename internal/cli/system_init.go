@@ -53,7 +53,7 @@ func (o *initOptions) print(d *systems.Manifest, summary string) error {
 	if o.file == "" {
 		_, err = o.env.Out.Write(d.Text)
 	} else {
-		err = writeNew("manifest", o.file, d.Text, o.force)
+		err = app.WriteNew("manifest", o.file, d.Text, o.force)
 	}
 	if err != nil {
 		return err

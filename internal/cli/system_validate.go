@@ -24,12 +24,12 @@ func newSystemValidate(env Env) *cobra.Command {
 	o.reading(cmd)
 	o.writing(cmd)
 	o.findingFlags(cmd)
-	cmd.Flags().BoolVar(&o.offline, "offline", false, "send no request: check only the manifest")
+	cmd.Flags().BoolVar(&o.Offline, "offline", false, "send no request: check only the manifest")
 	return cmd
 }
 
 func (o *systemValidateOptions) run(ctx context.Context, files []string) error {
-	if o.offline && o.From != "" {
+	if o.Offline && o.From != "" {
 		return errors.New("--offline and --from exclude each other")
 	}
 	cats, err := o.catalogued(ctx, o.common)
@@ -39,7 +39,7 @@ func (o *systemValidateOptions) run(ctx context.Context, files []string) error {
 	var checked []view.SystemCheckedDocument
 	var wrong []string
 	for _, file := range files {
-		doc, err := systems.Validate(ctx, &o.Input, systems.ValidateRequest{File: file, Catalogue: cats.Catalogue, Offline: o.offline})
+		doc, err := systems.Validate(ctx, &o.Input, systems.ValidateRequest{File: file, Catalogue: cats.Catalogue, Offline: o.Offline})
 		if err != nil {
 			return err
 		}
@@ -47,7 +47,7 @@ func (o *systemValidateOptions) run(ctx context.Context, files []string) error {
 		wrong = append(wrong, hint.Placed(doc.File, doc.Problems)...)
 	}
 	if o.output != "text" {
-		if err := o.write(view.SystemsChecked(checked, o.offline)); err != nil {
+		if err := o.write(view.SystemsChecked(checked, o.Offline)); err != nil {
 			return err
 		}
 		if len(wrong) > 0 {

@@ -76,7 +76,7 @@ func (o *uiOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if len(o.catalogues.catalogs) > 0 { // what is wrong with them is said now, and not to the page alone
+	if len(o.catalogues.Addresses) > 0 { // what is wrong with them is said now, and not to the page alone
 		if _, err := o.catalogEntries(ctx); err != nil {
 			return err
 		}
