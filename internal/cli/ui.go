@@ -33,7 +33,7 @@ const pageIdle = 8 * time.Hour
 
 func newUI(env Env) *cobra.Command {
 	o := &uiOptions{common: newCommon(env, "", "json")}
-	cmd := o.command("ui [ROOT...]", cobra.ArbitraryArgs, o.completeRoots, o.run)
+	cmd := command("ui [ROOT...]", cobra.ArbitraryArgs, o.completeRoots, o.run)
 	o.reading(cmd)
 	f := cmd.Flags()
 	o.selecting(cmd, &o.selector, "select the roots of a TYPE by label; without a ROOT, the stacks with such a root")
@@ -51,6 +51,7 @@ func newUI(env Env) *cobra.Command {
 	return cmd
 }
 
+// check finds what the page does not take, before anything is read.
 func (o *uiOptions) check() error {
 	if o.output != "" && o.output != "json" {
 		return hint.With(fmt.Errorf("unknown output format %q", o.output), "write json, or leave it out; graph, health, metrics and stacks write the page as a file: -o html")
@@ -64,7 +65,7 @@ func (o *uiOptions) check() error {
 	case p.TokenFile != "" && !strings.HasPrefix(p.Address, "http"):
 		return hint.With(errors.New("--prometheus-token-file is for a --prometheus URL: requests through the API server carry no token"), "add --prometheus https://HOST")
 	}
-	return nil
+	return o.validate()
 }
 
 func (o *uiOptions) run(ctx context.Context, args []string) error {
