@@ -56,6 +56,7 @@ func Main(ctx context.Context, env Env, args []string) int {
 	root, called, args := begin(env, args)
 	root.SetArgs(args)
 	if completing(args) {
+		completeFlags(root) // here alone: it takes longer than to make all commands
 		return runCompletion(ctx, env, root)
 	}
 	err := root.ExecuteContext(ctx)

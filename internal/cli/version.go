@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -13,7 +14,8 @@ import (
 // Version is set by the linker in a release; else the version of the module.
 var Version = ""
 
-func buildVersion() string {
+// buildVersion is asked for by every command; reading the build information takes a while.
+var buildVersion = sync.OnceValue(func() string {
 	if Version != "" {
 		return Version
 	}
@@ -21,7 +23,7 @@ func buildVersion() string {
 		return info.Main.Version
 	}
 	return "(devel)"
-}
+})
 
 // versionDocument is the answer of the version command (docs/schema/version.json).
 type versionDocument struct {
