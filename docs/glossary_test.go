@@ -186,25 +186,46 @@ func TestTexts(t *testing.T) {
 		t.Fatalf("only %d phrases were read", len(forbidden))
 	}
 	exceptions := textExceptions(t)
-	eachFile(t, func(path string, files *token.FileSet, f *ast.File) {
-		if ast.IsGenerated(f) {
-			return
-		}
+	check := func(path string, line int, text string) {
 		path = strings.TrimPrefix(filepath.ToSlash(path), "../")
-		eachText(f, func(at token.Pos, text string) {
-			for _, found := range forbidden.in(text) {
-				key := found + " | " + path
-				if _, excepted := exceptions[key]; excepted {
-					exceptions[key] = true
-					continue
-				}
-				t.Errorf("%s:%d: %q: glossary.md says not to write %q", path, files.Position(at).Line, text, found)
+		for _, found := range forbidden.in(text) {
+			key := found + " | " + path
+			if _, excepted := exceptions[key]; excepted {
+				exceptions[key] = true
+				continue
 			}
-		})
+			t.Errorf("%s:%d: %q: glossary.md says not to write %q", path, line, text, found)
+		}
+	}
+	eachFile(t, func(path string, files *token.FileSet, f *ast.File) {
+		if !ast.IsGenerated(f) {
+			eachText(f, func(at token.Pos, text string) { check(path, files.Position(at).Line, text) })
+		}
 	})
+	eachHelp(t, check)
 	for key, used := range exceptions {
 		if !used {
 			t.Errorf("glossary.md excepts %q, which is in no text", key)
+		}
+	}
+}
+
+// eachHelp visits the paragraphs of the help of the commands.
+func eachHelp(t *testing.T, visit func(file string, line int, text string)) {
+	t.Helper()
+	files, err := filepath.Glob("../internal/cli/help/*.txt")
+	if err != nil || len(files) < 50 {
+		t.Fatalf("%d files of help: %v", len(files), err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := 1
+		for paragraph := range strings.SplitSeq(string(data), "\n\n") {
+			visit(file, line, paragraph)
+			line += strings.Count(paragraph, "\n") + 2
 		}
 	}
 }

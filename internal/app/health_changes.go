@@ -2,10 +2,13 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -33,6 +36,29 @@ func (f *HealthWatch) Evaluate(ctx context.Context) error {
 	}
 	f.Session = s
 	return f.HealthResult.Evaluate(ctx)
+}
+
+// refreshLimit is how long Refresh may take.
+const refreshLimit = 10 * time.Second
+
+var errSilent = errors.New("no answer from the API server: the last known state may be outdated")
+
+// Refresh evaluates the current objects, also those without a watch. The error names what cannot be
+// read.
+func (f *HealthWatch) Refresh(ctx context.Context) error {
+	ctx, stop := context.WithTimeout(ctx, refreshLimit)
+	defer stop()
+	stale := f.Live.Refresh(ctx)
+	if len(stale) > 0 {
+		return errors.New(Unwatched(stale))
+	}
+	// An open watch does not show whether the API server still answers; an error status is an answer.
+	if _, err := f.Live.Cluster().Get(ctx, "/version", nil); err != nil {
+		if status := apierrors.APIStatus(nil); !errors.As(err, &status) {
+			return errSilent
+		}
+	}
+	return f.Evaluate(ctx)
 }
 
 // seenStack is a stack with its previous health.

@@ -1,12 +1,15 @@
 package app
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // ParseCascade is the propagation policy of a name.
@@ -19,6 +22,31 @@ func ParseCascade(name string) (graph.Cascade, error) {
 		names = append(names, c.String())
 	}
 	return 0, hint.With(fmt.Errorf("unknown propagation policy %q", name), "--cascade takes one of "+strings.Join(names, ", "))
+}
+
+// Deletion reads an object, and what goes along with it.
+func (c *Input) Deletion(ctx context.Context, name string, o graph.ImpactOptions) (*Session, *graph.Graph, graph.ID, error) {
+	c.Definitions, c.MoreRoots = true, deletedWith(o)
+	s, g, ids, err := c.Objects(ctx, []string{name}, o.StackOptions)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	return s, g, ids[0], nil
+}
+
+// deletedWith finds what goes along with an object: the volume of a claim in a namespace says itself
+// whether it does. Objects of CRDs may be converted by a Service that goes.
+func deletedWith(o graph.ImpactOptions) func(*graph.Graph, []graph.ID) ([]graph.ID, []schema.GroupKind) {
+	return func(g *graph.Graph, roots []graph.ID) (along []graph.ID, kinds []schema.GroupKind) {
+		for _, id := range roots {
+			im := g.Impact(id, o)
+			along = append(along, im.Gone()...)
+		}
+		if slices.ContainsFunc(along, func(id graph.ID) bool { return g.Ref(id).GroupKind() == schema.GroupKind{Kind: "Service"} }) {
+			kinds = append(kinds, DefinitionKind)
+		}
+		return along, kinds
+	}
 }
 
 // Impact computes the impact of a deletion, and what it does to the stacks of all that was read.

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/manual"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // signalsIn returns the signals of a kind for its manual, those of the presets.
@@ -36,13 +37,35 @@ func SignalsOf(kinds []object.Resource, served *object.Kinds) []signals.Signal {
 	if len(kinds) != 1 {
 		all = append(all, slices.DeleteFunc(signals.BuiltIn(), func(s signals.Signal) bool { return s.Kind != "*" })...)
 	}
-	slices.SortStableFunc(all, BySignalKind)
+	slices.SortStableFunc(all, bySignalKind)
 	return all
 }
 
-// BySignalKind orders signals by their kind: patterns after kinds, and those of every kind last.
+// KnownSignals returns the signals of the catalog as they are written, patterns and all: those of a
+// kind, or all if it is empty.
+func KnownSignals(kind string) []signals.Signal {
+	all := slices.Concat(catalog.Signals(nil), signals.BuiltIn())
+	if kind != "" {
+		all = slices.DeleteFunc(all, func(s signals.Signal) bool { return !isAbout(s, kind) })
+	}
+	slices.SortStableFunc(all, bySignalKind)
+	return all
+}
+
+// isAbout says whether a signal is about a kind: by its name, with or without its group, or by its
+// plural.
+func isAbout(s signals.Signal, name string) bool {
+	kind, _, _ := strings.Cut(s.Kind, ".")
+	if strings.EqualFold(s.Kind, name) || object.MayBePlural(name, kind) {
+		return true
+	}
+	_, _, grouped := strings.Cut(name, ".")
+	return grouped && strings.HasPrefix(s.Kind, "*.") && s.AppliesTo(schema.ParseGroupKind(name))
+}
+
+// bySignalKind orders signals by their kind: patterns after kinds, and those of every kind last.
 // Signals of one kind keep their order.
-func BySignalKind(x, y signals.Signal) int {
+func bySignalKind(x, y signals.Signal) int {
 	return cmp.Or(cmp.Compare(breadth(x.Kind), breadth(y.Kind)), strings.Compare(x.Kind, y.Kind))
 }
 

@@ -42,11 +42,11 @@ type Options struct {
 // Source is the address of a further catalog.
 type Source struct {
 	// Address is a directory, a .tar or .tgz, or an http(s) or OCI address of one.
-	Address string
+	Address string `json:"address" read:"place,required"`
 	// Key is a file with the public key that it must be signed with; empty for none.
-	Key string
+	Key string `json:"key" read:"place"`
 	// Name is the name that a signed catalog must have; empty for any.
-	Name string
+	Name string `json:"name"`
 }
 
 // Catalogs are the merged catalogs.

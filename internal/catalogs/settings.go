@@ -49,6 +49,13 @@ func readSettings(ctx context.Context, getenv func(string) string) ([]Source, er
 	return sources, nil
 }
 
+// settings is a file of settings.
+type settings struct {
+	APIVersion string   `json:"apiVersion" read:"version,required"`
+	Kind       string   `json:"kind" read:"kind,required"`
+	Catalogs   []Source `json:"catalogs" read:"source,empty" want:"a list of catalogs: {address, key, name}"`
+}
+
 // parseSettings parses settings, with paths relative to a directory.
 func parseSettings(data []byte, folder string) ([]Source, []strict.Problem) {
 	root, problem := strict.Document(data)
@@ -58,35 +65,24 @@ func parseSettings(data []byte, folder string) ([]Source, []strict.Problem) {
 	case root == nil:
 		return nil, nil
 	}
-	var sources []Source
-	m := &strict.Mapping{}
-	m.Fields = []strict.Field{
-		{Name: "apiVersion", Required: true, Set: func(n *yaml.Node) { m.Want(n, declare.APIVersion) }},
-		{Name: "kind", Required: true, Set: func(n *yaml.Node) { m.Want(n, "Config") }},
-		{Name: "catalogs", Set: func(n *yaml.Node) {
-			if n.Kind != yaml.SequenceNode {
-				m.Report(n, "expected a list of catalogs: {address, key, name}")
-				return
-			}
-			for _, item := range n.Content {
-				var one Source
-				inner := &strict.Mapping{}
-				inner.Fields = []strict.Field{
-					{Name: "address", Required: true, Set: func(n *yaml.Node) { one.Address = resolvePath(folder, inner.Text(n)) }},
-					{Name: "key", Set: func(n *yaml.Node) { one.Key = resolvePath(folder, inner.Text(n)) }},
-					{Name: "name", Set: func(n *yaml.Node) { one.Name = inner.Text(n) }},
-				}
-				inner.Read(item)
-				if one.Name != "" && one.Key == "" {
-					inner.Report(item, "only a signed catalog has a name: expected a key beside it")
-				}
-				m.Problems = append(m.Problems, inner.Problems...)
-				sources = append(sources, one)
-			}
-		}},
+	want := func(text string) func(*strict.Mapping, *yaml.Node) string {
+		return func(m *strict.Mapping, n *yaml.Node) string { m.Want(n, text); return text }
 	}
-	m.Read(root)
-	return sources, m.Problems
+	formats := strict.Formats{
+		"version": want(declare.APIVersion), "kind": want("Config"),
+		"place": func(m *strict.Mapping, n *yaml.Node) string { return resolvePath(folder, m.Text(n)) },
+	}
+	formats["source"] = func(m *strict.Mapping, n *yaml.Node) (one Source) {
+		m.Struct(n, &one, formats)
+		if one.Name != "" && one.Key == "" {
+			m.Report(n, "only a signed catalog has a name: expected a key beside it")
+		}
+		return one
+	}
+	var all settings
+	var m strict.Mapping
+	m.Struct(root, &all, formats)
+	return all.Catalogs, m.Problems
 }
 
 // resolvePath joins a relative path to a directory, and keeps addresses.

@@ -7,12 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"helm.sh/helm/v4/pkg/action"
@@ -160,29 +158,6 @@ func TestLoadRefusals(t *testing.T) {
 				t.Errorf("got %v and %v, want %q", c, err, tt.want)
 			}
 		})
-	}
-}
-
-func TestLoadDirRefusals(t *testing.T) {
-	ok := &fstest.MapFile{Data: []byte(meta)}
-	fsys := fstest.MapFS{
-		"c/Chart.yaml": ok, "c/.helmignore": {Data: []byte("*.secret\n")}, "c/x.secret": {Data: []byte("x")}, "c/templates/.hidden": {Data: []byte("x")},
-	}
-	c, err := LoadDir(fsys, "c", "", Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range c.Helm.Raw {
-		if strings.HasSuffix(f.Name, ".secret") || strings.HasSuffix(f.Name, ".hidden") {
-			t.Errorf("%s was not left out", f.Name)
-		}
-	}
-	fsys["c/link"] = &fstest.MapFile{Data: []byte("/etc/passwd"), Mode: fs.ModeSymlink}
-	if _, err := LoadDir(fsys, "c", "", Limits{}); err == nil || !strings.Contains(err.Error(), "link is a link") {
-		t.Errorf("a link gives %v", err)
-	}
-	if _, err := LoadDir(fsys, "none", "", Limits{}); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a folder that is not there gives %v", err)
 	}
 }
 

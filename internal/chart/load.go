@@ -6,17 +6,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"path"
 	"slices"
 	"strings"
 
 	"helm.sh/helm/v4/pkg/chart/loader/archive"
 	helm "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
-	"helm.sh/helm/v4/pkg/ignore"
 )
 
 // Load reads an archive (.tgz). origin is where it was read, for people. Zero limits mean
@@ -67,76 +63,6 @@ func (l Limits) whole() Limits {
 func digest(data []byte) string {
 	sum := sha256.Sum256(data)
 	return "sha256:" + hex.EncodeToString(sum[:])
-}
-
-// LoadDir reads a chart from a directory of a file system, without the files that its .helmignore
-// excludes.
-func LoadDir(fsys fs.FS, root, origin string, limits Limits) (*Chart, error) {
-	limits = limits.whole()
-	rules, err := ignored(fsys, root)
-	if err != nil {
-		return nil, err
-	}
-	var files []*archive.BufferedFile
-	var size int64
-	err = fs.WalkDir(fsys, root, func(p string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel := strings.TrimPrefix(strings.TrimPrefix(p, root), "/")
-		if root == "." {
-			rel = p
-		}
-		if p == root {
-			return nil
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		switch {
-		case rules.Ignore(rel, info) && d.IsDir():
-			return fs.SkipDir
-		case rules.Ignore(rel, info) || d.IsDir():
-			return nil
-		case !info.Mode().IsRegular():
-			return fmt.Errorf("%s is a link or a special file: a chart must not have any", rel)
-		case len(files) >= limits.Files:
-			return fmt.Errorf("it has more than %d files", limits.Files)
-		}
-		if size += info.Size(); size > limits.Unpacked {
-			return fmt.Errorf("it has more than %d bytes (at %s)", limits.Unpacked, rel)
-		}
-		data, err := fs.ReadFile(fsys, p)
-		if err != nil {
-			return err
-		}
-		files = append(files, &archive.BufferedFile{Name: rel, Data: data})
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read the chart in %s: %w", cmp.Or(origin, root), err)
-	}
-	data, err := pack("chart", files)
-	if err != nil {
-		return nil, err
-	}
-	return Load(data, cmp.Or(origin, root), limits)
-}
-
-func ignored(fsys fs.FS, root string) (*ignore.Rules, error) {
-	rules := ignore.Empty()
-	text, err := fs.ReadFile(fsys, path.Join(root, ignore.HelmIgnore))
-	switch {
-	case err == nil:
-		if rules, err = ignore.Parse(bytes.NewReader(text)); err != nil {
-			return nil, fmt.Errorf("read %s: %w", ignore.HelmIgnore, err)
-		}
-	case !errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("read %s: %w", ignore.HelmIgnore, err)
-	}
-	rules.AddDefaults()
-	return rules, nil
 }
 
 // checkFile checks a file before Helm reads it as YAML or JSON. inner is its path in its chart.

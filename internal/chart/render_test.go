@@ -3,7 +3,9 @@ package chart
 import (
 	"bytes"
 	"encoding/json"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -11,6 +13,7 @@ import (
 
 	"helm.sh/helm/v4/pkg/action"
 	"helm.sh/helm/v4/pkg/chart/common"
+	"helm.sh/helm/v4/pkg/chart/loader/archive"
 	helm "helm.sh/helm/v4/pkg/chart/v2"
 	release "helm.sh/helm/v4/pkg/release/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -21,7 +24,24 @@ import (
 
 func load(t *testing.T, name string) *Chart {
 	t.Helper()
-	c, err := LoadDir(os.DirFS("testdata"), name, "", Limits{})
+	var files []*archive.BufferedFile
+	dir := filepath.Join("testdata", name)
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		files = append(files, &archive.BufferedFile{Name: filepath.ToSlash(strings.TrimPrefix(path, dir+string(filepath.Separator))), Data: data})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := pack("chart", files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Load(data, name, Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,19 +27,7 @@ func (o *catalogAddOptions) flags(cmd *cobra.Command) {
 
 func newCatalogAdd(env Env) *cobra.Command {
 	o := &catalogAddOptions{common: newCommon(env)}
-	cmd := &cobra.Command{
-		Use:   "add FILE... --catalog DIR",
-		Short: "Add entries, or versions of entries, to your own catalog",
-		Long: `Add the entries of files to the catalog in a directory. If an entry with the name
-exists, only the versions are added to it, and the rest of its text, comments included,
-stays unchanged. A version that exists with other content is refused, unless --replace
-is given. A file is written completely or not at all.`,
-		Example: `  # a new version of an operator
-  kubectl sysop catalog add hello-1.1.0.yaml --catalog catalog`,
-		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: completeYAML,
-		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
-	}
+	cmd := o.command("add FILE... --catalog DIR", cobra.MinimumNArgs(1), completeYAML, o.run)
 	o.flags(cmd)
 	return cmd
 }
@@ -69,18 +57,7 @@ func (o *catalogAddOptions) print(done catalog.Added) error {
 
 func newCatalogImport(env Env) *cobra.Command {
 	o := &catalogAddOptions{common: newCommon(env)}
-	cmd := &cobra.Command{
-		Use:   "import-csv CSV [MANIFEST...] --catalog DIR",
-		Short: "Create an entry from a ClusterServiceVersion of OLM",
-		Long: `Create an entry from a ClusterServiceVersion (operators.coreos.com/v1alpha1) and the
-other manifests of its bundle, which hold its CRDs. Deployments and permissions become
-manifests that are installed unchanged. What only OLM does (webhook certificates, which
-version replaces which) is left out and reported.`,
-		Example:           `  kubectl sysop catalog import-csv manifests/*.yaml --catalog catalog`,
-		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: completeYAML,
-		RunE:              func(cmd *cobra.Command, args []string) error { return o.importCSV(cmd.Context(), args) },
-	}
+	cmd := o.command("import-csv CSV [MANIFEST...] --catalog DIR", cobra.MinimumNArgs(1), completeYAML, o.importCSV)
 	o.flags(cmd)
 	return cmd
 }

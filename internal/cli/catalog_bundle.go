@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	helmchart "helm.sh/helm/v4/pkg/chart/common"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/bundle"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/fetch"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
@@ -27,27 +28,7 @@ type bundleOptions struct {
 
 func newCatalogBundle(env Env) *cobra.Command {
 	o := &bundleOptions{installOptions: newInstallOptions(env, install.Install)}
-	cmd := &cobra.Command{
-		Use:   "bundle OPERATOR[@VERSION]... | -f SYSTEM",
-		Short: "Write everything that installs a System to one file",
-		Long: `Write a bundle: one tar with the catalog entries of all operators that are required,
-their charts and manifests, the System itself, the list of images (images.txt), a bill
-of materials (CycloneDX) and checksums. Operators are chosen as install chooses them on
-an empty cluster. Neither read nor write requests go to a cluster.
-
-Images are not included: docs/sharing.md describes how to move them. The same input
-gives the same bytes.`,
-		Example: `  # a system, for Kubernetes 1.33
-  kubectl sysop catalog bundle -f shop.yaml --kubernetes 1.33 -o shop.tar
-
-  # where there is no network
-  kubectl sysop install --offline --bundle shop.tar --image-registry registry.local:5000`,
-		ValidArgsFunction: o.completeInstallable(o.common),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.args = args
-			return o.run(cmd.Context())
-		},
-	}
+	cmd := o.command("bundle OPERATOR[@VERSION]... | -f SYSTEM", cobra.ArbitraryArgs, o.completeInstallable(o.common), o.run)
 	o.catalogueFlags(cmd)
 	o.valueFlags(cmd)
 	f := cmd.Flags()
@@ -58,7 +39,8 @@ gives the same bytes.`,
 	return cmd
 }
 
-func (o *bundleOptions) run(ctx context.Context) error {
+func (o *bundleOptions) run(ctx context.Context, args []string) error {
+	o.args = args
 	if o.out == "" {
 		return hint.With(errors.New("name the file of the bundle"), "-o FILE.tar")
 	}
@@ -96,7 +78,7 @@ func (o *bundleOptions) run(ctx context.Context) error {
 	if req.Values != nil {
 		o.Note("the values of the command line are not in the bundle: give them to install as well")
 	}
-	if err := writeNew("bundle", o.out, packed, o.replace); err != nil {
+	if err := app.WriteNew("bundle", o.out, packed, o.replace); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(o.env.Out, "%s  %s\n", fetch.Digest(packed), safe(filepath.Clean(o.out)))

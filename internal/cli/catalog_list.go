@@ -19,38 +19,14 @@ type catalogListOptions struct {
 
 func newCatalogList(env Env) *cobra.Command {
 	o := &catalogListOptions{common: newCommon(env, "table", "wide", "json", "yaml", "name")}
-	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List the operators of the catalog",
-		Long:  `List the operators of the catalog, with the newest version that can be installed.`,
-		Example: `  # the operators that can be installed
-  kubectl sysop catalog list --installable
-
-  # with all their versions, and the catalog that each is from
-  kubectl sysop catalog list -o wide`,
-		Args:              cobra.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), "") },
-	}
+	cmd := o.command("list", cobra.NoArgs, cobra.NoFileCompletions, o.run)
 	o.flags(cmd)
 	return cmd
 }
 
 func newCatalogSearch(env Env) *cobra.Command {
 	o := &catalogListOptions{common: newCommon(env, "table", "wide", "json", "yaml", "name")}
-	cmd := &cobra.Command{
-		Use:   "search WORD...",
-		Short: "Find operators by name, kind, group or description",
-		Long:  `Find the operators that match every word in the name, the title, a kind, its group or the description. The best match comes first.`,
-		Example: `  # who runs MySQL?
-  kubectl sysop catalog search mysql
-
-  # who defines this kind?
-  kubectl sysop catalog search certificate -o wide`,
-		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), strings.Join(args, " ")) },
-	}
+	cmd := o.command("search WORD...", cobra.MinimumNArgs(1), cobra.NoFileCompletions, o.run)
 	o.flags(cmd)
 	return cmd
 }
@@ -61,14 +37,12 @@ func (o *catalogListOptions) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.installable, "installable", false, "only those that can be installed")
 }
 
-func (o *catalogListOptions) run(ctx context.Context, query string) error {
-	if err := o.validate(); err != nil {
-		return err
-	}
+func (o *catalogListOptions) run(ctx context.Context, args []string) error {
 	cats, err := o.load(ctx, o.common)
 	if err != nil {
 		return err
 	}
+	query := strings.Join(args, " ")
 	var rows []view.CatalogRow
 	for _, m := range cats.Search(query) {
 		if o.installable && len(m.Entry.Versions) == 0 {

@@ -3,11 +3,9 @@ package cli
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
@@ -18,35 +16,13 @@ type catalogOutdatedOptions struct {
 
 func newCatalogOutdated(env Env) *cobra.Command {
 	o := &catalogOutdatedOptions{common: newCommon(env, "table", "name")}
-	cmd := &cobra.Command{
-		Use:   "outdated [OPERATOR...]",
-		Short: "Show the operators with newer published versions",
-		Long: `Query the chart repository or registry of an entry for chart versions that are newer
-than those of the catalog. All installable entries are checked, or those you name. A
-pre-release is considered only if the catalog has one. Software that is published as
-manifest files has no list of versions, which is reported.
-
-Only lists are fetched, and nothing is written: to add a version to a catalog you need
-its artifacts and their digests (docs/catalog.md).`,
-		Example: `  # what is newer than the catalog?
-  kubectl sysop catalog outdated
-
-  # of one operator
-  kubectl sysop catalog outdated cert-manager`,
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-			return o.completeEntries(o.common, func(e catalog.Entry) bool { return len(e.Versions) > 0 && !slices.Contains(args, e.Name) })(cmd, args, typed)
-		},
-		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
-	}
+	cmd := o.command("outdated [OPERATOR...]", cobra.ArbitraryArgs, o.completeInstallable(o.common), o.run)
 	o.writing(cmd)
 	o.catalogueFlags(cmd)
 	return cmd
 }
 
 func (o *catalogOutdatedOptions) run(ctx context.Context, args []string) error {
-	if err := o.validate(); err != nil {
-		return err
-	}
 	cats, err := o.load(ctx, o.common)
 	if err != nil {
 		return err

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
@@ -19,32 +18,13 @@ type catalogShowOptions struct {
 
 func newCatalogShow(env Env) *cobra.Command {
 	o := &catalogShowOptions{common: newCommon(env, "text", "json", "yaml", "name")}
-	cmd := &cobra.Command{
-		Use:   "show OPERATOR[@VERSION]",
-		Short: "Show an operator: its kinds, and how it is installed",
-		Long: `Show an operator of the catalog: the kinds that it defines and what they create, and
-for its newest version, or the one you name, its source, its requirements, and how the
-artifacts are verified.`,
-		Example: `  # how would cert-manager be installed?
-  kubectl sysop catalog show cert-manager`,
-		Args: cobra.ExactArgs(1),
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-			if len(args) > 0 {
-				return nil, noFiles
-			}
-			return o.completeEntries(o.common, func(catalog.Entry) bool { return true })(cmd, args, typed)
-		},
-		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
-	}
+	cmd := o.command("show OPERATOR[@VERSION]", cobra.ExactArgs(1), o.completeOneEntry(o.common), o.run)
 	o.writing(cmd)
 	o.catalogueFlags(cmd)
 	return cmd
 }
 
 func (o *catalogShowOptions) run(ctx context.Context, args []string) error {
-	if err := o.validate(); err != nil {
-		return err
-	}
 	targets, err := parseTargets(args)
 	if err != nil {
 		return err

@@ -20,21 +20,7 @@ type catalogValidateOptions struct {
 
 func newCatalogValidate(env Env) *cobra.Command {
 	o := &catalogValidateOptions{common: newCommon(env, "table", "json", "yaml", "name")}
-	cmd := &cobra.Command{
-		Use:   "validate [CATALOG]",
-		Short: "Validate a catalog, or all catalogs merged",
-		Long: `Validate a catalog: a directory, a .tar or .tgz, or an address. Every problem of every
-entry is reported with its position. The catalog is then merged with the embedded one,
-and what the entries need is checked: packages, version ranges, and providers of APIs.
-
-With --crds, every field that an entry names is checked against the CRDs in a
-directory: those of relations, health rules, signals and examples.`,
-		Example: `  # is what is embedded in order?
-  kubectl sysop catalog validate`,
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault), // a directory, or an archive
-		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
-	}
+	cmd := o.command("validate [CATALOG]", cobra.MaximumNArgs(1), cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault), o.run)
 	o.writing(cmd)
 	o.catalogueFlags(cmd)
 	cmd.Flags().StringVar(&o.crds, "crds", "", "check every field against the CRDs in this directory")
@@ -42,9 +28,6 @@ directory: those of relations, health rules, signals and examples.`,
 }
 
 func (o *catalogValidateOptions) run(ctx context.Context, args []string) error {
-	if err := o.validate(); err != nil {
-		return err
-	}
 	cats, err := o.load(ctx, o.common)
 	if err != nil {
 		return err

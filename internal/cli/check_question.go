@@ -14,9 +14,6 @@ import (
 
 // question reads the flags, before anything is read.
 func (o *checkOptions) question(ctx context.Context) (*app.CheckRequest, error) {
-	if err := o.validate(); err != nil {
-		return nil, err
-	}
 	q := &app.CheckRequest{Args: o.args, Colocation: o.colocation, Rows: o.of.SystemRows}
 	var err error
 	if q.Selector, err = app.ParseSelector(o.selector); err != nil {

@@ -56,8 +56,8 @@ func (c *common) writing(cmd *cobra.Command) {
 	f.StringVarP(&c.output, "output", "o", c.formats[0], "output format: "+strings.Join(c.formats, ", "))
 	f.StringVar(&c.color, "color", "auto", "color: auto, always or never")
 	f.BoolVar(&c.noHeaders, "no-headers", false, "leave out column headers")
-	must(cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(c.formats, cobra.ShellCompDirectiveNoFileComp)))
-	must(cmd.RegisterFlagCompletionFunc("color", cobra.FixedCompletions([]string{"auto", "always", "never"}, cobra.ShellCompDirectiveNoFileComp)))
+	offer(cmd, "output", c.formats...)
+	offer(cmd, "color", "auto", "always", "never")
 }
 
 // must is for what only a mistake in our own code can break.

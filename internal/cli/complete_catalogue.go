@@ -18,6 +18,17 @@ func (o *catalogueOptions) completeInstallable(c *common) completer {
 	return o.completeEntries(c, func(e catalog.Entry) bool { return len(e.Versions) > 0 })
 }
 
+// completeOneEntry offers all entries for the only argument.
+func (o *catalogueOptions) completeOneEntry(c *common) completer {
+	entries := o.completeEntries(c, func(catalog.Entry) bool { return true })
+	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, noFiles
+		}
+		return entries(cmd, args, typed)
+	}
+}
+
 // completeEntries offers entries of the catalogue, and behind "@" their versions, newest first.
 // No cluster is asked for it, and nothing is fetched: of further catalogues what is here.
 func (o *catalogueOptions) completeEntries(c *common, wanted func(catalog.Entry) bool) completer {
@@ -45,7 +56,7 @@ func (o *catalogueOptions) completeEntries(c *common, wanted func(catalog.Entry)
 // knownEntries are the entries that are known without asking anybody.
 func (o *catalogueOptions) knownEntries(ctx context.Context, c *common) []catalog.Entry {
 	local := *o
-	local.offline = true
+	local.Offline = true
 	skip := func(catalogs.Source, error) error { return nil } // The others are offered all the same.
 	if cats, err := catalogs.Load(ctx, local.read(c), skip); err == nil {
 		return cats.Entries()

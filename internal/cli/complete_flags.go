@@ -48,13 +48,13 @@ func completeFlags(root *cobra.Command) {
 			_, isPlain := plain[f.Name]
 			switch {
 			case isFile && extensions == nil:
-				must(cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)))
+				complete(cmd, f.Name, cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault))
 			case isFile:
-				must(cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(extensions, cobra.ShellCompDirectiveFilterFileExt)))
+				complete(cmd, f.Name, cobra.FixedCompletions(extensions, cobra.ShellCompDirectiveFilterFileExt))
 			case slices.Contains(directories, f.Name):
-				must(cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)))
+				complete(cmd, f.Name, cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
 			case isPlain:
-				must(cmd.RegisterFlagCompletionFunc(f.Name, cobra.NoFileCompletions))
+				complete(cmd, f.Name, cobra.NoFileCompletions)
 			}
 		})
 	})

@@ -19,7 +19,7 @@ func (c *common) completeConnection(cmd *cobra.Command) {
 		"cluster": func(k *api.Config) []string { return slices.Collect(maps.Keys(k.Clusters)) },
 		"user":    func(k *api.Config) []string { return slices.Collect(maps.Keys(k.AuthInfos)) },
 	} {
-		must(cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		complete(cmd, flag, func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 			return c.completeWithin(cmd.Context(), func(context.Context) []string {
 				config, err := c.Config.ToRawKubeConfigLoader().RawConfig()
 				if err != nil {
@@ -27,10 +27,10 @@ func (c *common) completeConnection(cmd *cobra.Command) {
 				}
 				return beginning(names(&config), typed)
 			}), noFiles
-		}))
+		})
 	}
-	must(cmd.RegisterFlagCompletionFunc("namespace", c.completeNamespaces))
-	must(cmd.RegisterFlagCompletionFunc("from", fileOr("demo\tthe example system", "yaml", "yml", "json", "gz")))
+	complete(cmd, "namespace", c.completeNamespaces)
+	complete(cmd, "from", fileOr("demo\tthe example system", "yaml", "yml", "json", "gz"))
 }
 
 // fileOr offers files of these extensions, and the word that can be written instead once its

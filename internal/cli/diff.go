@@ -19,23 +19,7 @@ type diffOptions struct {
 func newDiff(env Env) *cobra.Command {
 	o := &diffOptions{installOptions: newInstallOptions(env, install.Upgrade)}
 	o.formats = []string{"diff", "table", "json", "yaml", "name"}
-	cmd := &cobra.Command{
-		Use:   "diff OPERATOR[@VERSION] | -f SYSTEM",
-		Short: "Show what an install or upgrade would change, object by object",
-		Long: `Show what an install or upgrade would change: the objects as a dry run of the API server
-returns them, compared with the existing ones. Nothing is written. For Secrets only the
-changed keys are listed, no values.`,
-		Example: `  # the lines that would change
-  kubectl sysop diff cert-manager@1.21.2
-
-  # in a script: 2 if anything would
-  kubectl sysop diff -f shop.yaml -o name --exit-code`,
-		ValidArgsFunction: o.completeInstallable(o.common),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.args = args
-			return o.run(cmd.Context())
-		},
-	}
+	cmd := o.command("diff OPERATOR[@VERSION] | -f SYSTEM", cobra.ArbitraryArgs, o.completeInstallable(o.common), o.run)
 	o.connecting(cmd)
 	o.writing(cmd)
 	o.puttingFlags(cmd)
@@ -43,7 +27,8 @@ changed keys are listed, no values.`,
 	return cmd
 }
 
-func (o *diffOptions) run(ctx context.Context) error {
+func (o *diffOptions) run(ctx context.Context, args []string) error {
+	o.args = args
 	o.yes, o.dryRun, o.timeout, o.wait = true, "client", defaultTimeout, true
 	if err := o.check(); err != nil {
 		return err

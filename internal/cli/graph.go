@@ -6,14 +6,11 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
 type graphOptions struct {
@@ -35,80 +32,15 @@ type graphOptions struct {
 
 func newGraph(env Env) *cobra.Command {
 	o := &graphOptions{common: newCommon(env, "tree", "table", "wide", "json", "yaml", "dot", "mermaid", "svg", "html", "name")}
-	cmd := &cobra.Command{
-		Use:   "graph ROOT...",
-		Short: "Show what belongs to a stack, and why",
-		Long: `Show the stack of one or more roots: what they own, what they need, and what serves
-them, through any number of steps.
-
-"A owns B": A created B, and B is deleted with A. "A needs B": A does not work without
-B. "A serves B": A exists for B, as a Service does for its pods. A Service that is a
-root, or that is needed, brings in what it serves.
-
-Nodes, classes and other objects that stacks share are a boundary: they are not
-followed, and shown with --show-boundary. With several roots, what is in the stack of
-more than one of them is marked as shared. "missing" is an object that is referenced
-but does not exist, "unread" one that could not be read, "virtual" a user or group,
-which is a name without an object.
-
-Problems of the stack follow on stderr: references to objects that do not exist, invalid
-owners, Services that select no pod, claims that no pod mounts, selectors that disagree
-with owners. --problems shows only these, with those that may be intended. Objects that
-could not be read are not diagnosed.`,
-		Example: `  # the stack behind a custom resource
-  kubectl sysop graph moodle/moodle-1 --from demo
-
-  # why does each part belong to it?
-  kubectl sysop graph moodle/moodle-1 --why --from demo
-
-  # what do two stacks share?
-  kubectl sysop graph moodle/moodle-1 moodle/moodle-2 --from demo
-
-  # what is behind an Ingress; only the first two levels
-  kubectl sysop graph ingress wordpress --depth 2 --from demo
-
-  # every Moodle, as a picture
-  kubectl sysop graph moodles -A -o dot --from demo
-
-  # what is wrong with it? (exit code 2 if something is: --exit-code)
-  kubectl sysop graph moodles -A --problems --from demo
-
-  # for a program
-  kubectl sysop graph mysqlcluster/cluster1 -o json --from demo`,
-		ValidArgsFunction: o.completeRoots,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.args = args
-			return o.run(cmd.Context())
-		},
-	}
+	cmd := o.command("graph ROOT...", cobra.ArbitraryArgs, o.completeRoots, o.run)
 	o.reading(cmd)
 	o.writing(cmd)
 	o.flags(cmd)
 	return cmd
 }
 
-func (o *graphOptions) flags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVarP(&o.selector, "selector", "l", "", "select the roots of a TYPE by label")
-	must(cmd.RegisterFlagCompletionFunc("selector", o.completeSelector))
-	f.IntVar(&o.depth, "depth", 0, "how many levels to show below each root (0: all)")
-	f.BoolVar(&o.up, "up", false, "follow the other direction: what owns the roots, needs them, is served by them")
-	f.BoolVar(&o.connected, "connected", false, "follow both directions, up to a boundary")
-	f.BoolVar(&o.boundary, "show-boundary", false, "show the boundary of the stack: nodes, classes, cluster roles")
-	f.BoolVar(&o.why, "why", false, "show the field and the value behind each line")
-	f.BoolVar(&o.NoInferred, "no-inferred", false, "leave out inferred relations")
-	f.StringSliceVar(&o.relations, "relations", nil, "follow only these: owns, needs, serves")
-	f.StringSliceVar(&o.kinds, "kinds", nil, "show only objects of these types")
-	f.BoolVar(&o.problems, "problems", false, "show only the problems of the stack")
-	f.BoolVar(&o.manifest, "helm-manifest", false, "of helm/RELEASE, also read the release's manifest from Helm's Secret, not only the annotations of its objects")
-	f.BoolVar(&o.exitCode, "exit-code", false, "exit with code 2 if the stack has an error or a warning")
-	must(cmd.RegisterFlagCompletionFunc("relations", cobra.FixedCompletions([]string{"owns", "needs", "serves"}, cobra.ShellCompDirectiveNoFileComp)))
-	f.StringSliceVar(&o.include, "include", nil, "also read these, which are left out by default: events, leases")
-	must(cmd.RegisterFlagCompletionFunc("kinds", o.completeKinds))
-	must(cmd.RegisterFlagCompletionFunc("include", cobra.FixedCompletions([]string{"events", "leases"}, cobra.ShellCompDirectiveNoFileComp)))
-}
-
-func (o *graphOptions) run(ctx context.Context) error {
+func (o *graphOptions) run(ctx context.Context, args []string) error {
+	o.args = args
 	if len(o.args) == 0 {
 		return hint.With(fmt.Errorf("name a root: TYPE/NAME, TYPE NAME or TYPE"), "kubectl sysop graph --help has examples; try: kubectl sysop graph moodle/moodle-1 --from demo")
 	}
@@ -149,30 +81,4 @@ func (o *graphOptions) answer(r *app.GraphResult) view.Output {
 	return view.Stack(r.Stack, view.StackOptions{
 		Depth: o.depth, Kinds: r.Show, Boundary: o.boundary, Why: o.why, Namespace: r.Home, Problems: r.Problems, Shape: render.ShapeOf(o.output),
 	})
-}
-
-// typedFlags turns flag text into values, before anything is read.
-func (o *graphOptions) typedFlags() (graph.StackOptions, labels.Selector, error) {
-	opts := graph.StackOptions{NoInferred: o.NoInferred, Connected: o.connected, Up: o.up}
-	if err := o.validate(); err != nil {
-		return opts, nil, err
-	}
-	if o.depth < 0 {
-		return opts, nil, fmt.Errorf("--depth %d: expected 0 or more", o.depth)
-	}
-	if o.up && o.connected {
-		return opts, nil, fmt.Errorf("--up and --connected exclude each other")
-	}
-	if o.problems && (o.output == "dot" || o.output == "mermaid") {
-		return opts, nil, hint.With(fmt.Errorf("--problems is a list: it has no output format %s", o.output), "write one of tree, table, wide, json, yaml, name")
-	}
-	for _, name := range o.relations {
-		r, ok := relation.ParseRelation(name)
-		if !ok {
-			return opts, nil, hint.With(fmt.Errorf("unknown relation %q", name), "write some of owns, needs, serves")
-		}
-		opts.Relations = append(opts.Relations, r)
-	}
-	selector, err := app.ParseSelector(o.selector)
-	return opts, selector, err
 }

@@ -28,7 +28,7 @@ func watchHealth(t *testing.T, output string, about ...string) *watched {
 	// A watch that says nothing more ends here, by the clock of the test.
 	ctx, stop := context.WithTimeout(t.Context(), time.Hour)
 	go func() {
-		w.err = o.run(ctx)
+		w.err = o.run(ctx, o.args)
 		close(w.lines)
 	}()
 	t.Cleanup(func() {
@@ -207,7 +207,7 @@ func TestWaitSaysWhatIsThereNow(t *testing.T) {
 				o := s.health(t, &out, &errs, "json", "deployment/web")
 				o.wait, o.timeout = "Degraded", 5*time.Second
 				ended := make(chan error)
-				go func() { ended <- o.run(t.Context()) }()
+				go func() { ended <- o.run(t.Context(), o.args) }()
 				synctest.Wait() // It has read everything, and waits.
 				s.change(func() { c.change(s) })
 				err := <-ended
@@ -235,7 +235,7 @@ func TestWaitOfASilentServer(t *testing.T) {
 	o := s.health(t, &out, &errs, "json", "deployment/web")
 	o.wait, o.timeout = "Healthy", 300*time.Millisecond
 	began := time.Now()
-	err := o.run(t.Context())
+	err := o.run(t.Context(), o.args)
 	const soon = 10 * time.Second // discovery alone would take three times that
 	if took := time.Since(began); took < o.timeout || took > soon {
 		t.Errorf("it ends after %s, want %s", took, o.timeout)

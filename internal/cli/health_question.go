@@ -31,9 +31,6 @@ func statusNamed(name string) health.Status {
 
 // question reads the flags, before anything is read.
 func (o *healthOptions) question(ctx context.Context) (*app.HealthRequest, error) {
-	if err := o.validate(); err != nil {
-		return nil, err
-	}
 	selector, err := app.ParseSelector(o.selector)
 	if err != nil {
 		return nil, err

@@ -4,21 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
-
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 )
 
-// refreshLimit is how long the end of a wait may take to find out what is there by then.
-const refreshLimit = 10 * time.Second
-
-var (
-	errTooLong = errors.New("timed out")
-	errSilent  = errors.New("no answer from the API server: the last known state may be outdated")
-)
+var errTooLong = errors.New("timed out")
 
 // opening is the time in which a wait has to find out what there is.
 func (o *healthOptions) opening(ctx context.Context, q *app.HealthRequest) (context.Context, context.CancelFunc) {
@@ -44,7 +35,7 @@ func (f *healthFollower) wait(ctx context.Context) error {
 	defer stop()
 	f.Changes()
 	for {
-		if f.Reached() == nil && f.refresh(limited) == nil && f.Reached() == nil {
+		if f.Reached() == nil && f.Refresh(limited) == nil && f.Reached() == nil {
 			return f.o.show(ctx, f.HealthResult)
 		}
 		if !f.next(limited) {
@@ -66,7 +57,7 @@ func (f *healthFollower) wait(ctx context.Context) error {
 // when something was last seen to change.
 func (f *healthFollower) timedOut(ctx context.Context) error {
 	const wayOut = "kubectl sysop health --watch shows the changes; --timeout waits longer"
-	if err := f.refresh(ctx); err != nil {
+	if err := f.Refresh(ctx); err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -79,26 +70,4 @@ func (f *healthFollower) timedOut(ctx context.Context) error {
 		return hint.With(fmt.Errorf("%w: not reached after %s", err, f.o.timeout), wayOut)
 	}
 	return nil
-}
-
-// refresh evaluates the current objects, also those without a watch. The error names what cannot be
-// read.
-func (f *healthFollower) refresh(ctx context.Context) error {
-	ctx, stop := context.WithTimeout(ctx, refreshLimit)
-	defer stop()
-	stale := f.Live.Refresh(ctx)
-	if len(stale) > 0 {
-		return errors.New(app.Unwatched(stale))
-	}
-	// An open watch does not show whether the API server still answers.
-	if _, err := f.Live.Cluster().Get(ctx, "/version", nil); err != nil && !answered(err) {
-		return errSilent
-	}
-	return f.Evaluate(ctx)
-}
-
-// answered says that an error is the answer of the API server.
-func answered(err error) bool {
-	var status apierrors.APIStatus
-	return errors.As(err, &status)
 }

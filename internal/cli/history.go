@@ -1,39 +1,29 @@
 package cli
 
 import (
+	"context"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/spf13/cobra"
 )
 
 func newHistory(env Env) *cobra.Command {
 	o := newInstallOptions(env, "")
-	cmd := &cobra.Command{
-		Use:   "history NAME",
-		Short: "Show what was done to an installation",
-		Long: `Show the runs of an installation: what was done, by whom, how it ended, and the version
-of each release afterwards. A run that did not finish has no revision; it is running, or
-interrupted if its lock is no longer renewed. rollback returns to these revisions; helm
-history shows those of each release.`,
-		Example:           `  kubectl sysop history shop`,
-		Args:              exactly(1, "the NAME of an operator, or of a System"),
-		ValidArgsFunction: o.completeInstalled,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.validate(); err != nil {
-				return err
-			}
-			cats, err := o.catalogued(cmd.Context(), o.common)
-			if err != nil {
-				return err
-			}
-			journal, alive, err := o.installer(cats).History(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			return o.write(view.InstallHistory(journal, alive, o.env.Now()))
-		},
-	}
+	cmd := o.command("history NAME", exactly(1, "the NAME of an operator, or of a System"), o.completeInstalled, o.history)
 	o.connecting(cmd)
 	o.writing(cmd)
 	o.findingFlags(cmd)
 	return cmd
+}
+
+func (o *installOptions) history(ctx context.Context, args []string) error {
+	cats, err := o.catalogued(ctx, o.common)
+	if err != nil {
+		return err
+	}
+	journal, alive, err := o.installer(cats).History(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	return o.write(view.InstallHistory(journal, alive, o.env.Now()))
 }

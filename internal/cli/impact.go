@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
@@ -22,63 +21,21 @@ type impactOptions struct {
 
 func newImpact(env Env) *cobra.Command {
 	o := &impactOptions{common: newCommon(env, "tree", "table", "json", "yaml", "name")}
-	cmd := &cobra.Command{
-		Use:   "impact OBJECT",
-		Short: "Show what breaks and what is deleted with an object",
-		Long: `Show what the API server and its controllers would do if an object were deleted, stack
-by stack: what is deleted with it (what it owns, what is in a namespace or of a CRD, the
-volume of a claim by its reclaim policy), what breaks at once or at its next restart,
-what only new objects would miss, and what is affected in turn: the owners of what
-breaks, the Services in front of it, and what needs those.
-
-For a node it shows what a drain would do, stack by stack: the replicas that remain,
-pods that cannot be evicted and why, budgets that block, and whether all pods fit on
-other nodes.
-
-Nothing is deleted. For an object in a namespace, that namespace is read with what
-points into it; -A reads all namespaces, for objects that others may address by a host
-name. For a cluster-scoped object all are read. Objects that could not be read are
-listed, and never called unaffected.`,
-		Example: `  # what breaks without this Secret?
-  kubectl sysop impact secret/cluster1-secret --from demo
-
-  # what would go with the database, and who would miss it?
-  kubectl sysop impact mysqlcluster/cluster1 --from demo
-
-  # what would go with the whole namespace?
-  kubectl sysop impact namespace/moodle --from demo
-
-  # what if its children were orphaned?
-  kubectl sysop impact moodle/moodle-2 --cascade orphan --from demo
-
-  # what would a drain of this node hit?
-  kubectl sysop impact node/worker-a --from demo
-
-  # for a program
-  kubectl sysop impact pvc/wordpress-content -o json --from demo`,
-		Args:              exactly(1, "one object, TYPE/NAME"),
-		ValidArgsFunction: o.completeRoots,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.args = args
-			return o.run(cmd.Context())
-		},
-	}
+	cmd := o.command("impact OBJECT", exactly(1, "one object, TYPE/NAME"), o.completeRoots, o.run)
 	o.reading(cmd)
 	o.writing(cmd)
-	cmd.Flags().BoolVar(&o.NoInferred, "no-inferred", false, "leave out inferred relations")
+	o.inferring(cmd)
 	var policies []string
 	for _, c := range graph.Cascades() {
 		policies = append(policies, c.String())
 	}
 	cmd.Flags().StringVar(&o.cascade, "cascade", policies[0], "propagation policy of the deletion, as of kubectl delete: "+strings.Join(policies, ", "))
-	must(cmd.RegisterFlagCompletionFunc("cascade", cobra.FixedCompletions(policies, cobra.ShellCompDirectiveNoFileComp)))
+	offer(cmd, "cascade", policies...)
 	return cmd
 }
 
-func (o *impactOptions) run(ctx context.Context) error {
-	if err := o.validate(); err != nil {
-		return err
-	}
+func (o *impactOptions) run(ctx context.Context, args []string) error {
+	o.args = args
 	cascade, err := app.ParseCascade(o.cascade)
 	if err != nil {
 		return err
@@ -90,32 +47,16 @@ func (o *impactOptions) run(ctx context.Context) error {
 		return hint.With(fmt.Errorf("%s is a group of objects: deleting its parent would delete nothing else", o.args[0]), "kubectl sysop graph "+o.args[0]+" lists what is in it")
 	}
 	how := graph.ImpactOptions{StackOptions: graph.StackOptions{NoInferred: o.NoInferred}, Cascade: cascade}
-	o.Definitions, o.MoreRoots = true, goingAlong(how)
-	s, g, ids, err := o.Objects(ctx, o.args, how.StackOptions)
+	s, g, id, err := o.Deletion(ctx, o.args[0], how)
 	if err != nil {
 		return err
 	}
-	if err := o.write(app.Impact(g, ids[0], how)); err != nil {
+	if err := o.write(app.Impact(g, id, how)); err != nil {
 		return err
 	}
-	if ns := g.Ref(ids[0]).Namespace; ns != "" && s.Namespace != "" && !s.Snapshot {
+	if ns := g.Ref(id).Namespace; ns != "" && s.Namespace != "" && !s.Snapshot {
 		fmt.Fprintf(o.env.ErrOut, "read namespace %s, and what refers to its objects; -A reads all\n", safe(ns))
 	}
 	s.PrintTimings(g)
 	return nil
-}
-
-// goingAlong tells what goes along with an object: the volume of a claim in a namespace says
-// itself whether it does. By a Service that goes definitions may convert their objects.
-func goingAlong(how graph.ImpactOptions) func(*graph.Graph, []graph.ID) ([]graph.ID, []schema.GroupKind) {
-	return func(g *graph.Graph, roots []graph.ID) (along []graph.ID, kinds []schema.GroupKind) {
-		for _, id := range roots {
-			im := g.Impact(id, how)
-			along = append(along, im.Gone()...)
-		}
-		if slices.ContainsFunc(along, func(id graph.ID) bool { return g.Ref(id).GroupKind() == schema.GroupKind{Kind: "Service"} }) {
-			kinds = append(kinds, app.DefinitionKind)
-		}
-		return along, kinds
-	}
 }

@@ -10,42 +10,33 @@ import (
 )
 
 // catalogueOptions say which catalogues are read, and what is taken from where.
-type catalogueOptions struct {
-	catalogs   []string
-	key        string
-	keyring    string
-	offline    bool
-	bundle     string
-	unverified bool
-	plainHTTP  bool
-}
+type catalogueOptions struct{ catalogs.Options }
 
 func (o *catalogueOptions) catalogueFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringArrayVar(&o.catalogs, "catalog", nil, "another catalog: a directory, a .tar or .tgz, or an http(s) or OCI address; may be repeated")
-	f.StringVar(&o.key, "key", "", "the public key (PEM) that other catalogs must be signed with")
-	f.StringVar(&o.keyring, "keyring", "", "public keys (OpenPGP) that charts with provenance must be signed with")
-	f.BoolVar(&o.offline, "offline", false, "use only the bundle and the cache; send requests to the cluster only")
-	f.StringVar(&o.bundle, "bundle", "", "take the catalog, charts and manifests from a bundle of catalog bundle")
-	f.BoolVar(&o.unverified, "unverified", false, "also fetch artifacts without a digest in the catalog")
-	f.BoolVar(&o.plainHTTP, "plain-http", false, "use registries without TLS")
+	f.StringArrayVar(&o.Addresses, "catalog", nil, "another catalog: a directory, a .tar or .tgz, or an http(s) or OCI address; may be repeated")
+	f.StringVar(&o.Key, "key", "", "the public key (PEM) that other catalogs must be signed with")
+	f.StringVar(&o.Keyring, "keyring", "", "public keys (OpenPGP) that charts with provenance must be signed with")
+	f.BoolVar(&o.Offline, "offline", false, "use only the bundle and the cache; send requests to the cluster only")
+	f.StringVar(&o.Bundle, "bundle", "", "take the catalog, charts and manifests from a bundle of catalog bundle")
+	f.BoolVar(&o.Unverified, "unverified", false, "also fetch artifacts without a digest in the catalog")
+	f.BoolVar(&o.PlainHTTP, "plain-http", false, "use registries without TLS")
 }
 
 // findingFlags are of commands that take from catalogues only where an operator is.
 func (o *catalogueOptions) findingFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringArrayVar(&o.catalogs, "catalog", nil, "another catalog that says where an operator is: a directory, a .tar or .tgz, or an http(s) or OCI address; may be repeated")
-	f.StringVar(&o.key, "key", "", "the public key (PEM) that other catalogs must be signed with")
+	f.StringArrayVar(&o.Addresses, "catalog", nil, "another catalog that says where an operator is: a directory, a .tar or .tgz, or an http(s) or OCI address; may be repeated")
+	f.StringVar(&o.Key, "key", "", "the public key (PEM) that other catalogs must be signed with")
 }
 
 // further says whether other catalogues than the usual ones are named.
-func (o *catalogueOptions) further() bool { return len(o.catalogs) > 0 || o.bundle != "" }
+func (o *catalogueOptions) further() bool { return len(o.Addresses) > 0 || o.Bundle != "" }
 
 func (o *catalogueOptions) read(c *common) catalogs.Options {
-	return catalogs.Options{
-		Addresses: o.catalogs, Key: o.key, Keyring: o.keyring, Offline: o.offline, Bundle: o.bundle, Unverified: o.unverified, PlainHTTP: o.plainHTTP,
-		UserAgent: "kubectl-sysop/" + buildVersion(), Getenv: c.env.Getenv,
-	}
+	read := o.Options
+	read.UserAgent, read.Getenv = "kubectl-sysop/"+buildVersion(), c.env.Getenv
+	return read
 }
 
 // load reads all catalogues; one that cannot be read is an error.

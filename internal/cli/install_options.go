@@ -53,7 +53,7 @@ func (o *installOptions) writingFlags(cmd *cobra.Command) {
 	f.Lookup("delete-data").NoOptDefVal = askName
 	o.progress.flag(cmd)
 	f.BoolVar(&o.printRBAC, "print-rbac", false, "print the roles that the run needs, as YAML, and do nothing else")
-	must(cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions(dryRuns, cobra.ShellCompDirectiveNoFileComp)))
+	offer(cmd, "dry-run", dryRuns...)
 }
 
 // puttingFlags are of what puts something on a cluster.
@@ -73,9 +73,6 @@ func (o *installOptions) puttingFlags(cmd *cobra.Command) {
 
 // check checks what was asked, before anything is read.
 func (o *installOptions) check() error {
-	if err := o.validate(); err != nil {
-		return err
-	}
 	if o.From != "" {
 		return hint.With(errors.New("--from: a snapshot is read-only"), "leave out --from; --dry-run=client shows the plan")
 	}

@@ -33,7 +33,7 @@ func (o *installOptions) wanted(ctx context.Context) (req installer.Request, cat
 	if len(req.Targets) > 0 {
 		return req, cats, o.named(req.Targets[0].Name)
 	}
-	text, name := cats.System, o.bundle+": "+bundle.System
+	text, name := cats.System, o.Bundle+": "+bundle.System
 	if o.file != "" {
 		name = systems.FileName(o.file)
 		if text, err = systems.Text(ctx, &o.Input, o.file); err != nil {
@@ -41,7 +41,7 @@ func (o *installOptions) wanted(ctx context.Context) (req installer.Request, cat
 		}
 	}
 	if text == nil {
-		return req, nil, hint.With(fmt.Errorf("the bundle %s has no System", o.bundle), "name an OPERATOR, or a System with -f FILE")
+		return req, nil, hint.With(fmt.Errorf("the bundle %s has no System", o.Bundle), "name an OPERATOR, or a System with -f FILE")
 	}
 	var problems []strict.Problem
 	if req.System, problems = system.ParseWith(name, text, req.Values); len(problems) > 0 {
@@ -54,7 +54,7 @@ func (o *installOptions) wanted(ctx context.Context) (req installer.Request, cat
 // checkTargets checks what is to be put on the cluster.
 func (o *installOptions) checkTargets() ([]installer.Target, error) {
 	switch {
-	case len(o.args) == 0 && o.file == "" && o.bundle == "":
+	case len(o.args) == 0 && o.file == "" && o.Bundle == "":
 		return nil, errNoTarget
 	case len(o.args) > 0 && o.file != "":
 		return nil, hint.With(errors.New("name OPERATORs, or a System with -f, and not both"), "a System names its operators itself: spec.operators")

@@ -16,10 +16,8 @@ import (
 
 func (o *logsOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVarP(&o.selector, "selector", "l", "", "select the roots of a TYPE by label")
-	must(cmd.RegisterFlagCompletionFunc("selector", o.completeSelector))
+	o.selecting(cmd, &o.selector, ofType)
 	f.BoolVar(&o.Owned, "owned", false, "only pods that the roots own, not those of what they need")
-	f.BoolVar(&o.NoInferred, "no-inferred", false, "leave out inferred relations")
 
 	f.BoolVarP(&o.Options.Follow, "follow", "f", false, "print new lines as they are written, until interrupted")
 	f.DurationVar(&o.Options.Since, "since", 0, "only lines newer than this: 90s, 5m, 2h")
@@ -37,10 +35,10 @@ func (o *logsOptions) flags(cmd *cobra.Command) {
 	f.StringVarP(&o.output, "output", "o", o.formats[0], "output format: "+strings.Join(o.formats, ", "))
 	f.StringVar(&o.color, "color", "auto", "color: auto, always or never")
 	for flag, values := range map[string][]string{"output": o.formats, "color": {"auto", "always", "never"}, "since": {"5m", "1h", "24h"}, "tail": {"-1", "10", "100"}} {
-		must(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
+		offer(cmd, flag, values...)
 	}
 	for _, flag := range []string{"container", "grep", "exclude", "since-time"} {
-		must(cmd.RegisterFlagCompletionFunc(flag, cobra.NoFileCompletions))
+		complete(cmd, flag, cobra.NoFileCompletions)
 	}
 }
 
@@ -53,7 +51,7 @@ func (o *logsOptions) request() (*logs.Request, error) {
 		return nil, err
 	}
 	q := &o.Request
-	if o.tail >= 0 && (o.tailGiven || q.Options.Since == 0 && o.sinceTime == "" && len(o.grep) == 0) {
+	if o.tail >= 0 && (o.tailGiven() || q.Options.Since == 0 && o.sinceTime == "" && len(o.grep) == 0) {
 		q.Options.Tail = &o.tail
 	}
 	var err error
@@ -74,9 +72,6 @@ func (o *logsOptions) request() (*logs.Request, error) {
 
 // check finds what cannot be meant, before anything is read.
 func (o *logsOptions) check() error {
-	if err := o.validate(); err != nil {
-		return err
-	}
 	switch {
 	case len(o.Roots) == 0:
 		return hint.With(errors.New("name a root: TYPE/NAME, TYPE NAME or TYPE"), "kubectl sysop logs --help has examples")

@@ -20,7 +20,7 @@ func TestTailOfLogs(t *testing.T) {
 		if err := cmd.ParseFlags(strings.Fields(args)); err != nil {
 			t.Fatal(err)
 		}
-		o.Roots, o.tailGiven = cmd.Flags().Args(), cmd.Flags().Changed("tail")
+		o.Roots, o.tailGiven = cmd.Flags().Args(), func() bool { return cmd.Flags().Changed("tail") }
 		q, err := o.request()
 		if err != nil {
 			t.Fatalf("%s: %v", args, err)

@@ -28,44 +28,7 @@ type manOptions struct {
 
 func newMan(env Env) *cobra.Command {
 	o := &manOptions{common: newCommon(env, "text", "json", "yaml")}
-	cmd := &cobra.Command{
-		Use:   "man KIND",
-		Short: "Show what a kind is, who provides it, and how to use it",
-		Long: `Show the manual of a kind: what it is and who provides it, the operator that runs for it
-in this cluster and on what evidence, what its instances create (as declared, and as
-they really own it here), what it is related to and by which rule, the fields worth
-setting, and an example.
-
-The usage text is published by the author of the kind in a ConfigMap that the
-annotation resource/usage names: only that one value of the ConfigMap is read. It is
-searched in the namespace that the annotation names, else in yours, else in the
-operator's.
-
-The example is one that was published with the operator (alm-examples) and fits the
-schema, else it is generated from the schema. Built-in kinds have no schema here: use
-kubectl explain.`,
-		Example: `  # what is a Moodle?
-  kubectl sysop man moodle --from demo
-
-  # every field, or those below one
-  kubectl sysop man moodle --fields all --from demo
-  kubectl sysop man mysqlcluster --fields spec.volumeSpec --from demo
-
-  # a manifest to start from
-  kubectl sysop man moodle --example --from demo
-
-  # a built-in kind: what is related to it
-  kubectl sysop man secret --from demo
-
-  # for a program
-  kubectl sysop man moodle -o json --from demo`,
-		Args:              exactly(1, "one kind"),
-		ValidArgsFunction: o.completeOneKind,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.kind = args[0]
-			return o.run(cmd.Context())
-		},
-	}
+	cmd := o.command("man KIND", exactly(1, "one kind"), o.completeOneKind, o.run)
 	o.reading(cmd)
 	o.writing(cmd)
 	f := cmd.Flags()
@@ -73,15 +36,13 @@ kubectl explain.`,
 	f.StringVar(&o.apiVersion, "api-version", "", "describe this version of the kind, not the preferred one")
 	f.BoolVar(&o.example, "example", false, "write the example manifest and nothing else, as for kubectl apply -f -")
 	f.BoolVar(&o.noInstances, "no-instances", false, "do not read the objects of the kind")
-	must(cmd.RegisterFlagCompletionFunc("fields", cobra.FixedCompletions([]string{"all"}, cobra.ShellCompDirectiveNoFileComp)))
-	must(cmd.RegisterFlagCompletionFunc("api-version", cobra.NoFileCompletions))
+	offer(cmd, "fields", "all")
+	complete(cmd, "api-version", cobra.NoFileCompletions)
 	return cmd
 }
 
-func (o *manOptions) run(ctx context.Context) error {
-	if err := o.validate(); err != nil {
-		return err
-	}
+func (o *manOptions) run(ctx context.Context, args []string) error {
+	o.kind = args[0]
 	choice, err := o.choice()
 	if err != nil {
 		return err

@@ -19,21 +19,7 @@ type metricsDoctorOptions struct {
 
 func newMetricsDoctor(env Env) *cobra.Command {
 	o := &metricsDoctorOptions{common: newCommon(env, "table", "wide", "json", "yaml", "name")}
-	cmd := &cobra.Command{
-		Use:   "doctor",
-		Short: "Show which metrics for costs over a window a Prometheus has",
-		Long: `Ask a Prometheus which of the metrics that "metrics --window" needs it has, and since when,
-and show what costs are without those that it does not have. It queries 25 moments of the
-window: a metric is present at all of them, partial at some, or missing.`,
-		Example: `  # does it have what a bill of the last 30 days needs?
-  kubectl sysop metrics doctor --prometheus svc:monitoring/prometheus-k8s:9090
-
-  # what a bill of last month would lack, for a program
-  kubectl sysop metrics doctor --prometheus https://prometheus.example.com --window lastmonth -o json`,
-		Args:              cobra.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
-	}
+	cmd := o.command("doctor", cobra.NoArgs, cobra.NoFileCompletions, o.run)
 	o.connecting(cmd)
 	o.writing(cmd)
 	f := cmd.Flags()
@@ -41,7 +27,7 @@ window: a metric is present at all of them, partial at some, or missing.`,
 	f.StringVar(&o.history.Address, "prometheus", "", "the address of Prometheus (or a server with its API): a URL, or svc:NAMESPACE/NAME[:PORT] through the API server")
 	f.StringVar(&o.history.TokenFile, "prometheus-token-file", "", "a FILE with the bearer token for a --prometheus URL")
 	f.StringVar(&o.history.Matchers, "prometheus-matchers", "", `PromQL label matchers for every query, if a server has the series of several clusters (cluster="eu-1")`)
-	must(cmd.RegisterFlagCompletionFunc("window", cobra.FixedCompletions(windowNames(), cobra.ShellCompDirectiveNoFileComp)))
+	offer(cmd, "window", windowNames()...)
 	return cmd
 }
 
@@ -50,10 +36,7 @@ func windowNames() []string {
 	return []string{"1h", "24h", "7d", "30d", "today", "yesterday", "week", "lastweek", "month", "lastmonth"}
 }
 
-func (o *metricsDoctorOptions) run(ctx context.Context) error {
-	if err := o.validate(); err != nil {
-		return err
-	}
+func (o *metricsDoctorOptions) run(ctx context.Context, _ []string) error {
 	if o.history.Address == "" {
 		return hint.With(fmt.Errorf("there is no --prometheus to ask"), "add --prometheus URL, or --prometheus svc:NAMESPACE/NAME:PORT")
 	}

@@ -24,7 +24,7 @@ func (f *focusOptions) flags(cmd *cobra.Command) {
 	flags.StringVar(&f.account, "billing-account", "", "billing account of -o focus (default: the UID of the namespace kube-system)")
 	flags.StringVar(&f.accountName, "billing-account-name", "", "the name of the billing account (default: the context of the kubeconfig)")
 	flags.StringVar(&f.provider, "provider", "kubectl-sysop", "the provider name in -o focus")
-	must(cmd.RegisterFlagCompletionFunc("focus-version", cobra.FixedCompletions(focus.Versions(), cobra.ShellCompDirectiveNoFileComp)))
+	offer(cmd, "focus-version", focus.Versions()...)
 }
 
 func (f *focusOptions) validate() error {

@@ -14,17 +14,7 @@ func newMetricsRules(env Env) *cobra.Command {
 	var matchers string
 	var file bool
 	cmd := &cobra.Command{
-		Use:   "rules",
-		Short: "Print recording rules that make long windows cheap",
-		Long: `Print recording rules for Prometheus, as a PrometheusRule of the Prometheus operator or as
-a rules file. Prometheus then computes at each step of five minutes what metrics --window
-would otherwise compute for the whole window. They are used where they cover a window with
-steps of five minutes or more. They need Prometheus 2.53 or later (query_offset).`,
-		Example: `  # the rules, for the Prometheus operator
-  kubectl sysop metrics rules
-
-  # the same for rule_files of prometheus.yml
-  kubectl sysop metrics rules --file`,
+		Use:               "rules",
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 )
@@ -18,46 +17,15 @@ type pathOptions struct {
 
 func newPath(env Env) *cobra.Command {
 	o := &pathOptions{common: newCommon(env, "tree", "table", "json", "yaml", "dot", "mermaid", "name")}
-	cmd := &cobra.Command{
-		Use:   "path A B",
-		Short: "Show how two objects are related",
-		Long: `Show the shortest chain of relationships between two objects, with the field and the
-value behind each step. Steps are followed in either direction; the arrow shows which. A
-chain never passes through boundary objects that stacks share (nodes, classes), since
-that relates nothing.`,
-		Example: `  # why does this Moodle depend on that claim?
-  kubectl sysop path moodle/moodle-1 pvc/data-cluster1-mysql-0 --from demo
-
-  # for a program
-  kubectl sysop path ingress/wordpress secret/cluster1-secret -o json --from demo`,
-		Args:              exactly(2, "two objects, each TYPE/NAME"),
-		ValidArgsFunction: o.completeRoots,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.args, o.Named = args, true
-			return o.run(cmd.Context())
-		},
-	}
+	cmd := o.command("path A B", exactly(2, "two objects, each TYPE/NAME"), o.completeRoots, o.run)
 	o.reading(cmd)
 	o.writing(cmd)
-	cmd.Flags().BoolVar(&o.NoInferred, "no-inferred", false, "leave out inferred relations")
+	o.inferring(cmd)
 	return cmd
 }
 
-func exactly(n int, expected string) cobra.PositionalArgs { return between(n, n, expected) }
-
-func between(least, most int, expected string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) < least || len(args) > most {
-			return hint.With(fmt.Errorf("expected %s", expected), cmd.CommandPath()+" --help has examples")
-		}
-		return nil
-	}
-}
-
-func (o *pathOptions) run(ctx context.Context) error {
-	if err := o.validate(); err != nil {
-		return err
-	}
+func (o *pathOptions) run(ctx context.Context, args []string) error {
+	o.args, o.Named = args, true
 	opts := graph.StackOptions{NoInferred: o.NoInferred}
 	s, g, ids, err := o.Objects(ctx, o.args, opts)
 	if err != nil {

@@ -13,11 +13,7 @@ import (
 
 func newPrices(env Env) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "prices",
-		Short: "Show the prices that costs are based on, and validate a price book",
-		Long: `Costs are based on a price book: your own (--prices FILE), or else OpenCost's public
-default prices, in USD. A book is a YAML file, or one of OpenCost's: its JSON
-configuration or its CSV. docs/price-book.md describes the format.`,
+		Use: "prices",
 	}
 	holds(cmd)
 	cmd.AddCommand(newPricesShow(env), newPricesValidate(env))
@@ -27,19 +23,12 @@ configuration or its CSV. docs/price-book.md describes the format.`,
 // pricesFlag adds --prices.
 func pricesFlag(cmd *cobra.Command, into *string) {
 	cmd.Flags().StringVar(into, "prices", "", `price book: a YAML FILE, or OpenCost's JSON or CSV; without it, or with "default", OpenCost's public prices`)
-	must(cmd.RegisterFlagCompletionFunc("prices", fileOr(app.DefaultPrices+"\tOpenCost's public prices", "yaml", "yml", "json", "csv")))
+	complete(cmd, "prices", fileOr(app.DefaultPrices+"\tOpenCost's public prices", "yaml", "yml", "json", "csv"))
 }
 
 func newPricesValidate(env Env) *cobra.Command {
 	return &cobra.Command{
-		Use:   "validate FILE...",
-		Short: "Validate price books",
-		Long: `Validate price books, in any form that --prices reads, and print a line for each that is
-valid. For every other book all errors are reported with line and column, and the exit
-code is 1. No cluster is read. To start a book, run
-"kubectl sysop prices show -o yaml > prices.yaml".`,
-		Example: `  # the default prices; for a book of your own write its file
-  kubectl sysop prices validate default`,
+		Use:  "validate FILE...",
 		Args: between(1, math.MaxInt, "a FILE, or several"),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return []string{app.DefaultPrices + "\tOpenCost's public prices"}, cobra.ShellCompDirectiveDefault

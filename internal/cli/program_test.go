@@ -114,7 +114,9 @@ func TestAliasKeepsItsOwn(t *testing.T) {
 // in the table of those that do not; each command says what its arguments are.
 func TestEveryFlagCompletes(t *testing.T) {
 	used := map[string]bool{}
-	eachCommand(New(Process(os.DirFS("."))), func(cmd *cobra.Command) {
+	root := New(Process(os.DirFS(".")))
+	completeFlags(root)
+	eachCommand(root, func(cmd *cobra.Command) {
 		if cmd.HasSubCommands() && cmd.ValidArgsFunction == nil || cmd.Name() == "help" {
 			return // it only holds others
 		}

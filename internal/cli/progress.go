@@ -30,7 +30,7 @@ func newProgressPrinter(env Env) progressPrinter {
 
 func (p *progressPrinter) flag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&p.mode, "progress", p.mode, "what stderr has of the progress: auto, plain (lines, also where no terminal is), json (a line of JSON for each event) or none")
-	must(cmd.RegisterFlagCompletionFunc("progress", cobra.FixedCompletions(progressModes, cobra.ShellCompDirectiveNoFileComp)))
+	offer(cmd, "progress", progressModes...)
 }
 
 func (p *progressPrinter) check() (err error) {

@@ -14,17 +14,7 @@ import (
 func newRegulate(env Env) *cobra.Command {
 	o := &regulatePlanOptions{regulateOptions: newRegulating(env, "tree", "table", "json", "yaml", "name")}
 	cmd := &cobra.Command{
-		Use:   "regulate [SYSTEM]",
-		Short: "Hold dependent apps while one fails or is upgraded, then recover them",
-		Long: `Hold dependent apps while one fails or is upgraded, and recover them afterwards. A System
-is a manifest that names applications; its rules say when which signal is sent to which
-app. Each app says what it does on a signal: it is paused, scaled, or cut off from
-traffic. Which app needs which comes from the graph.
-
-The previous state is kept in a journal in the cluster, and restored exactly. With a
-System and no command it shows the plan. See docs/regulation.md.`,
-		Example: `  # what would be done to the example System now?
-  kubectl sysop regulate -f demo --from demo`,
+		Use:               "regulate [SYSTEM]",
 		ValidArgsFunction: o.completeSystems,
 		Args:              cobra.ArbitraryArgs,
 
@@ -39,6 +29,9 @@ System and no command it shows the plan. See docs/regulation.md.`,
 		}
 		name, err := o.systemOf(args)
 		if err != nil {
+			return err
+		}
+		if err := o.validate(); err != nil {
 			return err
 		}
 		err = o.run(cmd.Context(), name)
@@ -62,29 +55,7 @@ type regulatePlanOptions struct {
 
 func newRegulatePlan(env Env) *cobra.Command {
 	o := &regulatePlanOptions{regulateOptions: newRegulating(env, "tree", "table", "json", "yaml", "name")}
-	cmd := &cobra.Command{
-		Use:   "plan [SYSTEM]",
-		Short: "Show which apps would be held or recovered now, and why",
-		Long: `Show which apps would be held or recovered now, and why, and which not, and why not.
-Nothing is written.
-
-Steps with the same number are done in parallel, those of the next number after them:
-apps that need others are held first, and recovered last.`,
-		Example: `  # what would be done to the example System now?
-  kubectl sysop regulate plan -f demo --from demo
-
-  # in a script: exit code 2 if there is something to do
-  kubectl sysop regulate plan shop --exit-code -o json`,
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: o.completeSystems,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			name, err := o.systemOf(args)
-			if err != nil {
-				return err
-			}
-			return o.run(cmd.Context(), name)
-		},
-	}
+	cmd := o.ofSystem("plan [SYSTEM]", o.run)
 	o.flags(cmd)
 	return cmd
 }
@@ -95,18 +66,7 @@ func (o *regulatePlanOptions) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit with code 2 if there is something to do")
 }
 
-// first is the first argument; empty for none.
-func first(args []string) string {
-	if len(args) == 0 {
-		return ""
-	}
-	return args[0]
-}
-
 func (o *regulatePlanOptions) run(ctx context.Context, name string) error {
-	if err := o.validate(); err != nil {
-		return err
-	}
 	b, p, err := regulator.Status(ctx, &o.Input, o.request(name))
 	if err != nil {
 		return err

@@ -40,7 +40,7 @@ func (o *applyOptions) doing(cmd *cobra.Command) {
 	o.trusting(cmd)
 	o.locking(cmd)
 	o.progress.flag(cmd)
-	must(cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions(dryRuns, cobra.ShellCompDirectiveNoFileComp)))
+	offer(cmd, "dry-run", dryRuns...)
 }
 
 // trusting adds the flag of what is done by a journal that is not signed.
@@ -50,7 +50,7 @@ func (o *applyOptions) trusting(cmd *cobra.Command) {
 
 // check validates the flags before anything is read.
 func (o *applyOptions) check() error {
-	if err := errors.Join(o.validate(), o.progress.check()); err != nil {
+	if err := o.progress.check(); err != nil {
 		return err
 	}
 	switch {

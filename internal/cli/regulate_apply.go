@@ -20,32 +20,7 @@ type regulateApplyOptions struct {
 
 func newRegulateApply(env Env) *cobra.Command {
 	o := &regulateApplyOptions{applyOptions: newActing(env, "table", "json", "yaml")}
-	cmd := &cobra.Command{
-		Use:   "apply [SYSTEM]",
-		Short: "Hold and recover apps as the rules require now",
-		Long: `Hold and recover apps as the rules require now: what regulate plan shows is done, once.
-The plan is shown and has to be confirmed, unless --yes is given.
-
-Changes are written to the journal first; the next run resumes a run that was killed.
-
-With --wait it continues until nothing is left to do: apps recover one after the other,
-each when what it needs is Healthy. Then it waits until they are Healthy, or lists those
-that are not (exit code 2).`,
-		Example: `  # what would be done?
-  kubectl sysop regulate apply -f demo --from demo --dry-run=client
-
-  # do it, and wait until every app is recovered
-  kubectl sysop regulate apply shop --yes --wait`,
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: o.completeSystems,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			name, err := o.systemOf(args)
-			if err != nil {
-				return err
-			}
-			return o.run(cmd.Context(), name)
-		},
-	}
+	cmd := o.ofSystem("apply [SYSTEM]", o.run)
 	o.naming(cmd)
 	o.writing(cmd)
 	o.doing(cmd)

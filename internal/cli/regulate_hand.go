@@ -18,60 +18,28 @@ type regulateHandOptions struct {
 
 func newRegulateStop(env Env) *cobra.Command {
 	o := &regulateHandOptions{applyOptions: newActing(env, "table", "json", "yaml")}
-	cmd := &cobra.Command{
-		Use:   "stop [SYSTEM] APP",
-		Short: "Hold an app until regulate recover",
-		Example: `  # what would be done to hold WordPress?
-  kubectl sysop regulate stop wordpress -f demo --from demo --dry-run=client
-
-  # hold an app of an adopted System
-  kubectl sysop regulate stop shop worker`,
-		Args:              between(0, 2, "a SYSTEM and an APP"),
-		ValidArgsFunction: o.completeAppArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), args, func(app string) regulator.Planner { return regulator.Stop(app, o.signal) })
-		},
-	}
-	o.flags(cmd)
+	cmd := o.byHand("stop [SYSTEM] APP", func(app string) regulator.Planner { return regulator.Stop(app, o.signal) })
 	cmd.Flags().StringVar(&o.signal, "signal", system.Stop, "the signal to send: Stop, or one of the System's own")
-	must(cmd.RegisterFlagCompletionFunc("signal", o.completeSignals))
+	complete(cmd, "signal", o.completeSignals)
 	return cmd
 }
 
 func newRegulateRecover(env Env) *cobra.Command {
 	o := &regulateHandOptions{applyOptions: newActing(env, "table", "json", "yaml")}
-	cmd := &cobra.Command{
-		Use:   "recover [SYSTEM] APP",
-		Short: "Recover an app, whatever held it",
-		Long: `Recover an app: everything done to hold it is undone. Fields that another client changed
-stay, and are reported. Then it waits until the app is Healthy, for --timeout, and says
-so, or lists what is not and which command helps (exit code 2).
-
-While a rule still holds it, --force is required; the rule then ignores the app until its
-cause has cleared once. --force also restores fields changed by others, including those
-that an earlier recover left.`,
-		Example: `  # what would be done to recover WordPress?
-  kubectl sysop regulate recover wordpress -f demo --from demo --dry-run=client
-
-  # recover an app of an adopted System
-  kubectl sysop regulate recover shop worker`,
-		Args:              between(0, 2, "a SYSTEM and an APP"),
-		ValidArgsFunction: o.completeAppArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), args, func(app string) regulator.Planner { return regulator.Recover(app, o.force) })
-		},
-	}
-	o.flags(cmd)
+	cmd := o.byHand("recover [SYSTEM] APP", func(app string) regulator.Planner { return regulator.Recover(app, o.force) })
 	cmd.Flags().DurationVar(&o.timeout, "timeout", recoverTimeout, "how long to wait until the app is Healthy; 0 checks once, briefly")
 	cmd.Flags().BoolVar(&o.force, "force", false, "recover although a rule holds it, and also restore fields that others changed")
 	return cmd
 }
 
-func (o *regulateHandOptions) flags(cmd *cobra.Command) {
+// byHand is a command that sends one signal to one app.
+func (o *regulateHandOptions) byHand(use string, plan func(app string) regulator.Planner) *cobra.Command {
+	cmd := o.command(use, between(0, 2, "a SYSTEM and an APP"), o.completeAppArgs(1), func(ctx context.Context, args []string) error { return o.run(ctx, args, plan) })
 	o.naming(cmd)
 	o.appFlag(cmd, "the app")
 	o.writing(cmd)
 	o.doing(cmd)
+	return cmd
 }
 
 func (o *regulateHandOptions) run(ctx context.Context, args []string, plan func(app string) regulator.Planner) error {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
 type regulateHistoryOptions struct {
@@ -19,24 +18,7 @@ type regulateHistoryOptions struct {
 
 func newRegulateHistory(env Env) *cobra.Command {
 	o := &regulateHistoryOptions{regulateOptions: newRegulating(env, "table", "json", "yaml")}
-	cmd := &cobra.Command{
-		Use:   "history [SYSTEM] [APP]",
-		Short: "Show what regulation did, and when, and why",
-		Long: fmt.Sprintf(`Show what regulation did, and when, and why: the journal of the System, oldest first. It
-keeps the last %d records, and what is held until it is recovered.`, regulate.MaxHistory),
-		Example: `  # what was done to the apps of the shop in the last hour?
-  kubectl sysop regulate history shop --since 1h`,
-		Args:              between(0, 2, "a SYSTEM and an APP, or fewer"),
-		ValidArgsFunction: o.completeAppArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			name, apps, err := o.split(args, 1)
-			if err != nil {
-				return err
-			}
-			o.app = first(apps)
-			return o.run(cmd.Context(), name)
-		},
-	}
+	cmd := o.command("history [SYSTEM] [APP]", between(0, 2, "a SYSTEM and an APP, or fewer"), o.completeAppArgs(1), o.run)
 	o.naming(cmd)
 	o.writing(cmd)
 	o.appFlag(cmd, "only what was done to this app")
@@ -44,14 +26,15 @@ keeps the last %d records, and what is held until it is recovered.`, regulate.Ma
 	return cmd
 }
 
-func (o *regulateHistoryOptions) run(ctx context.Context, name string) error {
-	switch err := o.validate(); {
-	case err != nil:
+func (o *regulateHistoryOptions) run(ctx context.Context, args []string) error {
+	name, apps, err := o.split(args, 1)
+	if err != nil {
 		return err
-	case o.since < 0:
+	}
+	if o.since < 0 {
 		return fmt.Errorf("--since %s: expected a duration in the past, such as 1h", o.since)
 	}
-	b, records, err := regulator.History(ctx, &o.Input, o.request(name), o.app, o.since)
+	b, records, err := regulator.History(ctx, &o.Input, o.request(name), first(apps), o.since)
 	if err != nil {
 		return err
 	}

@@ -21,42 +21,19 @@ type regulateManifestsOptions struct {
 
 func newRegulateManifests(env Env) *cobra.Command {
 	o := &regulateManifestsOptions{regulateOptions: newRegulating(env, "yaml", "json")}
-	cmd := &cobra.Command{
-		Use:   "manifests [SYSTEM]",
-		Short: "Print the manifests that run regulate watch in the cluster, with minimal permissions",
-		Long: `Print the manifests that run regulate watch in the cluster: a ServiceAccount, roles with
-minimal permissions for exactly what the System can do, and a Deployment of the same
-binary. Nothing is written.
-
-The roles name every object that an action of an app affects, as the apps are now: print
-them again after changes to the System or its objects. Secrets are never listed. Comments
-say what cannot be narrowed.`,
-		Example: `  # run the watch of the shop in the cluster
-  kubectl sysop regulate manifests shop --image registry.example.com/kubectl-sysop:v1 | kubectl apply -f -`,
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: o.completeSystems,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			name, err := o.systemOf(args)
-			if err != nil {
-				return err
-			}
-			return o.run(cmd.Context(), name)
-		},
-	}
+	cmd := o.ofSystem("manifests [SYSTEM]", o.run)
 	o.naming(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&o.output, "output", "o", o.formats[0], "output format: "+strings.Join(o.formats, ", "))
 	f.StringVar(&o.image, "image", "", "the image with the binary kubectl-sysop as its entry point")
 	f.Int32Var(&o.replicas, "replicas", 1, "number of replicas; one acts, the others stand by")
 	must(cmd.MarkFlagRequired("image"))
-	must(cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(o.formats, cobra.ShellCompDirectiveNoFileComp)))
+	offer(cmd, "output", o.formats...)
 	return cmd
 }
 
 func (o *regulateManifestsOptions) run(ctx context.Context, name string) error {
-	switch err := o.validate(); {
-	case err != nil:
-		return err
+	switch {
 	case o.image == "" || strings.ContainsAny(o.image, " \t\n"):
 		return fmt.Errorf("--image %q: expected the name of an image", o.image)
 	case o.replicas < 1:

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -14,21 +15,32 @@ func (o *regulateOptions) naming(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&o.file, "filename", "f", "", `the manifest of the System: FILE, "-" or "demo", instead of the NAME of an adopted one`)
 	f.StringVar(&o.systemName, "system", "", "NAME of an adopted System, like the argument SYSTEM")
-	must(cmd.RegisterFlagCompletionFunc("system", func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	complete(cmd, "system", func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		return o.completeSystem(cmd, nil, typed)
-	}))
-	f.BoolVar(&o.NoInferred, "no-inferred", false, "leave out inferred relations")
+	})
+	o.inferring(cmd)
 	o.connecting(cmd)
 	f.StringArrayVar(&o.RulesFiles, "rules", nil, "your own relationship rules, from a YAML FILE; may be repeated")
 	f.BoolVar(&o.ShowTimings, "timings", false, "print to stderr the time of each stage and the amount read")
 }
 
+// ofSystem is a command about the System that is named.
+func (o *regulateOptions) ofSystem(use string, run func(ctx context.Context, name string) error) *cobra.Command {
+	return o.command(use, cobra.MaximumNArgs(1), o.completeSystems, func(ctx context.Context, args []string) error {
+		name, err := o.systemOf(args)
+		if err != nil {
+			return err
+		}
+		return run(ctx, name)
+	})
+}
+
 // appFlag adds the flag of which app is named, of commands that take one.
 func (o *regulateOptions) appFlag(cmd *cobra.Command, subject string) {
 	cmd.Flags().StringVar(&o.app, "app", "", subject+", like the argument APP")
-	must(cmd.RegisterFlagCompletionFunc("app", func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	complete(cmd, "app", func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		return beginning(o.appNames(cmd.Context(), o.systemOr(first(args))), typed), noFiles
-	}))
+	})
 }
 
 // isNamed says that a flag says which System is named, so that no argument does.

@@ -20,45 +20,14 @@ type regulateRunOptions struct {
 	signal     string
 	timeout    time.Duration
 	refusedToo bool
+	// dash is how many arguments are before --; negative without it.
+	dash func() int
 }
 
 func newRegulateRun(env Env) *cobra.Command {
 	o := &regulateRunOptions{applyOptions: newActing(env, "table", "json", "yaml")}
-	cmd := &cobra.Command{
-		Use:   "run [SYSTEM] APP -- COMMAND [ARG...]",
-		Short: "Hold the neighbours of an app, run a command such as an upgrade, and recover them",
-		Long: `Hold the neighbours of an app, run a command such as its upgrade, wait until the app
-is Healthy, and recover the neighbours.
-
-If the app is not Healthy in time, they stay held, and that is reported: regulate recover
-recovers them. Recovered neighbours are checked too; those that are not Healthy are
-listed with the command that helps. The exit code is that of the command; if that is 0
-and neighbours stay held or are not Healthy, it is 2. Standard output is the command's;
-reports go to standard error, and with -o json to the end of standard output.`,
-		Example: `  # hold the apps that need the database while it is upgraded
-  kubectl sysop regulate run shop db -- helm upgrade db ./db --wait
-
-  # which apps would that be?
-  kubectl sysop regulate run --app db -f demo --from demo --dry-run=client -- helm upgrade db`,
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-			if cmd.ArgsLenAtDash() >= 0 { // Behind it is another command, which the shell completes itself.
-				return nil, cobra.ShellCompDirectiveDefault
-			}
-			return o.completeAppArgs(1)(cmd, args, typed)
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			dash := cmd.ArgsLenAtDash()
-			if dash < 0 || dash == len(args) {
-				return hint.With(errors.New("no command to run"), "write it behind --: kubectl sysop regulate run shop db -- helm upgrade db ./db")
-			}
-			name, app, err := o.splitOne(args[:dash])
-			if err != nil {
-				return err
-			}
-			o.app = app
-			return o.run(cmd.Context(), name, args[dash:])
-		},
-	}
+	cmd := o.command("run [SYSTEM] APP -- COMMAND [ARG...]", cobra.ArbitraryArgs, o.completeBeforeDash, o.run)
+	o.dash = cmd.ArgsLenAtDash
 	o.naming(cmd)
 	o.writing(cmd)
 	o.doing(cmd)
@@ -67,11 +36,34 @@ reports go to standard error, and with -o json to the end of standard output.`,
 	f.StringVar(&o.signal, "signal", system.Stop, "the signal to send: Stop, or one of the System's own")
 	f.DurationVar(&o.timeout, "timeout", 10*time.Minute, "how long to wait until the app is Healthy after the command")
 	f.BoolVar(&o.refusedToo, "ignore-refused", false, "run the command even if a neighbour cannot be held")
-	must(cmd.RegisterFlagCompletionFunc("signal", o.completeSignals))
+	complete(cmd, "signal", o.completeSignals)
 	return cmd
 }
 
-func (o *regulateRunOptions) run(ctx context.Context, name string, command []string) error {
+// completeBeforeDash completes a System and an app; what is behind -- is another command, which the
+// shell completes itself.
+func (o *regulateRunOptions) completeBeforeDash(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if cmd.ArgsLenAtDash() >= 0 {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	return o.completeAppArgs(1)(cmd, args, typed)
+}
+
+// splitAtDash reads the System and the app before --, and the command behind it.
+func (o *regulateRunOptions) splitAtDash(args []string) (system string, command []string, err error) {
+	dash := o.dash()
+	if dash < 0 || dash == len(args) {
+		return "", nil, hint.With(errors.New("no command to run"), "write it behind --: kubectl sysop regulate run shop db -- helm upgrade db ./db")
+	}
+	system, o.app, err = o.splitOne(args[:dash])
+	return system, args[dash:], err
+}
+
+func (o *regulateRunOptions) run(ctx context.Context, args []string) error {
+	name, command, err := o.splitAtDash(args)
+	if err != nil {
+		return err
+	}
 	if err := o.check(); err != nil {
 		return err
 	}

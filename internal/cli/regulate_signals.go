@@ -3,14 +3,11 @@ package cli
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -25,52 +22,20 @@ type regulateSignalsOptions struct {
 
 func newRegulateSignals(env Env) *cobra.Command {
 	o := &regulateSignalsOptions{common: newCommon(env, "table", "wide", "json", "yaml", "name")}
-	cmd := &cobra.Command{
-		Use:   "signals [KIND]",
-		Short: "Show how to pause or stop objects of a kind",
-		Long: `Show the signals that operators document: what "preset: pause" and "preset: stop" write
-into an object of a kind, what that does, and where it is documented. A pause leaves the
-workload running; a stop ends it, or a run of it. The same word can mean opposite
-things: spec.pause of one operator stops the database, spec.paused of another only its
-operator.
-
-NEEDS allowStop: it stops something that keeps data, or its operator warns of it, so the
-manifest must allow it. A preset in brackets is another way to the same result: there is
-no preset of that name; to use it, write it as a patch.
-
-Without --all, the kinds that the cluster serves or the snapshot has are shown. The last
-line, of the kind *, is for every kind with the subresource scale.`,
-		Example: `  # what can be held here?
-  kubectl sysop regulate signals --from demo
-
-  # a kind, with caveats and sources
-  kubectl sysop regulate signals mysqlcluster -o wide --from demo
-
-  # all known kinds, without a cluster
-  kubectl sysop regulate signals --all
-  kubectl sysop regulate signals --all prometheus -o yaml`,
-		Args:              between(0, 1, "one KIND, or none"),
-		ValidArgsFunction: o.completeOneKind,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.args = args
-			return o.run(cmd.Context())
-		},
-	}
+	cmd := o.command("signals [KIND]", between(0, 1, "one KIND, or none"), o.completeOneKind, o.run)
 	o.connecting(cmd)
 	o.writing(cmd)
 	cmd.Flags().BoolVar(&o.all, "all", false, "show the signals of all known kinds, without a cluster")
 	return cmd
 }
 
-func (o *regulateSignalsOptions) run(ctx context.Context) error {
-	if err := o.validate(); err != nil {
-		return err
-	}
+func (o *regulateSignalsOptions) run(ctx context.Context, args []string) error {
+	o.args = args
 	if o.all {
 		if o.From != "" {
 			return hint.With(fmt.Errorf("--all reads no cluster and no snapshot"), "leave out --from, or --all")
 		}
-		return o.show(o.known())
+		return o.show(app.KnownSignals(first(o.args)))
 	}
 	s, err := o.Open(ctx)
 	if err != nil {
@@ -86,27 +51,6 @@ func (o *regulateSignalsOptions) run(ctx context.Context) error {
 		kinds = []object.Resource{k}
 	}
 	return o.show(app.SignalsOf(kinds, s.Kinds), s.Gaps...)
-}
-
-// known returns the signals of the catalogue as they are written, patterns and all.
-func (o *regulateSignalsOptions) known() []signals.Signal {
-	all := slices.Concat(catalog.Signals(nil), signals.BuiltIn())
-	if len(o.args) == 1 {
-		all = slices.DeleteFunc(all, func(s signals.Signal) bool { return !calls(o.args[0], s) })
-	}
-	slices.SortStableFunc(all, app.BySignalKind)
-	return all
-}
-
-// calls says whether a signal is about a kind: by its name, with or without its group, or by its
-// plural.
-func calls(name string, s signals.Signal) bool {
-	kind, _, _ := strings.Cut(s.Kind, ".")
-	if strings.EqualFold(s.Kind, name) || object.MayBePlural(name, kind) {
-		return true
-	}
-	_, _, grouped := strings.Cut(name, ".")
-	return grouped && strings.HasPrefix(s.Kind, "*.") && s.AppliesTo(schema.ParseGroupKind(name))
 }
 
 func (o *regulateSignalsOptions) show(list []signals.Signal, gaps ...object.Gap) error {

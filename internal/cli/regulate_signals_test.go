@@ -104,8 +104,12 @@ func TestRegulateSignalsDocument(t *testing.T) {
 
 // TestRegulateSignalsExamples runs the examples of the help, as they stand there.
 func TestRegulateSignalsExamples(t *testing.T) {
+	signals, _, err := New(Env{Now: time.Now}).Find([]string{"regulate", "signals"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	n := 0
-	for line := range strings.Lines(newRegulateSignals(Env{Now: time.Now}).Example) {
+	for line := range strings.Lines(signals.Example) {
 		args, ok := strings.CutPrefix(strings.TrimSpace(line), "kubectl sysop regulate signals")
 		if !ok {
 			continue

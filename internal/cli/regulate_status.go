@@ -17,21 +17,7 @@ type regulateStatusOptions struct {
 
 func newRegulateStatus(env Env) *cobra.Command {
 	o := &regulateStatusOptions{regulateOptions: newRegulating(env, "tree", "table", "json", "yaml", "name")}
-	cmd := &cobra.Command{
-		Use:   "status [SYSTEM]",
-		Short: "Show which apps are held, why, since when, and what was done to them",
-		Example: `  # the apps of the example System
-  kubectl sysop regulate status -f demo --from demo`,
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: o.completeSystems,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			name, err := o.systemOf(args)
-			if err != nil {
-				return err
-			}
-			return o.run(cmd.Context(), name)
-		},
-	}
+	cmd := o.ofSystem("status [SYSTEM]", o.run)
 	o.naming(cmd)
 	o.writing(cmd)
 	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit with code 2 if an app is held")
@@ -39,9 +25,6 @@ func newRegulateStatus(env Env) *cobra.Command {
 }
 
 func (o *regulateStatusOptions) run(ctx context.Context, name string) error {
-	if err := o.validate(); err != nil {
-		return err
-	}
 	b, p, err := regulator.Status(ctx, &o.Input, o.request(name))
 	if err != nil {
 		return err

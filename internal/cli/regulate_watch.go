@@ -20,27 +20,7 @@ type regulateWatchOptions struct {
 
 func newRegulateWatch(env Env) *cobra.Command {
 	o := &regulateWatchOptions{applyOptions: newActing(env, "table", "json", "yaml")}
-	cmd := &cobra.Command{
-		Use:   "watch [SYSTEM]",
-		Short: "Regulate a System continuously, until interrupted",
-		Long: `Regulate a System continuously, until interrupted: changes in the cluster are watched and
-evaluated, and what the rules require is done, with a line for each action. What is held
-when it ends stays held; the next run continues.
-
-In a cluster use --leader-elect, so that one of several acts; regulate manifests prints
-what that needs.`,
-		Example: `  # regulate the shop until interrupted
-  kubectl sysop regulate watch shop --yes`,
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: o.completeSystems,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			name, err := o.systemOf(args)
-			if err != nil {
-				return err
-			}
-			return o.run(cmd.Context(), name)
-		},
-	}
+	cmd := o.ofSystem("watch [SYSTEM]", o.run)
 	o.naming(cmd)
 	o.writing(cmd)
 	f := cmd.Flags()

@@ -20,27 +20,7 @@ type rollbackOptions struct {
 
 func newRollback(env Env) *cobra.Command {
 	o := &rollbackOptions{installOptions: newInstallOptions(env, install.Rollback)}
-	cmd := &cobra.Command{
-		Use:   "rollback NAME [REVISION]",
-		Short: "Roll an installation back to an earlier revision",
-		Long: `Return every release to its revision after a run of the history (kubectl sysop history
-NAME); by default the last complete run before the current one, never forward. The
-revision is shown before you confirm.
-
-What was installed since is removed, but not operators that have custom resources. What
-was removed since is recreated from Helm's records, without its data. CRDs stay, since an
-older schema could lose fields. Data created since is deleted only with --delete-data.
-
---unfinished only undoes a run that was killed.`,
-		Example: `  # back to the revision before the last upgrade
-  kubectl sysop rollback shop
-
-  # undo a run that was killed
-  kubectl sysop rollback shop --unfinished --yes`,
-		Args:              cobra.RangeArgs(1, 2),
-		ValidArgsFunction: o.completeInstalled,
-		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
-	}
+	cmd := o.command("rollback NAME [REVISION]", cobra.RangeArgs(1, 2), o.completeInstalled, o.run)
 	o.writingFlags(cmd)
 	o.findingFlags(cmd)
 	cmd.Flags().BoolVar(&o.force, "force", false, "remove operators installed since, even if their dependents are unknown")

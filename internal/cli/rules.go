@@ -12,17 +12,7 @@ import (
 )
 
 func newRules(env Env) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "rules",
-		Short: "Show, explain, check and export relationship rules",
-		Long: `Rules say how objects are related. They come from four places: built in, from the
-operator catalog, from annotations of the CRDs in the cluster, and from your own files
-(--rules FILE). docs/rules-file.md has the grammar of the files and of the annotation
-sysop.dev/relationships; KubePlus's resource/* annotations are read as well.`,
-	}
-	holds(cmd)
-	cmd.AddCommand(newRulesList(env), newRulesExplain(env), newRulesLint(env), newRulesExport(env))
-	return cmd
+	return group("rules", newRulesList(env), newRulesExplain(env), newRulesLint(env), newRulesExport(env))
 }
 
 type rulesListOptions struct {
@@ -32,39 +22,17 @@ type rulesListOptions struct {
 
 func newRulesList(env Env) *cobra.Command {
 	o := &rulesListOptions{common: newCommon(env, "table", "wide", "json", "yaml", "name")}
-	cmd := &cobra.Command{
-		Use:   "list [KIND]",
-		Short: "List the rules, and how many edges each makes",
-		Long: `List the relationship rules for this cluster: the kinds that a rule reads, the relation,
-the field, where the rule comes from, and how many edges it makes in the namespace (in
-all of them with -A). Catalog rules of operators that are not installed are left out.`,
-		Example: `  # every rule
-  kubectl sysop rules list --from demo
-
-  # those that read a kind or point to it
-  kubectl sysop rules list deployment --from demo
-
-  # those of the CRDs' annotations that say anything here
-  kubectl sysop rules list --origin crd --used -A --from demo`,
-		Args:              between(0, 1, "one KIND, or none"),
-		ValidArgsFunction: o.completeOneKind,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Kind = first(args)
-			return o.run(cmd.Context())
-		},
-	}
+	cmd := o.command("list [KIND]", between(0, 1, "one KIND, or none"), o.completeOneKind, o.run)
 	o.reading(cmd)
 	o.writing(cmd)
 	cmd.Flags().StringSliceVar(&o.Origins, "origin", nil, "only rules of these origins: "+strings.Join(rules.Origins(), ", "))
 	cmd.Flags().BoolVar(&o.Used, "used", false, "only rules that make an edge here")
-	must(cmd.RegisterFlagCompletionFunc("origin", cobra.FixedCompletions(rules.Origins(), cobra.ShellCompDirectiveNoFileComp)))
+	offer(cmd, "origin", rules.Origins()...)
 	return cmd
 }
 
-func (o *rulesListOptions) run(ctx context.Context) error {
-	if err := o.validate(); err != nil {
-		return err
-	}
+func (o *rulesListOptions) run(ctx context.Context, args []string) error {
+	o.Kind = first(args)
 	for i, w := range o.Origins {
 		if w == "catalogue" { // The former spelling.
 			o.Origins[i] = "catalog"

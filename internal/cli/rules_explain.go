@@ -11,7 +11,6 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/rules"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
@@ -22,33 +21,14 @@ type rulesExplainOptions struct {
 
 func newRulesExplain(env Env) *cobra.Command {
 	o := &rulesExplainOptions{common: newCommon(env, "tree", "json", "yaml", "name")}
-	cmd := &cobra.Command{
-		Use:   "explain KIND | A B",
-		Short: "Explain why two objects are related, or which rules apply to a kind",
-		Long: `Explain an edge: which rules relate two objects, on what evidence, what that means, and
-where each rule comes from. With one KIND: the rules that read its objects, and the
-rules of other kinds that point to them.`,
-		Example: `  # why are these two related?
-  kubectl sysop rules explain deployment/moodle-1 secret/moodle-1-admin --from demo
-
-  # what is known of a kind?
-  kubectl sysop rules explain moodle --from demo`,
-		Args:              between(1, 3, "a KIND, or two objects, each TYPE/NAME"),
-		ValidArgsFunction: o.completeRoots,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.args = args
-			return o.run(cmd.Context())
-		},
-	}
+	cmd := o.command("explain KIND | A B", between(1, 3, "a KIND, or two objects, each TYPE/NAME"), o.completeRoots, o.run)
 	o.reading(cmd)
 	o.writing(cmd)
 	return cmd
 }
 
-func (o *rulesExplainOptions) run(ctx context.Context) error {
-	if err := o.validate(); err != nil {
-		return err
-	}
+func (o *rulesExplainOptions) run(ctx context.Context, args []string) error {
+	o.args = args
 	args, err := edgeArgs(o.args)
 	switch {
 	case err != nil:
@@ -76,33 +56,18 @@ func edgeArgs(args []string) ([]string, error) {
 }
 
 func (o *rulesExplainOptions) explainEdge(ctx context.Context, args []string) error {
-	s, g, ids, err := o.Objects(ctx, args, graph.StackOptions{})
+	found, err := rules.Between(ctx, &o.Input, args)
 	if err != nil {
 		return err
 	}
-	var edges []graph.Edge
-	for _, pair := range [][2]graph.ID{{ids[0], ids[1]}, {ids[1], ids[0]}} {
-		for e := range g.Between(pair[0], pair[1]) {
-			edges = append(edges, e)
-		}
-	}
-	source := func(e graph.Edge) string {
-		for _, r := range s.Rules.Rules() {
-			if r.Name == e.Rule && r.Origin == e.Origin {
-				return r.Source
-			}
-		}
-		return ""
-	}
-	subject := g.Ref(ids[0]).String() + " " + g.Ref(ids[1]).String()
-	if err := o.write(view.ExplainEdges(g, subject, edges, source)); err != nil {
+	g, a, b := found.Graph, found.A.String(), found.B.String()
+	if err := o.write(view.ExplainEdges(g, a+" "+b, found.Edges, found.SourceOf)); err != nil {
 		return err
 	}
-	if len(edges) == 0 {
-		fmt.Fprintf(o.env.ErrOut, "no rule relates %s and %s directly\nhint: kubectl sysop path %s %s shows a chain, if there is one\n",
-			safe(g.Ref(ids[0]).String()), safe(g.Ref(ids[1]).String()), safe(args[0]), safe(args[1]))
+	if len(found.Edges) == 0 {
+		fmt.Fprintf(o.env.ErrOut, "no rule relates %s and %s directly\nhint: kubectl sysop path %s %s shows a chain, if there is one\n", safe(a), safe(b), safe(args[0]), safe(args[1]))
 	}
-	s.PrintTimings(g)
+	found.Session.PrintTimings(g)
 	return nil
 }
 

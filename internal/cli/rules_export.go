@@ -11,7 +11,6 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/rules"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/annotations"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 type rulesExportOptions struct {
@@ -22,34 +21,15 @@ type rulesExportOptions struct {
 
 func newRulesExport(env Env) *cobra.Command {
 	o := &rulesExportOptions{common: newCommon(env)}
-	cmd := &cobra.Command{
-		Use:   "export KIND",
-		Short: "Write the annotation that declares the relationships of a kind",
-		Long: `Write the known relationships of a custom kind as the annotation
-sysop.dev/relationships, for an operator's author to put into the CRD: from the catalog,
-from annotations of the CRD, and inferred from the instances in the cluster (marked as
-such: review each). With --kubeplus, write KubePlus's resource/* annotations, as far as
-they can express it: they cannot mark a relationship as optional or inferred.`,
-		Example: `  # what could this CRD declare?
-  kubectl sysop rules export moodle --from demo
-
-  # for KubePlus
-  kubectl sysop rules export moodle --kubeplus --from demo`,
-		Args:              exactly(1, "a KIND"),
-		ValidArgsFunction: o.completeOneKind,
-		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0]) },
-	}
+	cmd := o.command("export KIND", exactly(1, "a KIND"), o.completeOneKind, o.run)
 	o.reading(cmd)
 	cmd.Flags().BoolVar(&o.kubeplus, "kubeplus", false, "write KubePlus's annotations")
 	cmd.Flags().BoolVar(&o.patch, "patch", false, "write a patch for kubectl patch crd --patch-file")
 	return cmd
 }
 
-func (o *rulesExportOptions) run(ctx context.Context, name string) error {
-	if err := o.validate(); err != nil {
-		return err
-	}
-	found, err := rules.Export(ctx, &o.Input, name, o.kubeplus)
+func (o *rulesExportOptions) run(ctx context.Context, args []string) error {
+	found, err := rules.Export(ctx, &o.Input, args[0], o.kubeplus)
 	if err != nil {
 		return err
 	}
@@ -62,32 +42,7 @@ func (o *rulesExportOptions) run(ctx context.Context, name string) error {
 	if len(found.Annotations) == 0 {
 		return hint.With(fmt.Errorf("no relationships of %s are known beyond owner references", declare.Spell(found.Kind.GroupKind())), "docs/rules-file.md has the grammar in which to write it")
 	}
-	o.print(found.Kind, found.Annotations)
+	fmt.Fprintln(o.env.Out, safeLines(strings.TrimSuffix(found.Manifest(o.patch), "\n")))
 	found.Session.PrintTimings(found.Graph)
 	return nil
-}
-
-// print writes the metadata of the definition.
-func (o *rulesExportOptions) print(k object.Resource, all []rules.Annotation) {
-	w := o.env.Out
-	if o.patch {
-		fmt.Fprintf(w, "# kubectl patch crd %s --patch-file FILE\n", safe(k.String()))
-	} else {
-		fmt.Fprintf(w, "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n")
-	}
-	fmt.Fprintln(w, "metadata:")
-	if !o.patch {
-		fmt.Fprintf(w, "  name: %s\n", safe(k.String()))
-	}
-	fmt.Fprintln(w, "  annotations:")
-	for _, a := range all {
-		if !strings.Contains(a.Value, "\n") {
-			fmt.Fprintf(w, "    %s: %q\n", a.Key, a.Value)
-			continue
-		}
-		fmt.Fprintf(w, "    %s: |\n", a.Key)
-		for line := range strings.Lines(a.Value) {
-			fmt.Fprintf(w, "      %s", safe(strings.TrimSuffix(line, "\n"))+"\n")
-		}
-	}
 }

@@ -22,28 +22,7 @@ type rulesLintOptions struct {
 
 func newRulesLint(env Env) *cobra.Command {
 	o := &rulesLintOptions{common: newCommon(env, "tree", "table", "wide", "json", "yaml", "name")}
-	cmd := &cobra.Command{
-		Use:   "lint",
-		Short: "Check relationship rules against the cluster",
-		Long: `Check relationship rules: whether each parses, each kind exists in the cluster, each
-path exists in the schema, and the kinds that an operator says it creates (composition)
-agree with the owner references in the namespace (in all of them with -A). For a catalog
-entry, every field that it names is checked: those of health rules and signals too. For
-a file of health rules (--health-rules), each expression is also evaluated on objects
-without the fields that it reads. Without -f, the annotations of the CRDs and the
-entries of the catalog are checked; with -f, those files.
-
-With --crds, the CRDs in a directory are used instead of the cluster: files of YAML or
-JSON with CustomResourceDefinitions, and field skeletons.`,
-		Example: `  # everything that this cluster declares, and what of the catalog does not fit it
-  kubectl sysop rules lint -A --all --from demo
-
-  # for a pipeline: exit code 2 if there is an error or a warning
-  kubectl sysop rules lint --exit-code -o json --from demo`,
-		Args:              between(0, 0, "files with -f FILE, and no arguments"),
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
-	}
+	cmd := o.command("lint", between(0, 0, "files with -f FILE, and no arguments"), cobra.NoFileCompletions, o.run)
 	o.reading(cmd)
 	o.writing(cmd)
 	cmd.Flags().StringArrayVarP(&o.Files, "filename", "f", nil, "check this file of rules, health rules, or catalog entry; may be repeated")
@@ -53,10 +32,7 @@ JSON with CustomResourceDefinitions, and field skeletons.`,
 	return cmd
 }
 
-func (o *rulesLintOptions) run(ctx context.Context) error {
-	if err := o.validate(); err != nil {
-		return err
-	}
+func (o *rulesLintOptions) run(ctx context.Context, _ []string) error {
 	if o.CRDs != "" && o.From != "" {
 		return errors.New("--crds names CRDs, and --from a snapshot that has them: they exclude each other")
 	}

@@ -22,39 +22,7 @@ type snapshotOptions struct {
 
 func newSnapshot(env Env) *cobra.Command {
 	o := &snapshotOptions{common: newCommon(env)}
-	cmd := &cobra.Command{
-		Use:   "snapshot [ROOT...] -o FILE",
-		Short: "Write a stack or a namespace to a file, to inspect later or to share",
-		Long: `Write the objects of a stack (ROOT...), of a namespace with what it points to (-n), or
-of the cluster (-A) to a file that every command reads with --from.
-
-The current usage of their pods is included: the samples of the metrics API (one list a
-namespace), and the pod figures of the kubelets (one call a node; this needs permission
-to get nodes/proxy). What is refused is reported, and missing from the file;
---no-metrics skips it.
-
-Left out are the data of Secrets and ConfigMaps, which are never read, managed fields,
-last-applied configurations, and the values of environment variables (relationships by a
-host name in them are lost, too; --include-env keeps the values that are written in the
-objects). Arguments of commands, and the content of custom resources, are written
-unchanged: review the file before you send it on.
-
-The file is YAML, JSON if its name ends in .json, and gzipped if it ends in .gz. It is
-written completely or not at all, and readable for its owner only.`,
-		Example: `  # the stack of a custom resource
-  kubectl sysop snapshot moodle/moodle-1 --from demo -o moodle-1.yaml
-
-  # a namespace, with what it points to
-  kubectl sysop snapshot -n moodle --from demo -o moodle.yaml.gz
-
-  # read it
-  kubectl sysop graph moodle/moodle-1 --from moodle.yaml.gz`,
-		ValidArgsFunction: o.completeRoots,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Roots = args
-			return o.run(cmd.Context())
-		},
-	}
+	cmd := o.command("snapshot [ROOT...] -o FILE", cobra.ArbitraryArgs, o.completeRoots, o.run)
 	o.reading(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&o.file, "output", "o", "", `the file to write; "-" is standard output`)
@@ -65,10 +33,8 @@ written completely or not at all, and readable for its owner only.`,
 	return cmd
 }
 
-func (o *snapshotOptions) run(ctx context.Context) error {
-	if err := o.validate(); err != nil {
-		return err
-	}
+func (o *snapshotOptions) run(ctx context.Context, args []string) error {
+	o.Roots = args
 	if o.file == "" {
 		return hint.With(errors.New("name the file to write with -o"), `-o - writes to standard output`)
 	}

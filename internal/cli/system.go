@@ -6,23 +6,13 @@ import (
 )
 
 func newSystem(env Env) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "system",
-		Short: "Write, validate and adopt Systems: manifests that name applications",
-		Long: `A System is a manifest that names the applications of a system, says which depend on
-each other where the graph cannot know, how they are regulated, and who pays. It is a
-file, and not required in the cluster; an adopted System is a root there by its name.
-docs/system.md describes the format.`,
-	}
-	holds(cmd)
-	cmd.AddCommand(newSystemAdopt(env), newSystemExport(env), newSystemInit(env), newSystemList(env), newSystemRelease(env), newSystemShow(env), newSystemValidate(env))
-	return cmd
+	return group("system", newSystemAdopt(env), newSystemExport(env), newSystemInit(env), newSystemList(env), newSystemRelease(env), newSystemShow(env), newSystemValidate(env))
 }
 
 // systemFlag adds -f, for one manifest.
 func systemFlag(cmd *cobra.Command, into *string) {
 	cmd.Flags().StringVarP(into, "filename", "f", "", `read the manifest of a System from this FILE, "-" or "demo"`)
-	must(cmd.RegisterFlagCompletionFunc("filename", completeManifests))
+	complete(cmd, "filename", completeManifests)
 }
 
 func completeManifests(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
@@ -32,8 +22,8 @@ func completeManifests(cmd *cobra.Command, args []string, typed string) ([]strin
 // systemQueryFlag adds --system.
 func (c *common) systemQueryFlag(cmd *cobra.Command, into *string, subject string) {
 	cmd.Flags().StringVar(into, "system", "", "instead of a ROOT, the apps of a System, "+subject+": the FILE of a manifest, or the NAME of an adopted one")
-	must(cmd.RegisterFlagCompletionFunc("system", func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	complete(cmd, "system", func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		names, _ := c.completeSystem(cmd, nil, typed)
 		return names, cobra.ShellCompDirectiveDefault // or a file
-	}))
+	})
 }

@@ -22,13 +22,10 @@ func (o *keepingOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask for confirmation")
 	f.StringVar(&o.dryRun, "dry-run", "none", "none, client (show what would change) or server (dry run on the API server; nothing is stored)")
-	must(cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions(dryRuns, cobra.ShellCompDirectiveNoFileComp)))
+	offer(cmd, "dry-run", dryRuns...)
 }
 
-func (o *keepingOptions) validate() error {
-	if err := o.common.validate(); err != nil {
-		return err
-	}
+func (o *keepingOptions) check() error {
 	if o.AllNamespaces {
 		return errors.New("-A: a System is in one namespace")
 	}

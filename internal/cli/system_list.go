@@ -12,33 +12,13 @@ import (
 
 func newSystemList(env Env) *cobra.Command {
 	o := newCommon(env, "table", "json", "yaml", "name")
-	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List the adopted Systems",
-		Long: `List the Systems of the namespace, or of the cluster with -A: each was adopted (kubectl
-sysop system adopt), and system/NAME is a ROOT for the other commands.
-
-MEMBERS are the objects that carry its label. APPS and RULES are counted in the manifest
-that the ConfigMap sysop-NAME stores; a snapshot holds no data of ConfigMaps, so it
-shows "-" there.`,
-		Example: `  # those of all namespaces
-  kubectl sysop system list -A
-
-  # for a program
-  kubectl sysop system list -A -o json --from demo`,
-		Args:              cobra.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return listSystems(cmd.Context(), o) },
-	}
+	cmd := o.command("list", cobra.NoArgs, cobra.NoFileCompletions, func(ctx context.Context, _ []string) error { return listSystems(ctx, o) })
 	o.reading(cmd)
 	o.writing(cmd)
 	return cmd
 }
 
 func listSystems(ctx context.Context, o *common) error {
-	if err := o.validate(); err != nil {
-		return err
-	}
 	found, err := systems.List(ctx, &o.Input)
 	if err != nil {
 		return err

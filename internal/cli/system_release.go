@@ -15,24 +15,7 @@ type releaseOptions struct {
 
 func newSystemRelease(env Env) *cobra.Command {
 	o := &releaseOptions{keepingOptions: keepingOptions{common: newCommon(env, "table", "json", "yaml", "name")}}
-	cmd := &cobra.Command{
-		Use:   "release NAME",
-		Short: "Undo the adoption of a System",
-		Long: `Undo system adopt: the members of the System lose the label
-applyset.kubernetes.io/part-of, and then the ConfigMap sysop-NAME is deleted. Nothing
-else of the applications changes. The changes are shown first, and have to be confirmed.
-
-It is refused while regulation holds an application of the System: recover it first
-(kubectl sysop regulate recover). The journal of regulation is kept.`,
-		Example: `  # what would change?
-  kubectl sysop system release shop --dry-run=client
-
-  # do it, without being asked
-  kubectl sysop system release shop --yes`,
-		Args:              exactly(1, "the NAME of a System"),
-		ValidArgsFunction: o.completeSystem,
-		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0]) },
-	}
+	cmd := o.command("release NAME", exactly(1, "the NAME of a System"), o.completeSystem, o.run)
 	o.connecting(cmd)
 	o.writing(cmd)
 	o.flags(cmd)
@@ -40,11 +23,11 @@ It is refused while regulation holds an application of the System: recover it fi
 	return cmd
 }
 
-func (o *releaseOptions) run(ctx context.Context, name string) error {
-	if err := o.validate(); err != nil {
+func (o *releaseOptions) run(ctx context.Context, args []string) error {
+	if err := o.check(); err != nil {
 		return err
 	}
-	change, err := systems.Release(ctx, &o.Input, systems.ReleaseRequest{Name: name, Force: o.force, DryRun: o.dryRun})
+	change, err := systems.Release(ctx, &o.Input, systems.ReleaseRequest{Name: args[0], Force: o.force, DryRun: o.dryRun})
 	if err != nil {
 		return err
 	}

@@ -23,21 +23,7 @@ type systemShowOptions struct {
 
 func newSystemShow(env Env) *cobra.Command {
 	o := &systemShowOptions{common: newCommon(env, "tree", "json", "yaml", "name")}
-	cmd := &cobra.Command{
-		Use:   "show [NAME]",
-		Short: "Show a System: its apps, their dependencies with evidence, its rules in words",
-		Long: `Show a System: an adopted one by its NAME, or that of a manifest (-f). It reads the apps
-in the cluster and shows the health of the own part of each, which app needs which, and
-the evidence. With --offline no cluster is read, and only the manifest is shown.`,
-		Example: `  # the System of the example, and the health of its apps
-  kubectl sysop system show -f demo --from demo
-
-  # what a manifest says, for a program
-  kubectl sysop system show -f demo --offline -o json`,
-		Args:              between(0, 1, "the NAME of one System, or none and -f FILE"),
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
-	}
+	cmd := o.command("show [NAME]", between(0, 1, "the NAME of one System, or none and -f FILE"), cobra.NoFileCompletions, o.run)
 	o.reading(cmd)
 	o.writing(cmd)
 	systemFlag(cmd, &o.file)
@@ -46,9 +32,6 @@ the evidence. With --offline no cluster is read, and only the manifest is shown.
 }
 
 func (o *systemShowOptions) run(ctx context.Context, args []string) error {
-	if err := o.validate(); err != nil {
-		return err
-	}
 	sys, err := o.find(ctx, args)
 	if err != nil {
 		return err

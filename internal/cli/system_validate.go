@@ -20,37 +20,16 @@ type systemValidateOptions struct {
 
 func newSystemValidate(env Env) *cobra.Command {
 	o := &systemValidateOptions{common: newCommon(env, "text", "json", "yaml")}
-	cmd := &cobra.Command{
-		Use:   "validate FILE...",
-		Short: "Validate manifests of Systems",
-		Long: `Validate manifests of Systems, and print a line for each that is valid. For every other
-manifest all errors are reported with line and column, and the exit code is 1.
-
-The cluster, or the snapshot of --from, is checked for the kinds and the objects that
-apps refer to. With --offline no request is sent: for a pipeline without a cluster.
-Operators are those of the embedded catalog, of the settings and of --catalog; with
---offline only the local and the cached ones.`,
-		Example: `  # against the snapshot that it is about
-  kubectl sysop system validate demo --from demo
-
-  # the manifest alone; for one of your own write its file
-  kubectl sysop system validate demo --offline -o json`,
-		Args:              between(1, math.MaxInt, "a FILE, or several"),
-		ValidArgsFunction: completeManifests,
-		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
-	}
+	cmd := o.command("validate FILE...", between(1, math.MaxInt, "a FILE, or several"), completeManifests, o.run)
 	o.reading(cmd)
 	o.writing(cmd)
 	o.findingFlags(cmd)
-	cmd.Flags().BoolVar(&o.offline, "offline", false, "send no request: check only the manifest")
+	cmd.Flags().BoolVar(&o.Offline, "offline", false, "send no request: check only the manifest")
 	return cmd
 }
 
 func (o *systemValidateOptions) run(ctx context.Context, files []string) error {
-	if err := o.validate(); err != nil {
-		return err
-	}
-	if o.offline && o.From != "" {
+	if o.Offline && o.From != "" {
 		return errors.New("--offline and --from exclude each other")
 	}
 	cats, err := o.catalogued(ctx, o.common)
@@ -60,7 +39,7 @@ func (o *systemValidateOptions) run(ctx context.Context, files []string) error {
 	var checked []view.SystemCheckedDocument
 	var wrong []string
 	for _, file := range files {
-		doc, err := systems.Validate(ctx, &o.Input, systems.ValidateRequest{File: file, Catalogue: cats.Catalogue, Offline: o.offline})
+		doc, err := systems.Validate(ctx, &o.Input, systems.ValidateRequest{File: file, Catalogue: cats.Catalogue, Offline: o.Offline})
 		if err != nil {
 			return err
 		}
@@ -68,7 +47,7 @@ func (o *systemValidateOptions) run(ctx context.Context, files []string) error {
 		wrong = append(wrong, hint.Placed(doc.File, doc.Problems)...)
 	}
 	if o.output != "text" {
-		if err := o.write(view.SystemsChecked(checked, o.offline)); err != nil {
+		if err := o.write(view.SystemsChecked(checked, o.Offline)); err != nil {
 			return err
 		}
 		if len(wrong) > 0 {

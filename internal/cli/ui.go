@@ -33,49 +33,10 @@ const pageIdle = 8 * time.Hour
 
 func newUI(env Env) *cobra.Command {
 	o := &uiOptions{common: newCommon(env, "", "json")}
-	cmd := &cobra.Command{
-		Use:   "ui [ROOT...]",
-		Short: "Serve a page that shows stacks as a tree and as a graph, with evidence, health and cost",
-		Long: `Serve one page for the browser of this machine: the stacks of the namespace, or of the
-cluster with -A, or those of the roots. It shows each as a tree and as a graph, its
-health and the cause, its usage and cost, and for every edge the field of the object
-behind it; paths between two objects, the impact of a deletion, the findings of check,
-and the apps that regulation holds; and it composes the manifest of a System, with the
-operators of the embedded catalog, of the settings and of --catalog.
-
-The page follows the cluster: changes show within seconds. It has your permissions,
-writes nothing, and shows no values of Secrets; of variables and annotations it shows
-only the names behind an edge.
-
-It is served at 127.0.0.1 only. The printed address works once, and lets in one page
-with the tabs beside it; all other clients of the port are refused. --open hands the
-address to the browser in a file that only you may read. It ends with Ctrl-C, or after 8
-hours without an open page.
-
-To share a picture, graph, health, metrics and stacks write the same page as one file
-that needs no server and no network (-o html), or as a drawing (-o svg).`,
-		Example: `  # the stacks of the example
-  kubectl sysop ui --from demo
-
-  # all namespaces, in the browser at once
-  kubectl sysop ui -A --open
-
-  # one stack, and what it cost in the last day
-  kubectl sysop ui moodle/moodle-1 --prometheus svc:monitoring/prometheus:9090
-
-  # for a program that opens the address
-  kubectl sysop ui -o json --from demo`,
-		ValidArgsFunction: o.completeRoots,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.args = args
-			return o.run(cmd.Context())
-		},
-	}
+	cmd := command("ui [ROOT...]", cobra.ArbitraryArgs, o.completeRoots, o.run)
 	o.reading(cmd)
 	f := cmd.Flags()
-	f.StringVarP(&o.selector, "selector", "l", "", "select the roots of a TYPE by label; without a ROOT, the stacks with such a root")
-	must(cmd.RegisterFlagCompletionFunc("selector", o.completeSelector))
-	f.BoolVar(&o.NoInferred, "no-inferred", false, "leave out inferred relations")
+	o.selecting(cmd, &o.selector, "select the roots of a TYPE by label; without a ROOT, the stacks with such a root")
 	healthRuleFlags(cmd, &o.rules, o.common)
 	pricesFlag(cmd, &o.prices)
 	f.StringVar(&o.past.Address, "prometheus", "", "the source of costs over time: the URL of Prometheus (or a server with its API), or svc:NAMESPACE/NAME[:PORT] through the API server")
@@ -84,13 +45,14 @@ that needs no server and no network (-o html), or as a drawing (-o svg).`,
 	o.catalogues.findingFlags(cmd)
 	f.BoolVar(&o.open, "open", false, "open it in the browser")
 	f.IntVar(&o.port, "port", 0, "the port at 127.0.0.1 (0: any that is free)")
-	must(cmd.RegisterFlagCompletionFunc("port", cobra.NoFileCompletions))
+	complete(cmd, "port", cobra.NoFileCompletions)
 	f.StringVarP(&o.output, "output", "o", "", "json writes the address for a program; without it, for people")
-	must(cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"json"}, cobra.ShellCompDirectiveNoFileComp)))
+	offer(cmd, "output", "json")
 	return cmd
 }
 
-func (o *uiOptions) validate() error {
+// check finds what the page does not take, before anything is read.
+func (o *uiOptions) check() error {
 	if o.output != "" && o.output != "json" {
 		return hint.With(fmt.Errorf("unknown output format %q", o.output), "write json, or leave it out; graph, health, metrics and stacks write the page as a file: -o html")
 	}
@@ -103,18 +65,19 @@ func (o *uiOptions) validate() error {
 	case p.TokenFile != "" && !strings.HasPrefix(p.Address, "http"):
 		return hint.With(errors.New("--prometheus-token-file is for a --prometheus URL: requests through the API server carry no token"), "add --prometheus https://HOST")
 	}
-	return o.common.validate()
+	return o.validate()
 }
 
-func (o *uiOptions) run(ctx context.Context) error {
-	if err := o.validate(); err != nil {
+func (o *uiOptions) run(ctx context.Context, args []string) error {
+	o.args = args
+	if err := o.check(); err != nil {
 		return err
 	}
 	v, err := o.StacksPage(ctx, o.args, o.selector, o.prices, &o.rules)
 	if err != nil {
 		return err
 	}
-	if len(o.catalogues.catalogs) > 0 { // what is wrong with them is said now, and not to the page alone
+	if len(o.catalogues.Addresses) > 0 { // what is wrong with them is said now, and not to the page alone
 		if _, err := o.catalogEntries(ctx); err != nil {
 			return err
 		}

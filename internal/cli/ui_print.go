@@ -14,11 +14,11 @@ func (o *catalogueOptions) shellFlags() string {
 	flag := func(name, value string) {
 		fmt.Fprintf(&out, " --%s='%s'", name, strings.ReplaceAll(value, "'", `'\''`))
 	}
-	for _, address := range o.catalogs {
+	for _, address := range o.Addresses {
 		flag("catalog", address)
 	}
-	if o.key != "" {
-		flag("key", o.key)
+	if o.Key != "" {
+		flag("key", o.Key)
 	}
 	return out.String()
 }

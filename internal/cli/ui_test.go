@@ -37,7 +37,7 @@ func TestComposeFurtherCatalogues(t *testing.T) {
 	if offers(o) {
 		t.Error("the embedded catalogue has hello")
 	}
-	further := &uiOptions{common: o.common, catalogues: catalogueOptions{catalogs: []string{hello}}}
+	further := &uiOptions{common: o.common, catalogues: catalogueOptions{Options: catalogs.Options{Addresses: []string{hello}}}}
 	if !offers(further) {
 		t.Error("what --catalog has is not offered")
 	}

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"runtime/debug"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -12,7 +14,8 @@ import (
 // Version is set by the linker in a release; else the version of the module.
 var Version = ""
 
-func buildVersion() string {
+// buildVersion is asked for by every command; reading the build information takes a while.
+var buildVersion = sync.OnceValue(func() string {
 	if Version != "" {
 		return Version
 	}
@@ -20,7 +23,7 @@ func buildVersion() string {
 		return info.Main.Version
 	}
 	return "(devel)"
-}
+})
 
 // versionDocument is the answer of the version command (docs/schema/version.json).
 type versionDocument struct {
@@ -32,35 +35,22 @@ type versionDocument struct {
 
 func newVersion(env Env) *cobra.Command {
 	c := newCommon(env, "table", "json", "yaml")
-	cmd := &cobra.Command{
-		Use:   "version",
-		Short: "Show the version",
-		Example: `  kubectl sysop version
-
-  # for a program
-  kubectl sysop version -o json`,
-		Args:              cobra.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(*cobra.Command, []string) error {
-			if err := c.validate(); err != nil {
-				return err
-			}
-			doc := versionDocument{Head: view.Head{APIVersion: view.APIVersion, Kind: "Version"}, Version: buildVersion()}
-			if info, ok := debug.ReadBuildInfo(); ok {
-				doc.GoVersion = info.GoVersion
-				for _, s := range info.Settings {
-					if s.Key == "vcs.revision" {
-						doc.Revision = s.Value
-					}
+	cmd := c.command("version", cobra.NoArgs, cobra.NoFileCompletions, func(context.Context, []string) error {
+		doc := versionDocument{Head: view.Head{APIVersion: view.APIVersion, Kind: "Version"}, Version: buildVersion()}
+		if info, ok := debug.ReadBuildInfo(); ok {
+			doc.GoVersion = info.GoVersion
+			for _, s := range info.Settings {
+				if s.Key == "vcs.revision" {
+					doc.Revision = s.Value
 				}
 			}
-			if c.output == "table" {
-				_, err := fmt.Fprintf(env.Out, "kubectl-sysop %s (%s)\n", doc.Version, doc.GoVersion)
-				return err
-			}
-			return c.write(view.Output{Document: doc})
-		},
-	}
+		}
+		if c.output == "table" {
+			_, err := fmt.Fprintf(env.Out, "kubectl-sysop %s (%s)\n", doc.Version, doc.GoVersion)
+			return err
+		}
+		return c.write(view.Output{Document: doc})
+	})
 	c.writing(cmd)
 	return cmd
 }

@@ -41,7 +41,7 @@ func ExampleCheckUpgrade() {
 	for _, b := range verdict.Broken {
 		fmt.Println(b.Object, b.Field)
 	}
-	fmt.Println(len(verdict.Reasons(true)) > 0, "even with force")
+	fmt.Println(len(verdict.Refused) > 0, "even with force")
 	// Output:
 	// unsafe field-removed spec.color
 	// unsafe type-changed spec.size

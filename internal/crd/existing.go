@@ -5,7 +5,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -25,7 +24,7 @@ type InvalidObject struct {
 // defaults, and validates the rest. It does not change the objects. The result is in the order of
 // the objects, within each by field.
 //
-// It does not evaluate CEL rules (x-kubernetes-validations): UnevaluatedRules lists them. The error
+// It does not evaluate CEL rules (x-kubernetes-validations). The error
 // is for the definition, or for an object of another kind.
 func ValidateExisting(definition *unstructured.Unstructured, objects []*unstructured.Unstructured) ([]InvalidObject, error) {
 	d, err := readDefinition(definition)
@@ -56,51 +55,9 @@ func ValidateExisting(definition *unstructured.Unstructured, objects []*unstruct
 	return broken, nil
 }
 
-// UnevaluatedRules returns the CEL rules of a definition that concern the objects, a line for each
-// version and place; ValidateExisting does not evaluate them.
-func UnevaluatedRules(definition *unstructured.Unstructured, objects []*unstructured.Unstructured) ([]string, error) {
-	d, err := readDefinition(definition)
-	if err != nil {
-		return nil, err
-	}
-	count := map[string]int{}
-	for _, u := range objects {
-		count[u.GroupVersionKind().Version]++
-	}
-	var open []string
-	for _, v := range d.versions {
-		if n := count[v.name]; n > 0 {
-			for _, at := range rulesBelow("", v.schema) {
-				open = append(open, fmt.Sprintf("%s: CEL rules were not evaluated for %d objects", orWhole(at, v.name), n))
-			}
-		}
-	}
-	return open, nil
-}
-
 func orWhole(at, version string) string {
 	if at == "" {
 		return version
 	}
 	return at + " in " + version
-}
-
-// rulesBelow returns the places of CEL rules.
-func rulesBelow(at string, schema map[string]any) []string {
-	var places []string
-	if !blank(schema["x-kubernetes-validations"]) {
-		places = append(places, at)
-	}
-	properties, _ := schema["properties"].(map[string]any)
-	for _, name := range keysOf(properties, nil) {
-		child, _ := properties[name].(map[string]any)
-		places = append(places, rulesBelow(field.Join(at, name), child)...)
-	}
-	if child, ok := schema["additionalProperties"].(map[string]any); ok {
-		places = append(places, rulesBelow(anyKey(at), child)...)
-	}
-	if child, ok := schema["items"].(map[string]any); ok {
-		places = append(places, rulesBelow(at+"[]", child)...)
-	}
-	return places
 }

@@ -22,15 +22,6 @@ type Compatibility struct {
 	UnevaluatedRules []string
 }
 
-// Reasons returns why the definition must not replace the other, or nothing. force ignores unsafe
-// changes as long as no existing object becomes invalid.
-func (v Compatibility) Reasons(force bool) []string {
-	if force {
-		return v.Refused
-	}
-	return append(slices.Clone(v.Refused), v.Unsafe...)
-}
-
 // CheckUpgrade compares two definitions, and validates existing objects against the new one. It
 // does no I/O: live are all objects of the definition, in all namespaces, each in a served version.
 //

@@ -34,10 +34,10 @@ func TestJudge(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := v.Reasons(false); len(got) != c.reasons {
+			if got := slices.Concat(v.Refused, v.Unsafe); len(got) != c.reasons {
 				t.Errorf("reasons %q, want %d", got, c.reasons)
 			}
-			if got := v.Reasons(true); len(got) != c.forced || c.refusedSays != "" && !strings.Contains(got[0], c.refusedSays) {
+			if got := v.Refused; len(got) != c.forced || c.refusedSays != "" && !strings.Contains(got[0], c.refusedSays) {
 				t.Errorf("with force %q, want %d with %q", got, c.forced, c.refusedSays)
 			}
 			if len(v.UnevaluatedRules) != c.open {
@@ -59,7 +59,7 @@ func TestJudgeDowngrade(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := v.Reasons(true); len(got) != 1 || !strings.Contains(got[0], "v2: objects may be stored in this version (status.storedVersions has v1, v2)") {
+	if got := v.Refused; len(got) != 1 || !strings.Contains(got[0], "v2: objects may be stored in this version (status.storedVersions has v1, v2)") {
 		t.Errorf("reasons %q", got)
 	}
 }
@@ -143,16 +143,5 @@ func TestValidateExisting(t *testing.T) {
 	}
 	if _, err := ValidateExisting(widgets(t, "{type: object, properties: {a: {}}}"), objects(widget(t, "a", "{}"))); err == nil || !strings.Contains(err.Error(), "v1 in the CRD widgets.example.org") {
 		t.Errorf("a schema that is not structural: %v", err)
-	}
-}
-
-func TestUndecided(t *testing.T) {
-	definition := widgets(t, "{type: object, x-kubernetes-validations: [{rule: 'true'}], properties: {l: {type: array, items: {type: object, x-kubernetes-validations: [{rule: 'true'}]}}}}")
-	got, err := UnevaluatedRules(definition, objects(widget(t, "a", "{}")))
-	if err != nil || len(got) != 2 || !strings.HasPrefix(got[0], "spec in v1:") || !strings.HasPrefix(got[1], "spec.l[] in v1:") {
-		t.Errorf("%q, %v", got, err)
-	}
-	if got, err := UnevaluatedRules(definition, nil); err != nil || len(got) > 0 {
-		t.Errorf("of no object: %q, %v", got, err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/krew"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/release"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/suite"
+	"sigs.k8s.io/yaml"
 )
 
 // index is the folder that is published as an index.
@@ -57,8 +58,8 @@ func TestGenerate(t *testing.T) {
 		if f.Name != plugins[i].Name+".yaml" || !bytes.Equal(f.Text, again[i].Text) || !bytes.HasPrefix(f.Text, []byte(krew.Header)) {
 			t.Errorf("manifest %d is %s, and differs from one time to the next or has no header", i, f.Name)
 		}
-		m, err := krew.Parse(f.Text)
-		if err != nil {
+		var m krew.Manifest
+		if err := yaml.Unmarshal(f.Text, &m); err != nil {
 			t.Fatal(err)
 		}
 		if len(m.Spec.Platforms) != len(s.Platforms) || m.Spec.Version != "v1.2.3" || m.Spec.ShortDescription != plugins[i].ShortDescription || m.Spec.Homepage != s.Homepage {
@@ -114,8 +115,8 @@ func TestCommittedManifests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := krew.Parse(main)
-	if err != nil {
+	var m krew.Manifest
+	if err := yaml.Unmarshal(main, &m); err != nil {
 		t.Fatal(err)
 	}
 	files, err := krew.Generate(s, m.Spec.Version, sums)

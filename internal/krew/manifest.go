@@ -7,7 +7,6 @@ package krew
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
 )
 
 // The only type that krew reads, in its only version.
@@ -53,11 +52,4 @@ type Platform struct {
 	SHA256 string `json:"sha256"`
 	// Bin is the executable in the archive, with slashes.
 	Bin string `json:"bin"`
-}
-
-// Parse reads a manifest as krew does: it ignores unknown fields.
-func Parse(text []byte) (Manifest, error) {
-	var m Manifest
-	err := yaml.Unmarshal(text, &m)
-	return m, err
 }

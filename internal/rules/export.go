@@ -33,6 +33,28 @@ type Exported struct {
 // Annotation is an annotation of a CRD.
 type Annotation struct{ Key, Value string }
 
+// Manifest is the metadata of the CRD with the annotations, or a patch of it, in YAML.
+func (e *Exported) Manifest(patch bool) string {
+	var w strings.Builder
+	if patch {
+		fmt.Fprintf(&w, "# kubectl patch crd %s --patch-file FILE\nmetadata:\n", e.Kind)
+	} else {
+		fmt.Fprintf(&w, "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: %s\n", e.Kind)
+	}
+	w.WriteString("  annotations:\n")
+	for _, a := range e.Annotations {
+		if !strings.Contains(a.Value, "\n") {
+			fmt.Fprintf(&w, "    %s: %q\n", a.Key, a.Value)
+			continue
+		}
+		fmt.Fprintf(&w, "    %s: |\n", a.Key)
+		for line := range strings.Lines(a.Value) {
+			fmt.Fprintf(&w, "      %s\n", strings.TrimSuffix(line, "\n"))
+		}
+	}
+	return w.String()
+}
+
 // Export returns the known relationships of a custom kind as annotations: sysop.dev/relationships, or
 // KubePlus's.
 func Export(ctx context.Context, in *app.Input, name string, kubeplus bool) (*Exported, error) {

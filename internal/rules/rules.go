@@ -115,6 +115,36 @@ func OfKind(ctx context.Context, in *app.Input, name string) (*KindRules, error)
 	return out, nil
 }
 
+// Related are the edges between two objects.
+type Related struct {
+	A, B    object.Ref
+	Edges   []graph.Edge
+	Session *app.Session
+	Graph   *graph.Graph
+}
+
+// Between returns the edges between two objects, in both directions.
+func Between(ctx context.Context, in *app.Input, pair []string) (*Related, error) {
+	s, g, ids, err := in.Objects(ctx, pair, graph.StackOptions{})
+	if err != nil {
+		return nil, err
+	}
+	out := &Related{A: g.Ref(ids[0]), B: g.Ref(ids[1]), Session: s, Graph: g}
+	for _, pair := range [][2]graph.ID{{ids[0], ids[1]}, {ids[1], ids[0]}} {
+		out.Edges = slices.AppendSeq(out.Edges, g.Between(pair[0], pair[1]))
+	}
+	return out, nil
+}
+
+// SourceOf is where the rule of an edge is described.
+func (r *Related) SourceOf(e graph.Edge) string {
+	all := r.Session.Rules.Rules()
+	if i := slices.IndexFunc(all, func(r relation.Rule) bool { return r.Name == e.Rule && r.Origin == e.Origin }); i >= 0 {
+		return all[i].Source
+	}
+	return ""
+}
+
 // counted returns the rules that make edges, with how many each of them made.
 func counted(set *relation.Set, g *graph.Graph) []view.CountedRule {
 	edges := g.EdgesByRule()

@@ -13,7 +13,6 @@ const maxLength = 256
 
 // Range is a range of semantic versions. The zero value is that of an empty text.
 type Range struct {
-	text        string
 	constraints *semver.Constraints
 }
 
@@ -38,7 +37,7 @@ func ParseRange(text string) (Range, error) {
 	if err != nil {
 		return Range{}, fmt.Errorf("%q is not a version range: expected comparisons such as \">=1.14 <2\", \"~1.2\" or \"^1.2 || ^2\"", text)
 	}
-	return Range{text: trimmed, constraints: c}, nil
+	return Range{constraints: c}, nil
 }
 
 // Contains reports whether a version is in the range.
@@ -58,9 +57,6 @@ func (r Range) overlaps(v *semver.Version) bool {
 	c.IncludePrerelease = true
 	return c.Check(v)
 }
-
-// String returns the range as it is written; empty for any version.
-func (r Range) String() string { return r.text }
 
 // ParseVersion parses a semantic version: three numbers, an optional prerelease and build: 1.14.2,
 // 2.0.0-rc.1. A leading v is not allowed.

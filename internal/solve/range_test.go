@@ -84,10 +84,6 @@ func FuzzRange(f *testing.F) {
 		if c, err := semver.NewConstraint(text); err == nil && strings.TrimSpace(text) != "" && c.Check(v) != r.Contains(v) {
 			t.Fatalf("%q and %s: got %t", text, version, r.Contains(v))
 		}
-		again, err := solve.ParseRange(r.String())
-		if err != nil || again.Contains(v) != r.Contains(v) {
-			t.Fatalf("%q and then %q: %v", text, r, err)
-		}
 	})
 }
 

@@ -1,11 +1,7 @@
 package strict
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -46,27 +42,6 @@ func (g *Growth) Take(root *yaml.Node) error {
 		return fmt.Errorf("line %d: its aliases expand to far more than it holds", m.biggest.Line)
 	}
 	return nil
-}
-
-// Check takes all documents of a text, before a parser reads it that writes aliases out. What
-// is no YAML is an error, too, and so is a text of more nodes than MaxNodes.
-func (g *Growth) Check(text []byte) error {
-	if err := CheckNodes(text); err != nil {
-		return err
-	}
-	dec := yaml.NewDecoder(bytes.NewReader(text))
-	for {
-		var doc yaml.Node
-		switch err := dec.Decode(&doc); {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
-		}
-		if err := g.Take(&doc); err != nil {
-			return err
-		}
-	}
 }
 
 // extent is how large a node is with its aliases written out, in bytes, how much of that they

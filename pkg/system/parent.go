@@ -108,12 +108,6 @@ func (s Set) Parent(version string) *unstructured.Unstructured {
 	}}
 }
 
-// Parent returns the object that keeps an adopted System, with the text of its manifest and
-// its members; version is that of kubectl sysop.
-func Parent(s *System, manifest string, members []object.Ref, version string) *unstructured.Unstructured {
-	return NewSet(s.Name, s.Namespace, manifest, members).Parent(version)
-}
-
 // IsParent says whether an object of these labels keeps the set of a System.
 func IsParent(ref object.Ref, labels map[string]string) bool {
 	name := labels[Label]

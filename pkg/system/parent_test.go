@@ -27,7 +27,7 @@ func shopMembers() []object.Ref {
 // The marks are those that kubectl writes. The ID was computed apart from this program:
 // base64url(sha256("sysop-shop.shop.ConfigMap.")).
 func TestParent(t *testing.T) {
-	o := system.Parent(&system.System{Name: "shop", Namespace: "shop"}, shopManifest, shopMembers(), "v1.2.3")
+	o := system.NewSet("shop", "shop", shopManifest, shopMembers()).Parent("v1.2.3")
 	want := map[string]string{
 		"applyset.kubernetes.io/tooling":               "kubectl-sysop/v1.2.3",
 		"applyset.kubernetes.io/contains-group-kinds":  "Deployment.apps,Namespace,Secret,StatefulSet.apps",
@@ -71,7 +71,7 @@ func TestParentOfOneNamespace(t *testing.T) {
 
 func TestNotOurParent(t *testing.T) {
 	fresh := func() *unstructured.Unstructured {
-		return system.Parent(&system.System{Name: "shop", Namespace: "shop"}, shopManifest, shopMembers(), "v1")
+		return system.NewSet("shop", "shop", shopManifest, shopMembers()).Parent("v1")
 	}
 	mark := func(labels bool, key, value string) func(*unstructured.Unstructured) {
 		return func(o *unstructured.Unstructured) {
@@ -116,7 +116,7 @@ func TestNotOurParent(t *testing.T) {
 		strings.Replace(shopManifest, "name: shop", "name: other", 1):                      "another System: other",
 		strings.Replace(shopManifest, "{name: shop}", "{name: shop, namespace: other}", 1): "another System",
 	} {
-		o := system.Parent(&system.System{Name: "shop", Namespace: "shop"}, manifest, shopMembers(), "v1")
+		o := system.NewSet("shop", "shop", manifest, shopMembers()).Parent("v1")
 		if _, err := system.ParseParent(o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("manifest %q: %v, want %q", manifest, err, want)
 		}

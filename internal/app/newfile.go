@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"errors"
@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 )
 
-// writeNew writes a file, whole or not at all, and over another one only where that is meant.
-func writeNew(kind, name string, text []byte, force bool) error {
+// WriteNew writes a file, whole or not at all; force replaces another one. kind names it in errors.
+func WriteNew(kind, name string, text []byte, force bool) error {
 	temp, err := os.CreateTemp(filepath.Dir(name), ".system-*")
 	if err != nil {
 		return fmt.Errorf("write the %s: %w", kind, err)
