@@ -25,7 +25,7 @@ import (
 const PrometheusPort = 9090
 
 // prometheusStart ends a start that hangs: an idle machine needs one second.
-const prometheusStart = startLimit
+var prometheusStart = startLimit
 
 // PrometheusOptions configure a Prometheus server.
 type PrometheusOptions struct {

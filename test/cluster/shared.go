@@ -16,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/kubectl-sysop/kubectl-sysop/test/timeout"
 )
 
 // poll is the interval of Eventually.
@@ -59,7 +61,7 @@ func (s *Shared) Stop() error {
 }
 
 // hangs is far more than a test takes on a slow machine.
-const hangs = 20 * time.Minute
+var hangs = timeout.Scaled(20 * time.Minute)
 
 // watch ends the run if the test never ends, and prints last which one it is and its stack: go test
 // prints that first, above thousands of lines. A test that has ended and whose parallel subtests
@@ -129,7 +131,7 @@ func (c *Cluster) Namespace(t testing.TB) string {
 	})
 	if c.options.ControllerManager { // pods need the service account
 		accounts := c.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "serviceaccounts"}).Namespace(name)
-		Eventually(t, time.Minute, func() error {
+		Eventually(t, timeout.Scaled(time.Minute), func() error {
 			_, err := accounts.Get(t.Context(), "default", metav1.GetOptions{})
 			return err
 		})

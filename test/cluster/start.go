@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/build"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/supervise"
+	"github.com/kubectl-sysop/kubectl-sysop/test/timeout"
 )
 
 // attempts is how often a start is tried if another process takes a chosen port.
@@ -19,7 +20,7 @@ const attempts = 4
 
 // startLimit ends a start that hangs. An idle machine needs seven seconds, one
 // that builds at the same time some twenty.
-const startLimit = 3 * time.Minute
+var startLimit = timeout.Scaled(3 * time.Minute)
 
 // Build builds every binary, or finds them in the cache; see package build.
 func Build(ctx context.Context, log io.Writer) (build.Binaries, error) { return build.All(ctx, log) }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/faults"
+	"github.com/kubectl-sysop/kubectl-sysop/test/timeout"
 )
 
 // The last word of a wait is of what is there when the time is up, also of what no watch told of.
@@ -43,7 +44,7 @@ func TestHealthWaitSilence(t *testing.T) {
 	t.Parallel()
 	c := shared.Cluster(t)
 	ns := web(t, c)
-	const reading = 15 * time.Second // the last word, and a busy machine
+	reading := timeout.Scaled(15 * time.Second) // the last word
 	ends := func(p *process, began time.Time, timeout time.Duration, words ...string) {
 		t.Helper()
 		r := p.wait()

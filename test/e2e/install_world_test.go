@@ -30,10 +30,11 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/build"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/faults"
 	"github.com/kubectl-sysop/kubectl-sysop/test/repository"
+	"github.com/kubectl-sysop/kubectl-sysop/test/timeout"
 )
 
 // installLimit ends an installation that hangs.
-const installLimit = 2 * time.Minute
+var installLimit = timeout.Scaled(2 * time.Minute)
 
 // installer is somebody who installs: through a proxy, with a home of their own, in which what
 // was fetched stays.

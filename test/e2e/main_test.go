@@ -28,11 +28,12 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/apply"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/faults"
 	released "github.com/kubectl-sysop/kubectl-sysop/test/plugin"
+	"github.com/kubectl-sysop/kubectl-sysop/test/timeout"
 )
 
 // limit is how long a test waits for what a controller does: seconds on an idle machine, and
 // minutes on a busy one, where it is only paid by a test that fails.
-const limit = 2 * time.Minute
+var limit = timeout.Scaled(2 * time.Minute)
 
 var shared = cluster.NewShared(cluster.Full())
 

@@ -13,10 +13,12 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/test/timeout"
 )
 
 // runLimit ends a run that hangs.
-const runLimit = 3 * time.Minute
+var runLimit = timeout.Scaled(3 * time.Minute)
 
 // result is what a run of the plugin left.
 type result struct {

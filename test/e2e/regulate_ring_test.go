@@ -416,7 +416,7 @@ func (r *ring) applyKilled(ctx context.Context, n int, how func(func()) faults.E
 }
 
 // ringLimit is for a watch beside many others: each of them looks at what is held at each change.
-const ringLimit = 3 * limit
+var ringLimit = 3 * limit
 
 // until tries until something is so.
 func until(ctx context.Context, so func(context.Context) error) error {
