@@ -107,7 +107,42 @@ func (s *Shared) Cluster(t testing.TB) *Cluster {
 	if err := s.cluster.Err(); err != nil {
 		t.Fatal(err)
 	}
+	s.cluster.keepLogsOf(t)
 	return s.cluster
+}
+
+// StartFor starts a cluster for one test, and stops it when the test ends. With go test -short the
+// test is skipped.
+func StartFor(t testing.TB, o Options) *Cluster {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs a cluster: left out by -short")
+	}
+	if o.Log == nil {
+		o.Log = t.Output()
+	}
+	c, err := Start(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	c.keepLogsOf(t)
+	return c
+}
+
+// keepLogsOf keeps the logs of the cluster if the test fails, and says where they are. A test asks
+// for its cluster first, so that this is the last thing that it says.
+func (c *Cluster) keepLogsOf(t testing.TB) {
+	t.Cleanup(func() {
+		if t.Failed() {
+			c.keepLogs.Store(true)
+			t.Logf("the logs of the control plane are in %s", c.path(logsDir))
+		}
+	})
 }
 
 // Namespace creates a namespace for this test alone and returns its name. It is deleted when the
@@ -127,6 +162,9 @@ func (c *Cluster) Namespace(t testing.TB) string {
 	t.Cleanup(func() { // the test's context has ended by now
 		if err := namespaces.Delete(context.Background(), name, metav1.DeleteOptions{}); err != nil {
 			t.Errorf("delete namespace %s: %v", name, err)
+		}
+		if t.Failed() {
+			t.Logf("the namespace of the test was %s", name)
 		}
 	})
 	if c.options.ControllerManager { // pods need the service account

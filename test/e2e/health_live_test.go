@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/apply"
+	"github.com/kubectl-sysop/kubectl-sysop/test/timeout"
 )
 
 // limited is a user who may read and watch some resources of a namespace, which can be taken away.
@@ -28,12 +29,9 @@ type limited struct {
 	client     dynamic.Interface
 }
 
-const (
-	// longRun is for a watch from which rights are taken again and again.
-	longRun = 6 * time.Minute
-	// refusedFor is about how long what may not be read is not asked for again.
-	refusedFor = 50 * time.Second
-)
+// longRun is for a watch from which rights are taken again and again: what may not be read is not
+// asked for again for the better part of a minute.
+var longRun = timeout.Scaled(6 * time.Minute)
 
 // stackResources are those of the stack of a Deployment.
 var stackResources = []string{"apps/deployments", "apps/replicasets", "/pods"}
@@ -115,7 +113,6 @@ func TestHealthRightsTakenAway(t *testing.T) {
 		w.cut() // An API server does not look again who may watch what is watched.
 		all("Unknown", "NotRead", of...)
 		l.without()
-		time.Sleep(refusedFor)
 		all("Healthy", "", of...)
 	}
 	for _, watch := range watches {

@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"fmt"
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -67,16 +69,32 @@ func TestHealthWaitSilence(t *testing.T) {
 	hung.Inject(faults.Fault{Effect: faults.Hang()})
 	shut := newWire(t, c, c.Kubeconfig)
 	shut.silence(true)
-	open := newWire(t, c, c.Kubeconfig)
+	passed := proxy(t, c, "")
+	open := newWire(t, c, passed.Kubeconfig())
+	long := timeout.Scaled(18 * time.Second).Truncate(time.Second)
 	began := time.Now()
-	first := start(t, hung.Kubeconfig(), append(args, "18s")...)
-	second := start(t, shut.kubeconfig, append(args, "18s")...)
-	third := start(t, open.kubeconfig, append(args, "20s")...)
-	time.Sleep(10 * time.Second) // It has read all by then.
+	first := start(t, hung.Kubeconfig(), append(args, long.String())...)
+	second := start(t, shut.kubeconfig, append(args, long.String())...)
+	third := start(t, open.kubeconfig, append(args, long.String())...)
+	cluster.Eventually(t, limit, func() error {
+		for _, resource := range []string{"deployments", "replicasets", "pods"} {
+			if !isWatched(passed, resource) {
+				return fmt.Errorf("no watch of %s is open", resource)
+			}
+		}
+		return nil
+	})
 	open.silence(true)
-	ends(first, began, 18*time.Second, "warning: no answer from the API server for 15 s: ")
-	ends(second, began, 18*time.Second)
-	ends(third, began, 20*time.Second, "not reached after 20s; now: ", "no answer")
+	ends(first, began, long, "warning: no answer from the API server for 15 s: ")
+	ends(second, began, long)
+	ends(third, began, long, fmt.Sprintf("not reached after %s; now: ", long), "no answer")
+}
+
+// isWatched says whether a watch of the resource was answered through the proxy.
+func isWatched(p *faults.Proxy, resource string) bool {
+	return slices.ContainsFunc(p.Requests(), func(q faults.Request) bool {
+		return strings.HasSuffix(q.Path, "/"+resource) && q.Query.Has("watch") && q.Status == http.StatusOK
+	})
 }
 
 // A silence in a watch is told, and when it ends the watch goes on.

@@ -447,15 +447,7 @@ func jumping(ctx context.Context, r *ring, _, _ int) error {
 // at work, and starts it again.
 func restarting(t *testing.T) (tally, error) {
 	t.Helper()
-	c, err := cluster.Start(t.Context(), cluster.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := c.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	c := cluster.StartFor(t, cluster.Options{})
 	applyText(t, c, inNamespace(t, "", "ring.definitions.yaml"))
 	r := newRing(t, c)
 	ctx := t.Context()
