@@ -20,7 +20,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/test/timeout"
 )
 
-// poll is the interval of Eventually.
+// poll is the first interval of Eventually. Later it is a tenth of the time that has passed: what
+// takes long is looked at less often, as each look is work for the API server.
 const poll = 100 * time.Millisecond
 
 // Shared is one cluster for all tests of a package. It starts with the first test that needs it, so
@@ -195,8 +196,7 @@ func Eventually(t testing.TB, timeout time.Duration, try func() error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
-	tick := time.NewTicker(poll)
-	defer tick.Stop()
+	begin := time.Now()
 	for {
 		err := try()
 		if err == nil {
@@ -205,7 +205,7 @@ func Eventually(t testing.TB, timeout time.Duration, try func() error) {
 		select {
 		case <-ctx.Done():
 			t.Fatal(errors.Join(fmt.Errorf("not so after %s", timeout), err))
-		case <-tick.C:
+		case <-time.After(max(poll, time.Since(begin)/10)):
 		}
 	}
 }

@@ -87,7 +87,7 @@ func TestHealthRightsTakenAway(t *testing.T) {
 	ns := web(t, c)
 	l := newLimited(t, c, ns)
 	stack := "Deployment.apps/" + ns + "/web"
-	w := newWire(t, c, l.kubeconfig)
+	w := newWire(t, l.kubeconfig)
 	watches := []*watched{
 		{startFor(t, longRun, w.kubeconfig, "health", "--watch", "-o", "json", "deployment/web", "-n", ns), t, 0},
 		{startFor(t, longRun, w.kubeconfig, "health", "--watch", "-o", "json", "-n", ns), t, 0},
@@ -199,7 +199,7 @@ func TestHealthDefinitionsDeleted(t *testing.T) {
 		applyText(t, c, ownObject(ns, "Kiln", "hot", notReady))
 	}
 	serve()
-	w := newWire(t, c, c.Kubeconfig)
+	w := newWire(t, c.Kubeconfig)
 	watches := []*watched{
 		watchHealth(t, w.kubeconfig, "-n", ns),
 		watchHealth(t, w.kubeconfig, "kiln/hot", "deployment/web", "-n", ns),

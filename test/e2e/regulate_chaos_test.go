@@ -206,30 +206,30 @@ func (r *ring) watchKilled(ctx context.Context, n int, how func(func()) faults.E
 	if err != nil {
 		return false, err
 	}
-	err = until(ctx, func(ctx context.Context) error {
-		if killed.Load() {
+	err = r.until(ctx, killed, func(ctx context.Context) error {
+		if isClosed(killed) {
 			return nil
 		}
 		return so(ctx)
 	})
-	if killed.Load() {
+	if isClosed(killed) {
 		r.kills++
 		_, waited := run.wait()
 		r.counted()
 		if run, err = r.start(ctx, r.args("watch")...); err != nil || waited != nil {
 			return true, errors.Join(err, waited)
 		}
-		err = until(ctx, so)
+		err = r.until(ctx, nil, so)
 	}
 	if err != nil {
 		err = fmt.Errorf("%w; %v says:\n%s", err, run.cmd.Args[1:], &run.stderr)
 	}
 	ended := run.interrupt()
-	if ended != nil && killed.Load() && run.cmd.ProcessState != nil && run.cmd.ProcessState.ExitCode() < 0 {
+	if ended != nil && isClosed(killed) && run.cmd.ProcessState != nil && run.cmd.ProcessState.ExitCode() < 0 {
 		ended = nil // it was killed at a write that it did because of the interrupt
 	}
 	r.counted()
-	return killed.Load(), errors.Join(err, ended)
+	return isClosed(killed), errors.Join(err, ended)
 }
 
 // interrupt ends a run as Ctrl-C does.
@@ -472,7 +472,7 @@ func restarting(t *testing.T) (tally, error) {
 				return err
 			}
 			if command == "watch" {
-				err := until(ctx, so)
+				err := r.until(ctx, nil, so)
 				return errors.Join(err, run.interrupt())
 			}
 			if _, err := run.wait(); err != nil { // it may have given up

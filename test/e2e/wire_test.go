@@ -30,7 +30,7 @@ type wire struct {
 }
 
 // newWire is a wire for the user of the kubeconfig. It ends with the test.
-func newWire(t *testing.T, c *cluster.Cluster, kubeconfig string) *wire {
+func newWire(t *testing.T, kubeconfig string) *wire {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -127,7 +127,7 @@ func (w *wire) cut() {
 func TestWire(t *testing.T) {
 	t.Parallel()
 	c := shared.Cluster(t)
-	w := newWire(t, c, c.Kubeconfig)
+	w := newWire(t, c.Kubeconfig)
 	text, err := os.ReadFile(w.kubeconfig)
 	if err != nil || strings.Contains(string(text), c.Config().Host) {
 		t.Fatalf("the kubeconfig goes past the wire: %v", err)
