@@ -25,6 +25,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/apply"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/faults"
+	"github.com/kubectl-sysop/kubectl-sysop/test/timeout"
 )
 
 // Of the ring (testdata/ring.yaml) web needs worker, and worker needs db. Nobody operates
@@ -43,8 +44,9 @@ var ringTargets = []struct {
 	name     string
 }{{ringClients, "worker"}, {ringCronJobs, "report"}, {ringDeployments, "web"}}
 
-// lease is the shortest that there may be: how long a run that was killed keeps others out.
-const lease = "2s"
+// lease is how long a run that was killed keeps others out: the shortest that there may be, unless
+// the machine is too slow to renew that in time.
+var lease = timeout.Scaled(2 * time.Second).Truncate(time.Second).String()
 
 // ring is one of them, in a namespace of its own. It is used by one goroutine: errors are
 // returned, since only that of the test may fail it.
