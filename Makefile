@@ -76,10 +76,10 @@ test: $(SUM)
 
 # For whoever edits: go test remembers what passed, as long as it is asked in the same way.
 test-fast: $(LINT) $(SUM)
-	@mkdir -p $(TIMES)
-	$(LINT) run --new-from-rev=HEAD ./...
+	@mkdir -p $(TIMES); rm -f $(TIMES)/$@-*.json; begin=$$SECONDS; \
+	trap 'cat $(TIMES)/$@-*.json 2> /dev/null | $(SUM) tool slowest --threshold 1s --num 10; printf "%5d s  lint\n%5d s  tests\n" $$((linted - begin)) $$((SECONDS - linted))' EXIT; \
+	$(LINT) run --new-from-rev=HEAD ./...; code=$$?; linted=$$SECONDS; [ $$code = 0 ] || exit $$code; \
 	$(SUMMED) -- -vet=off $$($(GO) list ./... | grep -v '^$(OWN)/test/')
-	@cat $(TIMES)/$@-*.json | $(SUM) tool slowest --threshold 1s --num 10; rm -f $(TIMES)/$@-*.json
 
 # A busy machine is slow, and no test fails of it.
 test-busy:
