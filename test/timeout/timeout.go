@@ -2,7 +2,10 @@
 // wrong.
 package timeout
 
-import "time"
+import (
+	"runtime"
+	"time"
+)
 
 const (
 	// rounds is the fixed piece of work that is timed when a test binary starts.
@@ -21,13 +24,10 @@ func Scaled(d time.Duration) time.Duration { return time.Duration(float64(d) * f
 
 func measure() float64 {
 	begin := time.Now()
-	sink = work(rounds)
+	runtime.KeepAlive(work(rounds))
 	took := time.Since(begin)
 	return min(max(1, float64(took)/float64(idle)), most)
 }
-
-// sink keeps the compiler from dropping the work.
-var sink uint64
 
 func work(n int) uint64 {
 	x := uint64(88172645463325252)
