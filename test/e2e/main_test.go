@@ -11,6 +11,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -40,6 +41,10 @@ var shared = cluster.NewShared(cluster.Full())
 
 // bare has no operators before a test installs them.
 var bare = cluster.NewShared(cluster.Installing())
+
+// withoutOperators never has one, for tests that run the plugin hundreds of times: to list the definitions
+// of the operators is more work for the API server than all else that a run asks for.
+var withoutOperators = cluster.NewShared(cluster.Workloads())
 
 // plugin is the file of the program under test.
 var plugin string
@@ -80,8 +85,8 @@ func run(m *testing.M) int {
 		return 1
 	}
 	code := shared.Run(m)
-	if err := bare.Stop(); err != nil {
-		fmt.Fprintln(os.Stderr, "stop the cluster without operators:", err)
+	if err := errors.Join(bare.Stop(), withoutOperators.Stop()); err != nil {
+		fmt.Fprintln(os.Stderr, "stop the clusters without operators:", err)
 		return max(code, 1)
 	}
 	return code

@@ -46,7 +46,7 @@ var scenarios = []scenario{
 
 // The chaos ring: whatever happens to regulate, and whenever, the next run ends right.
 func TestRegulateChaos(t *testing.T) {
-	c := shared.Cluster(t)
+	c := withoutOperators.Cluster(t)
 	defineRing(t, c)
 	begun := time.Now()
 	tallies, states := make([]tally, len(scenarios)), make([]error, len(scenarios))
