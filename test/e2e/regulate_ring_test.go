@@ -48,6 +48,9 @@ var ringTargets = []struct {
 // the machine is too slow to renew that in time.
 var lease = timeout.Scaled(2 * time.Second).Truncate(time.Second).String()
 
+// longLease is the usual one, where nobody waits for the end of it.
+var longLease = timeout.Scaled(15 * time.Second).Truncate(time.Second).String()
+
 // ring is one of them, in a namespace of its own. It is used by one goroutine: errors are
 // returned, since only that of the test may fail it.
 type ring struct {
@@ -322,9 +325,9 @@ func (r *ringRun) wait() (int, error) {
 func (r *ring) args(command string, more ...string) []string {
 	args := append([]string{"regulate", command, "-f", r.manifest, "--yes"}, more...)
 	if r.brief {
-		args = append(args, "--lock-lease", lease)
+		return append(args, "--lock-lease", lease)
 	}
-	return args
+	return append(args, "--lock-lease", longLease)
 }
 
 // apply runs regulate apply to its end, which is a good one.
