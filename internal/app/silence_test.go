@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/test/timeout"
 )
 
 // timers stand in for time: they fire when a test says so.
@@ -64,7 +66,7 @@ func (c *timers) pass(t *testing.T, waiting int) {
 		}
 		select {
 		case <-c.came:
-		case <-time.After(20 * time.Second):
+		case <-time.After(timeout.Scaled(20 * time.Second)):
 			t.Fatalf("%d requests wait, want %d", len(armed), waiting)
 		}
 	}

@@ -152,8 +152,8 @@ func (e *ending) Write(p []byte) (int, error) {
 	return e.Buffer.Write(p)
 }
 
-// TestExamples runs each example of each command's help, as it stands there.
-func TestExamples(t *testing.T) {
+// TestHelpExamples runs each example of each command's help, as it stands there.
+func TestHelpExamples(t *testing.T) {
 	walk(newRoot(), func(c *cobra.Command) {
 		if c.Parent().Name() == "completion" {
 			return // cobra's own, and those that write: see testdata/completion-install.txtar
@@ -254,7 +254,7 @@ func TestReference(t *testing.T) {
 		if len(c.Aliases) > 0 {
 			b.WriteString("\nAlso: " + strings.Join(c.Aliases, ", ") + ".\n")
 		}
-		ranBy := "TestExamples"
+		ranBy := "TestHelpExamples"
 		if c.Parent().Name() == "completion" {
 			ranBy = "TestScripts"
 		}

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/test/timeout"
 )
 
 // watched is a health --watch that a test looks at.
@@ -236,7 +238,7 @@ func TestWaitOfASilentServer(t *testing.T) {
 	o.wait, o.timeout = "Healthy", 300*time.Millisecond
 	began := time.Now()
 	err := o.run(t.Context(), o.args)
-	const soon = 10 * time.Second // discovery alone would take three times that
+	soon := timeout.Scaled(10 * time.Second) // discovery alone would take three times that
 	if took := time.Since(began); took < o.timeout || took > soon {
 		t.Errorf("it ends after %s, want %s", took, o.timeout)
 	}

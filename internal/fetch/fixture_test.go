@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/fetch"
 	"github.com/kubectl-sysop/kubectl-sysop/test/repository"
+	"github.com/kubectl-sysop/kubectl-sysop/test/timeout"
 )
 
 // chartOf is the archive of a small chart.
@@ -105,7 +106,7 @@ func otherHost(t *testing.T, at string) string {
 }
 
 func soon(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout.Scaled(time.Minute))
 	t.Cleanup(cancel)
 	return ctx
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+	"github.com/kubectl-sysop/kubectl-sysop/test/timeout"
 )
 
 // widgetServer is an API server on which somebody defines Widgets, of which there is one.
@@ -100,7 +101,7 @@ contexts: [{name: here, context: {cluster: one, user: me, namespace: shop}}]}`, 
 	}
 	s.defined.Store(true)
 	close(s.changed)
-	deadline := time.After(time.Minute)
+	deadline := time.After(timeout.Scaled(time.Minute))
 	for len(l.State.Apps[0].Roots) == 0 {
 		select {
 		case <-deadline:

@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/patch"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+	"github.com/kubectl-sysop/kubectl-sysop/test/timeout"
 )
 
 // A request says what happens and is signed; it is sent again, as the same one, when the
@@ -156,7 +157,7 @@ func TestExecFails(t *testing.T) {
 		b.app("web", []system.Action{act})
 		began := time.Now()
 		out, err := b.once(t, "web")
-		if err != nil || len(out.Failed) != 1 || !strings.Contains(out.Failed[0].Result, word) || time.Since(began) > 30*time.Second {
+		if err != nil || len(out.Failed) != 1 || !strings.Contains(out.Failed[0].Result, word) || time.Since(began) > timeout.Scaled(30*time.Second) {
 			t.Errorf("%s: %v %+v", word, err, out)
 		}
 	}

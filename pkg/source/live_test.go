@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/test/timeout"
 )
 
 // followed is a Live on a fake server.
@@ -77,7 +78,7 @@ func (l *followed) until(ask Query, right func(*recorder) bool) *recorder {
 	}
 }
 
-const never = 20 * time.Second
+var never = timeout.Scaled(20 * time.Second)
 
 func (l *followed) await(event string) {
 	l.t.Helper()

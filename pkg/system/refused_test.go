@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+	"github.com/kubectl-sysop/kubectl-sysop/test/timeout"
 )
 
 const head = `apiVersion: sysop.dev/v1alpha1
@@ -105,7 +106,7 @@ func TestTemplates(t *testing.T) {
 			if c.want == "" && got != "" || !strings.Contains(got, c.want) {
 				t.Errorf("told %q, want %q", got, c.want)
 			}
-			if took := time.Since(began); took > 4*time.Second {
+			if took := time.Since(began); took > timeout.Scaled(4*time.Second) {
 				t.Errorf("it takes %s", took)
 			}
 		})

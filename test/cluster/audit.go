@@ -13,13 +13,15 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-sysop/kubectl-sysop/test/timeout"
 )
 
 // auditLog is the name of the audit log among the logs.
 const auditLog = "audit"
 
 // auditLimit ends the wait for the audit log to catch up.
-const auditLimit = 20 * time.Second
+var auditLimit = timeout.Scaled(20 * time.Second)
 
 // AuditEvent is an answered request, as the API server logged it. The log does not have the Accept
 // header: a proxy's Requests do.

@@ -49,6 +49,9 @@ import (
 // tailLines is how much of a log an error shows.
 const tailLines = 15
 
+// logsDir is the directory of the logs in that of the cluster.
+const logsDir = "logs"
+
 // Cluster is a running control plane. Its methods can be called from several
 // goroutines.
 type Cluster struct {
@@ -69,6 +72,8 @@ type Cluster struct {
 	dying atomic.Pointer[chan struct{}]
 	// standIns are operators that run while they are installed.
 	standIns *standIns
+	// keepLogs says that a test on this cluster has failed.
+	keepLogs atomic.Bool
 
 	ca, frontCA *pki.Authority
 	server      string // URL
@@ -167,7 +172,7 @@ func (c *Cluster) run(name, program string, args ...string) error {
 	return err
 }
 
-func (c *Cluster) log(name string) string { return c.path("logs", name+".log") }
+func (c *Cluster) log(name string) string { return c.path(logsDir, name+".log") }
 
 // tail returns the end of a process's log, or "".
 func (c *Cluster) tail(name string) string {

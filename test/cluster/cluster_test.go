@@ -24,10 +24,11 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/apply"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/faults"
+	"github.com/kubectl-sysop/kubectl-sysop/test/timeout"
 )
 
 // limit is how long a test waits for a controller.
-const limit = 2 * time.Minute
+var limit = timeout.Scaled(2 * time.Minute)
 
 var shared = cluster.NewShared(cluster.Full())
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/build"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/pki"
+	"github.com/kubectl-sysop/kubectl-sysop/test/timeout"
 )
 
 // egressProxy is the process through which the API server reaches nodes.
@@ -218,7 +219,7 @@ func await(ctx context.Context, try func(context.Context) error) error {
 	poll := time.NewTicker(50 * time.Millisecond)
 	defer poll.Stop()
 	for {
-		one, cancel := context.WithTimeout(ctx, 5*time.Second)
+		one, cancel := context.WithTimeout(ctx, timeout.Scaled(5*time.Second))
 		err := try(one)
 		cancel()
 		if err == nil {

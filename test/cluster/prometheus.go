@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -25,7 +26,7 @@ import (
 const PrometheusPort = 9090
 
 // prometheusStart ends a start that hangs: an idle machine needs one second.
-const prometheusStart = startLimit
+var prometheusStart = startLimit
 
 // PrometheusOptions configure a Prometheus server.
 type PrometheusOptions struct {
@@ -68,6 +69,11 @@ type Prometheus struct {
 	stopErr    error
 }
 
+// BuildPrometheus builds the programs of a server, or finds them in the cache; see package build.
+func BuildPrometheus(ctx context.Context, log io.Writer) (build.Binaries, error) {
+	return build.WithPrometheus(ctx, log)
+}
+
 // StartPrometheus starts a Prometheus server on the series, and returns when it is
 // ready. It ends with the test, or with the process of the test, however that ends.
 // With go test -short the test is skipped.
@@ -76,7 +82,7 @@ func StartPrometheus(t testing.TB, o PrometheusOptions) *Prometheus {
 	if testing.Short() {
 		t.Skip("needs a Prometheus server: left out by -short")
 	}
-	bin, err := Build(t.Context(), os.Stderr)
+	bin, err := BuildPrometheus(t.Context(), os.Stderr)
 	if err != nil {
 		t.Fatal(err)
 	}

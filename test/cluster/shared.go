@@ -16,9 +16,12 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/kubectl-sysop/kubectl-sysop/test/timeout"
 )
 
-// poll is the interval of Eventually.
+// poll is the first interval of Eventually. Later it is a tenth of the time that has passed: what
+// takes long is looked at less often, as each look is work for the API server.
 const poll = 100 * time.Millisecond
 
 // Shared is one cluster for all tests of a package. It starts with the first test that needs it, so
@@ -59,7 +62,7 @@ func (s *Shared) Stop() error {
 }
 
 // hangs is far more than a test takes on a slow machine.
-const hangs = 20 * time.Minute
+var hangs = timeout.Scaled(20 * time.Minute)
 
 // watch ends the run if the test never ends, and prints last which one it is and its stack: go test
 // prints that first, above thousands of lines. A test that has ended and whose parallel subtests
@@ -105,7 +108,42 @@ func (s *Shared) Cluster(t testing.TB) *Cluster {
 	if err := s.cluster.Err(); err != nil {
 		t.Fatal(err)
 	}
+	s.cluster.keepLogsOf(t)
 	return s.cluster
+}
+
+// StartFor starts a cluster for one test, and stops it when the test ends. With go test -short the
+// test is skipped.
+func StartFor(t testing.TB, o Options) *Cluster {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs a cluster: left out by -short")
+	}
+	if o.Log == nil {
+		o.Log = t.Output()
+	}
+	c, err := Start(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	c.keepLogsOf(t)
+	return c
+}
+
+// keepLogsOf keeps the logs of the cluster if the test fails, and says where they are. A test asks
+// for its cluster first, so that this is the last thing that it says.
+func (c *Cluster) keepLogsOf(t testing.TB) {
+	t.Cleanup(func() {
+		if t.Failed() {
+			c.keepLogs.Store(true)
+			t.Logf("the logs of the control plane are in %s", c.path(logsDir))
+		}
+	})
 }
 
 // Namespace creates a namespace for this test alone and returns its name. It is deleted when the
@@ -126,10 +164,13 @@ func (c *Cluster) Namespace(t testing.TB) string {
 		if err := namespaces.Delete(context.Background(), name, metav1.DeleteOptions{}); err != nil {
 			t.Errorf("delete namespace %s: %v", name, err)
 		}
+		if t.Failed() {
+			t.Logf("the namespace of the test was %s", name)
+		}
 	})
 	if c.options.ControllerManager { // pods need the service account
 		accounts := c.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "serviceaccounts"}).Namespace(name)
-		Eventually(t, time.Minute, func() error {
+		Eventually(t, timeout.Scaled(time.Minute), func() error {
 			_, err := accounts.Get(t.Context(), "default", metav1.GetOptions{})
 			return err
 		})
@@ -155,8 +196,7 @@ func Eventually(t testing.TB, timeout time.Duration, try func() error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
-	tick := time.NewTicker(poll)
-	defer tick.Stop()
+	begin := time.Now()
 	for {
 		err := try()
 		if err == nil {
@@ -165,7 +205,7 @@ func Eventually(t testing.TB, timeout time.Duration, try func() error) {
 		select {
 		case <-ctx.Done():
 			t.Fatal(errors.Join(fmt.Errorf("not so after %s", timeout), err))
-		case <-tick.C:
+		case <-time.After(max(poll, time.Since(begin)/10)):
 		}
 	}
 }

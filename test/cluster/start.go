@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/build"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/supervise"
+	"github.com/kubectl-sysop/kubectl-sysop/test/timeout"
 )
 
 // attempts is how often a start is tried if another process takes a chosen port.
@@ -19,7 +20,7 @@ const attempts = 4
 
 // startLimit ends a start that hangs. An idle machine needs seven seconds, one
 // that builds at the same time some twenty.
-const startLimit = 3 * time.Minute
+var startLimit = timeout.Scaled(3 * time.Minute)
 
 // Build builds every binary, or finds them in the cache; see package build.
 func Build(ctx context.Context, log io.Writer) (build.Binaries, error) { return build.All(ctx, log) }
@@ -168,7 +169,7 @@ func (c *Cluster) makeDir() error {
 		c.dir = dir
 	}
 	// The files of a failed attempt, or of an ended cluster, are of no use.
-	for _, name := range []string{"etcd", "logs", "pki", "users"} {
+	for _, name := range []string{"etcd", logsDir, "pki", "users"} {
 		if err := os.RemoveAll(c.path(name)); err != nil {
 			return fmt.Errorf("clear the cluster's directory: %w", err)
 		}
@@ -179,13 +180,25 @@ func (c *Cluster) makeDir() error {
 	return nil
 }
 
+// removeDir removes what the cluster has written; of one that keeps its logs, all but these. The
+// log of audit is not among them: it is larger than all others, and tests print what they want of it.
 func (c *Cluster) removeDir() error {
 	var err error
 	if c.extraDir != "" {
 		err = os.RemoveAll(c.extraDir)
 	}
-	if c.temporary {
-		err = errors.Join(err, os.RemoveAll(c.dir))
+	if !c.temporary {
+		return err
+	}
+	if !c.keepLogs.Load() {
+		return errors.Join(err, os.RemoveAll(c.dir))
+	}
+	entries, readErr := os.ReadDir(c.dir)
+	err = errors.Join(err, readErr, os.RemoveAll(c.log(auditLog)))
+	for _, e := range entries {
+		if e.Name() != logsDir {
+			err = errors.Join(err, os.RemoveAll(c.path(e.Name())))
+		}
 	}
 	return err
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/supervise"
+	"github.com/kubectl-sysop/kubectl-sysop/test/timeout"
 )
 
 // starterVariable makes this test binary a program that starts a cluster.
@@ -68,7 +69,7 @@ func TestKilledStarterLeavesNoProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // killed
-	cluster.Eventually(t, 20*time.Second, func() error {
+	cluster.Eventually(t, timeout.Scaled(20*time.Second), func() error {
 		for _, p := range processes {
 			if p.Alive() {
 				return fmt.Errorf("%s (%d) still runs", p.Name, p.PID)

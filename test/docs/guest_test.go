@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/metadata"
 
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
+	"github.com/kubectl-sysop/kubectl-sysop/test/timeout"
 )
 
 // kept are the kinds of which a page may leave nothing behind, and take nothing away.
@@ -53,7 +54,7 @@ func there(t *testing.T, c *cluster.Cluster) map[string]bool {
 // deleted may take its time.
 func leftBehind(t *testing.T, c *cluster.Cluster, before map[string]bool) {
 	t.Helper()
-	cluster.Eventually(t, time.Minute, func() error {
+	cluster.Eventually(t, timeout.Scaled(time.Minute), func() error {
 		after := there(t, c)
 		var more, less []string
 		for _, o := range slices.Sorted(maps.Keys(after)) {

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/build"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/supervise"
+	"github.com/kubectl-sysop/kubectl-sysop/test/timeout"
 )
 
 // TestNewcomer does what README says, from top to bottom, in a fresh clone and with a fresh
@@ -171,7 +172,7 @@ func (n newcomer) bash(ctx context.Context, script string) (*exec.Cmd, string, e
 }
 
 // hangs is far more than the path takes on a slow machine where everything was built before.
-const hangs = 15 * time.Minute
+var hangs = timeout.Scaled(15 * time.Minute)
 
 // endSandbox ends the newcomer's sandbox after the test, however that ends: it is done by a
 // process that waits for the end of a pipe, which a test binary that is killed ends as well.

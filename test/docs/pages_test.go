@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/pages"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/build"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/fill"
+	"github.com/kubectl-sysop/kubectl-sysop/test/timeout"
 )
 
 // TestPages runs each page that needs a cluster, one after the other: each is a guest that
@@ -44,7 +45,7 @@ func testPage(t *testing.T, p pages.Page) {
 	}
 	runner := pages.Runner{
 		Plugin: name, Kubectl: c.Binaries().Path(build.Kubectl), Kubeconfig: c.Kubeconfig,
-		Timeout: 4 * time.Minute, Update: *update,
+		Timeout: timeout.Scaled(4 * time.Minute), Update: *update,
 	}
 	result, err := runner.Run(t.Context(), p)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/faults"
+	"github.com/kubectl-sysop/kubectl-sysop/test/timeout"
 )
 
 // in matches the lists of a resource in the namespace.
@@ -222,8 +223,7 @@ func TestInterrupt(t *testing.T) {
 			if r.code != 130 || r.stdout != "" || r.stderr != "interrupted\n" {
 				t.Errorf("exit code %d, want 130; stdout %q, stderr %q", r.code, r.stdout, r.stderr)
 			}
-			const soon = 3 * time.Second
-			if took > soon {
+			if soon := timeout.Scaled(3 * time.Second); took > soon {
 				t.Errorf("it took %s, want less than %s", took, soon)
 			}
 		})

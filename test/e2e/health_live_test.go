@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/apply"
+	"github.com/kubectl-sysop/kubectl-sysop/test/timeout"
 )
 
 // limited is a user who may read and watch some resources of a namespace, which can be taken away.
@@ -28,12 +29,9 @@ type limited struct {
 	client     dynamic.Interface
 }
 
-const (
-	// longRun is for a watch from which rights are taken again and again.
-	longRun = 6 * time.Minute
-	// refusedFor is about how long what may not be read is not asked for again.
-	refusedFor = 50 * time.Second
-)
+// longRun is for a watch from which rights are taken again and again: what may not be read is not
+// asked for again for the better part of a minute.
+var longRun = timeout.Scaled(6 * time.Minute)
 
 // stackResources are those of the stack of a Deployment.
 var stackResources = []string{"apps/deployments", "apps/replicasets", "/pods"}
@@ -89,7 +87,7 @@ func TestHealthRightsTakenAway(t *testing.T) {
 	ns := web(t, c)
 	l := newLimited(t, c, ns)
 	stack := "Deployment.apps/" + ns + "/web"
-	w := newWire(t, c, l.kubeconfig)
+	w := newWire(t, l.kubeconfig)
 	watches := []*watched{
 		{startFor(t, longRun, w.kubeconfig, "health", "--watch", "-o", "json", "deployment/web", "-n", ns), t, 0},
 		{startFor(t, longRun, w.kubeconfig, "health", "--watch", "-o", "json", "-n", ns), t, 0},
@@ -115,7 +113,6 @@ func TestHealthRightsTakenAway(t *testing.T) {
 		w.cut() // An API server does not look again who may watch what is watched.
 		all("Unknown", "NotRead", of...)
 		l.without()
-		time.Sleep(refusedFor)
 		all("Healthy", "", of...)
 	}
 	for _, watch := range watches {
@@ -202,7 +199,7 @@ func TestHealthDefinitionsDeleted(t *testing.T) {
 		applyText(t, c, ownObject(ns, "Kiln", "hot", notReady))
 	}
 	serve()
-	w := newWire(t, c, c.Kubeconfig)
+	w := newWire(t, c.Kubeconfig)
 	watches := []*watched{
 		watchHealth(t, w.kubeconfig, "-n", ns),
 		watchHealth(t, w.kubeconfig, "kiln/hot", "deployment/web", "-n", ns),

@@ -71,8 +71,13 @@ spec:
 			}
 			return nil
 		})
-		time.Sleep(time.Second) // The times of Jobs are whole seconds.
+		nextSecond() // The times of Jobs are whole seconds.
 	}
+}
+
+// nextSecond returns in the next second of the clock, in which the API server gives a later time.
+func nextSecond() {
+	time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
 }
 
 // Of a custom kind that a rule calls history, the last one of its owner's present revision says how
@@ -106,7 +111,7 @@ func TestHealthLastRunOfCustomKind(t *testing.T) {
 		t.Helper()
 		o := ownObject(ns, "Trial", name, fmt.Sprintf("spec: {revision: %s}\nstatus: {phase: %s}", revision, phase))
 		applyText(t, c, strings.Replace(o, "namespace: "+ns+"}", fmt.Sprintf("namespace: %s, ownerReferences: [{apiVersion: %s/v1, kind: Plan, name: plan, uid: %s, controller: true}]}", ns, group, plan.GetUID()), 1))
-		time.Sleep(1100 * time.Millisecond) // Objects are made at whole seconds.
+		nextSecond() // Objects are made at whole seconds.
 	}
 	holds := func(when, want string) {
 		t.Helper()

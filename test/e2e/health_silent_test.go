@@ -2,12 +2,15 @@ package e2e
 
 import (
 	"fmt"
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/faults"
+	"github.com/kubectl-sysop/kubectl-sysop/test/timeout"
 )
 
 // The last word of a wait is of what is there when the time is up, also of what no watch told of.
@@ -43,7 +46,7 @@ func TestHealthWaitSilence(t *testing.T) {
 	t.Parallel()
 	c := shared.Cluster(t)
 	ns := web(t, c)
-	const reading = 15 * time.Second // the last word, and a busy machine
+	reading := timeout.Scaled(15 * time.Second) // the last word
 	ends := func(p *process, began time.Time, timeout time.Duration, words ...string) {
 		t.Helper()
 		r := p.wait()
@@ -64,18 +67,35 @@ func TestHealthWaitSilence(t *testing.T) {
 	args := []string{"health", "deployment/web", "-n", ns, "--wait=Suspended", "--timeout"}
 	hung := proxy(t, c, "")
 	hung.Inject(faults.Fault{Effect: faults.Hang()})
-	shut := newWire(t, c, c.Kubeconfig)
+	shut := newWire(t, c.Kubeconfig)
 	shut.silence(true)
-	open := newWire(t, c, c.Kubeconfig)
+	passed := proxy(t, c, "")
+	open := newWire(t, passed.Kubeconfig())
+	// It is waited for in full, so it is no longer than a busy machine needs to open all watches.
+	long := min(timeout.Scaled(18*time.Second).Truncate(time.Second), time.Minute)
 	began := time.Now()
-	first := start(t, hung.Kubeconfig(), append(args, "18s")...)
-	second := start(t, shut.kubeconfig, append(args, "18s")...)
-	third := start(t, open.kubeconfig, append(args, "20s")...)
-	time.Sleep(10 * time.Second) // It has read all by then.
+	first := start(t, hung.Kubeconfig(), append(args, long.String())...)
+	second := start(t, shut.kubeconfig, append(args, long.String())...)
+	third := start(t, open.kubeconfig, append(args, long.String())...)
+	cluster.Eventually(t, limit, func() error {
+		for _, resource := range []string{"deployments", "replicasets", "pods"} {
+			if !isWatched(passed, resource) {
+				return fmt.Errorf("no watch of %s is open", resource)
+			}
+		}
+		return nil
+	})
 	open.silence(true)
-	ends(first, began, 18*time.Second, "warning: no answer from the API server for 15 s: ")
-	ends(second, began, 18*time.Second)
-	ends(third, began, 20*time.Second, "not reached after 20s; now: ", "no answer")
+	ends(first, began, long, "warning: no answer from the API server for 15 s: ")
+	ends(second, began, long)
+	ends(third, began, long, fmt.Sprintf("not reached after %s; now: ", long), "no answer")
+}
+
+// isWatched says whether a watch of the resource was answered through the proxy.
+func isWatched(p *faults.Proxy, resource string) bool {
+	return slices.ContainsFunc(p.Requests(), func(q faults.Request) bool {
+		return strings.HasSuffix(q.Path, "/"+resource) && q.Query.Has("watch") && q.Status == http.StatusOK
+	})
 }
 
 // A silence in a watch is told, and when it ends the watch goes on.
@@ -83,7 +103,7 @@ func TestHealthWatchSilence(t *testing.T) {
 	t.Parallel()
 	c := shared.Cluster(t)
 	ns := web(t, c)
-	w := newWire(t, c, c.Kubeconfig)
+	w := newWire(t, c.Kubeconfig)
 	watch := watchHealth(t, w.kubeconfig, "deployment/web", "-n", ns)
 	watch.says("", "Healthy", "")
 	w.silence(true)

@@ -185,18 +185,7 @@ const manyDefinitions = 300
 // Definitions of kinds without an object in the namespace are not read, however
 // many there are. It has a cluster of its own: no other test is to see them.
 func TestManyDefinitions(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs a cluster: left out by -short")
-	}
-	c, err := cluster.Start(t.Context(), cluster.Options{Log: t.Output()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := c.Stop(); err != nil {
-			t.Error(err)
-		}
-	}()
+	c := cluster.StartFor(t, cluster.Options{})
 	const ns = "default"
 	cluster.Eventually(t, limit, func() error {
 		_, err := admin(c).CoreV1().ConfigMaps(ns).Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "alone"}}, metav1.CreateOptions{})

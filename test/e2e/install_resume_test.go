@@ -21,7 +21,7 @@ func (s *tea) kettle(command string, more ...string) []string {
 }
 
 // waits starts a run and returns when it waits for pods that never come up.
-func (s *tea) waits(args ...string) *installing {
+func (s *tea) waits(args ...string) *process {
 	s.t.Helper()
 	run := s.start(args...)
 	cluster.Eventually(s.t, limit, func() error {

@@ -30,10 +30,11 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/build"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/faults"
 	"github.com/kubectl-sysop/kubectl-sysop/test/repository"
+	"github.com/kubectl-sysop/kubectl-sysop/test/timeout"
 )
 
 // installLimit ends an installation that hangs.
-const installLimit = 2 * time.Minute
+var installLimit = timeout.Scaled(2 * time.Minute)
 
 // installer is somebody who installs: through a proxy, with a home of their own, in which what
 // was fetched stays.
@@ -52,36 +53,15 @@ func newInstaller(t *testing.T, c *cluster.Cluster, program, kubeconfig string) 
 	return &installer{t: t, c: c, proxy: proxy(t, c, kubeconfig), client: dynamic.NewForConfigOrDie(c.Config()), home: t.TempDir(), program: program}
 }
 
-// installing is a run that has not ended.
-type installing struct {
-	*process
-	cancel context.CancelFunc
-}
-
-func (i *installer) start(args ...string) *installing {
+func (i *installer) start(args ...string) *process {
 	i.t.Helper()
-	ctx, cancel := context.WithTimeout(i.t.Context(), installLimit)
-	p := &process{t: i.t, cmd: exec.CommandContext(ctx, i.program, args...)}
-	p.cmd.Dir, p.cmd.WaitDelay = i.home, runLimit
-	p.cmd.Env = []string{"HOME=" + i.home, "TMPDIR=" + os.TempDir(), "KUBECONFIG=" + i.proxy.Kubeconfig(), "GORACE=atexit_sleep_ms=0"}
-	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
-	if err := p.cmd.Start(); err != nil {
-		cancel()
-		i.t.Fatal(err)
-	}
-	i.t.Cleanup(func() { // what has ended already is left alone
-		cancel()
-		_ = p.cmd.Wait()
-	})
-	return &installing{p, cancel}
+	return startIn(i.t, installLimit, i.home, i.program, i.proxy.Kubeconfig(), args...)
 }
 
 // run runs the plugin to its end.
 func (i *installer) run(args ...string) result {
 	i.t.Helper()
-	run := i.start(args...)
-	defer run.cancel()
-	return run.wait()
+	return i.start(args...).wait()
 }
 
 // refused runs the plugin, which must fail with all the words, and must not have written.

@@ -2,7 +2,8 @@
 // with real operators, and looks at what it says, what it asks the API server
 // for, and how it bears that server's moods.
 //
-// The plugin is built once, with the race detector if the tests are. Each run is a process of
+// The plugin is built once, with the race detector if SYSOP_RACED says so (make cluster-test). The
+// tests are not: what they call in their own process is raced by the tests of its packages. Each run is a process of
 // its own, with a home directory of its own, so that no cache outlives it. A
 // test works in a namespace of its own, except for the example (examples/demo),
 // whose namespace is called moodle and which one test applies for all.
@@ -10,6 +11,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -28,19 +30,27 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/apply"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/faults"
 	released "github.com/kubectl-sysop/kubectl-sysop/test/plugin"
+	"github.com/kubectl-sysop/kubectl-sysop/test/timeout"
 )
 
 // limit is how long a test waits for what a controller does: seconds on an idle machine, and
 // minutes on a busy one, where it is only paid by a test that fails.
-const limit = 2 * time.Minute
+var limit = timeout.Scaled(2 * time.Minute)
 
 var shared = cluster.NewShared(cluster.Full())
 
 // bare has no operators before a test installs them.
 var bare = cluster.NewShared(cluster.Installing())
 
+// withoutOperators never has one, for tests that run the plugin hundreds of times: to list the definitions
+// of the operators is more work for the API server than all else that a run asks for.
+var withoutOperators = cluster.NewShared(cluster.Workloads())
+
 // plugin is the file of the program under test.
 var plugin string
+
+// raced says that it is built with the race detector.
+var raced = os.Getenv("SYSOP_RACED") == "yes"
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -66,14 +76,17 @@ func run(m *testing.M) int {
 	defer func() { _ = os.RemoveAll(dir) }()
 	plugin = filepath.Join(dir, "kubectl-sysop")
 	build := exec.CommandContext(context.Background(), "go", "build", fmt.Sprintf("-race=%t", raced), "-o", plugin, "github.com/kubectl-sysop/kubectl-sysop/cmd/kubectl-sysop")
+	if raced { // the race detector wants C
+		build.Env = append(os.Environ(), "CGO_ENABLED=1")
+	}
 	build.Stdout, build.Stderr = os.Stderr, os.Stderr
 	if err := build.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "build the plugin:", err)
 		return 1
 	}
 	code := shared.Run(m)
-	if err := bare.Stop(); err != nil {
-		fmt.Fprintln(os.Stderr, "stop the cluster without operators:", err)
+	if err := errors.Join(bare.Stop(), withoutOperators.Stop()); err != nil {
+		fmt.Fprintln(os.Stderr, "stop the clusters without operators:", err)
 		return max(code, 1)
 	}
 	return code

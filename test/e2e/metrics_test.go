@@ -17,11 +17,12 @@ import (
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
+	"github.com/kubectl-sysop/kubectl-sysop/test/timeout"
 )
 
 // sampled is how long a test waits for a metrics server: it scrapes every ten seconds,
 // and knows a pod by two scrapes.
-const sampled = 3 * time.Minute
+var sampled = timeout.Scaled(3 * time.Minute)
 
 // used is the JSON of the metrics command, as far as tests look at it. What is absent
 // in it is nil.

@@ -13,10 +13,12 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/test/timeout"
 )
 
 // runLimit ends a run that hangs.
-const runLimit = 3 * time.Minute
+var runLimit = timeout.Scaled(3 * time.Minute)
 
 // result is what a run of the plugin left.
 type result struct {
@@ -87,9 +89,17 @@ func start(t *testing.T, kubeconfig string, args ...string) *process {
 // startFor is start for a run that is to go on for a while.
 func startFor(t *testing.T, limit time.Duration, kubeconfig string, args ...string) *process {
 	t.Helper()
-	home := t.TempDir()
+	return startIn(t, limit, t.TempDir(), program(t, args), kubeconfig, args...)
+}
+
+// lastRun is the last run of each test.
+var lastRun sync.Map
+
+// startIn starts a program with a home. A test that fails says which command was its last.
+func startIn(t *testing.T, limit time.Duration, home, program, kubeconfig string, args ...string) *process {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
-	p := &process{t: t, cmd: exec.CommandContext(ctx, program(t, args), args...)}
+	p := &process{t: t, cmd: exec.CommandContext(ctx, program, args...)}
 	p.cmd.Dir = home
 	p.cmd.WaitDelay = runLimit // whoever may still hold its output
 	// The race detector waits a second before the process ends, unless told not to.
@@ -99,9 +109,13 @@ func startFor(t *testing.T, limit time.Duration, kubeconfig string, args ...stri
 		cancel()
 		t.Fatal(err)
 	}
+	lastRun.Store(t, p)
 	t.Cleanup(func() { // what has ended already is left alone
 		cancel()
 		_ = p.cmd.Wait()
+		if last, _ := lastRun.Load(t); t.Failed() && last == p {
+			t.Logf("the last command was kubectl sysop %s", strings.Join(args, " "))
+		}
 	})
 	return p
 }

@@ -46,7 +46,7 @@ var scenarios = []scenario{
 
 // The chaos ring: whatever happens to regulate, and whenever, the next run ends right.
 func TestRegulateChaos(t *testing.T) {
-	c := shared.Cluster(t)
+	c := withoutOperators.Cluster(t)
 	defineRing(t, c)
 	begun := time.Now()
 	tallies, states := make([]tally, len(scenarios)), make([]error, len(scenarios))
@@ -206,30 +206,30 @@ func (r *ring) watchKilled(ctx context.Context, n int, how func(func()) faults.E
 	if err != nil {
 		return false, err
 	}
-	err = until(ctx, func(ctx context.Context) error {
-		if killed.Load() {
+	err = r.until(ctx, killed, func(ctx context.Context) error {
+		if isClosed(killed) {
 			return nil
 		}
 		return so(ctx)
 	})
-	if killed.Load() {
+	if isClosed(killed) {
 		r.kills++
 		_, waited := run.wait()
 		r.counted()
 		if run, err = r.start(ctx, r.args("watch")...); err != nil || waited != nil {
 			return true, errors.Join(err, waited)
 		}
-		err = until(ctx, so)
+		err = r.until(ctx, nil, so)
 	}
 	if err != nil {
 		err = fmt.Errorf("%w; %v says:\n%s", err, run.cmd.Args[1:], &run.stderr)
 	}
 	ended := run.interrupt()
-	if ended != nil && killed.Load() && run.cmd.ProcessState != nil && run.cmd.ProcessState.ExitCode() < 0 {
+	if ended != nil && isClosed(killed) && run.cmd.ProcessState != nil && run.cmd.ProcessState.ExitCode() < 0 {
 		ended = nil // it was killed at a write that it did because of the interrupt
 	}
 	r.counted()
-	return killed.Load(), errors.Join(err, ended)
+	return isClosed(killed), errors.Join(err, ended)
 }
 
 // interrupt ends a run as Ctrl-C does.
@@ -447,15 +447,7 @@ func jumping(ctx context.Context, r *ring, _, _ int) error {
 // at work, and starts it again.
 func restarting(t *testing.T) (tally, error) {
 	t.Helper()
-	c, err := cluster.Start(t.Context(), cluster.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := c.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	c := cluster.StartFor(t, cluster.Options{})
 	applyText(t, c, inNamespace(t, "", "ring.definitions.yaml"))
 	r := newRing(t, c)
 	ctx := t.Context()
@@ -480,7 +472,7 @@ func restarting(t *testing.T) (tally, error) {
 				return err
 			}
 			if command == "watch" {
-				err := until(ctx, so)
+				err := r.until(ctx, nil, so)
 				return errors.Join(err, run.interrupt())
 			}
 			if _, err := run.wait(); err != nil { // it may have given up

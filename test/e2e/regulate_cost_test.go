@@ -24,7 +24,7 @@ func TestRegulateManyTargets(t *testing.T) {
 		atOnce  = 16
 		budget  = 5 * time.Second // of CPU, though the race detector runs along
 	)
-	c := shared.Cluster(t)
+	c := withoutOperators.Cluster(t)
 	defineRing(t, c)
 	r := newRing(t, c)
 	var roots strings.Builder

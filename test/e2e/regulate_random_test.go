@@ -21,7 +21,7 @@ import (
 // Apps are stopped and recovered by random actions; the runs are killed at random writes, before or
 // after their effect. In the end all targets are as they were, byte for byte, owners of fields too.
 func TestRegulateChaosRandom(t *testing.T) {
-	c := shared.Cluster(t)
+	c := withoutOperators.Cluster(t)
 	defineRing(t, c)
 	first := uint64(time.Now().UnixNano())
 	t.Logf("seeds %d to %d", first, first+seeds-1)

@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
@@ -25,6 +25,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/apply"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/faults"
+	"github.com/kubectl-sysop/kubectl-sysop/test/timeout"
 )
 
 // Of the ring (testdata/ring.yaml) web needs worker, and worker needs db. Nobody operates
@@ -34,6 +35,7 @@ var (
 	ringClients     = schema.GroupVersionResource{Group: "ring.example.dev", Version: "v1", Resource: "clients"}
 	ringDeployments = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
 	ringCronJobs    = schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "cronjobs"}
+	ringJournals    = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
 )
 
 // ringTargets are what regulation writes to.
@@ -42,8 +44,12 @@ var ringTargets = []struct {
 	name     string
 }{{ringClients, "worker"}, {ringCronJobs, "report"}, {ringDeployments, "web"}}
 
-// lease is the shortest that there may be: how long a run that was killed keeps others out.
-const lease = "2s"
+// lease is how long a run that was killed keeps others out: the shortest that there may be, unless
+// the machine is too slow to renew that in time.
+var lease = timeout.Scaled(2 * time.Second).Truncate(time.Second).String()
+
+// longLease is the usual one, where nobody waits for the end of it.
+var longLease = timeout.Scaled(15 * time.Second).Truncate(time.Second).String()
 
 // ring is one of them, in a namespace of its own. It is used by one goroutine: errors are
 // returned, since only that of the test may fail it.
@@ -319,9 +325,9 @@ func (r *ringRun) wait() (int, error) {
 func (r *ring) args(command string, more ...string) []string {
 	args := append([]string{"regulate", command, "-f", r.manifest, "--yes"}, more...)
 	if r.brief {
-		args = append(args, "--lock-lease", lease)
+		return append(args, "--lock-lease", lease)
 	}
-	return args
+	return append(args, "--lock-lease", longLease)
 }
 
 // apply runs regulate apply to its end, which is a good one.
@@ -367,20 +373,29 @@ func (r *ring) settle(ctx context.Context, so func(context.Context) error) error
 }
 
 // doomed starts a run that is killed at its n-th write, right after the effect of it
-// (faults.Lost) or right before (faults.Dropped). killed says whether it came to that.
-func (r *ring) doomed(ctx context.Context, n int, how func(func()) faults.Effect, args ...string) (run *ringRun, killed *atomic.Bool, err error) {
-	killed = new(atomic.Bool)
+// (faults.Lost) or right before (faults.Dropped). killed is closed when it comes to that.
+func (r *ring) doomed(ctx context.Context, n int, how func(func()) faults.Effect, args ...string) (run *ringRun, killed chan struct{}, err error) {
+	killed = make(chan struct{})
 	started := make(chan *os.Process, 1)
 	r.proxy.Reset()
 	r.proxy.Inject(faults.Fault{Match: faults.Nth(n, faults.Writes), Effect: how(func() {
 		if p := <-started; p != nil {
-			killed.Store(true)
+			close(killed)
 			_ = p.Kill() // it may have ended by itself
 		}
 	})})
 	run, err = r.start(ctx, args...)
 	started <- run.cmd.Process // nil, where it did not start
 	return run, killed, err
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }
 
 // counted adds what the proxy saw to the tally, and takes the faults away.
@@ -404,7 +419,7 @@ func (r *ring) applyKilled(ctx context.Context, n int, how func(func()) faults.E
 	switch {
 	case err != nil:
 		return false, err
-	case killed.Load():
+	case isClosed(killed):
 		r.kills++
 		return true, nil
 	case code != 0 && run.lost():
@@ -416,14 +431,19 @@ func (r *ring) applyKilled(ctx context.Context, n int, how func(func()) faults.E
 }
 
 // ringLimit is for a watch beside many others: each of them looks at what is held at each change.
-const ringLimit = 3 * limit
+var ringLimit = 3 * limit
 
-// until tries until something is so.
-func until(ctx context.Context, so func(context.Context) error) error {
+// until looks at each change of the journal, which a run writes last, whether something is so, and
+// when a run was killed; and once a second, since the API server may end the watch.
+func (r *ring) until(ctx context.Context, killed <-chan struct{}, so func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, ringLimit)
 	defer cancel()
-	tick := time.NewTicker(50 * time.Millisecond)
+	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
+	var changes <-chan watch.Event
+	if w, err := r.client.Resource(ringJournals).Namespace(r.ns).Watch(ctx, metav1.ListOptions{}); err == nil {
+		changes = w.ResultChan()
+	}
 	for {
 		err := so(ctx)
 		if err == nil {
@@ -431,7 +451,13 @@ func until(ctx context.Context, so func(context.Context) error) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("not so after %s: %w", ringLimit, err)
+			return fmt.Errorf("%s: not so after %s: %w", r.ns, ringLimit, err)
+		case _, open := <-changes:
+			if !open {
+				changes = nil
+			}
+		case <-killed:
+			killed = nil
 		case <-tick.C:
 		}
 	}

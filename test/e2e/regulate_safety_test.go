@@ -220,6 +220,13 @@ func TestRegulateLock(t *testing.T) {
 	killedHolder(t, c, ns)
 }
 
+// renewed says whether a lease was renewed through the proxy.
+func renewed(p *faults.Proxy) bool {
+	return slices.ContainsFunc(p.Requests(), func(q faults.Request) bool {
+		return q.Method == http.MethodPut && strings.HasPrefix(q.Path, "/apis/coordination.k8s.io/") && q.Done
+	})
+}
+
 func killedHolder(t *testing.T, c *cluster.Cluster, ns string) {
 	p := proxy(t, c, "")
 	first, err := regulate.NewLock(configOf(t, p.Kubeconfig()), "shop", ns, journal.LeaseOptions{Holder: "first", Duration: 2 * time.Second})
@@ -237,7 +244,10 @@ func killedHolder(t *testing.T, c *cluster.Cluster, ns string) {
 	wg.Go(func() {
 		err := first.Do(t.Context(), func(ctx context.Context) error {
 			close(in)
-			time.Sleep(1500 * time.Millisecond)
+			p.Reset()
+			for ctx.Err() == nil && !renewed(p) {
+				time.Sleep(50 * time.Millisecond)
+			}
 			p.Inject(faults.Fault{Effect: faults.Hang()}) // for good
 			<-ctx.Done()
 			stopped = time.Now()

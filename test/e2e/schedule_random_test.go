@@ -25,19 +25,8 @@ const randomBatches = 200
 // pod stays, for the reason that was given. Of what fits nearly all is placed: the scheduler
 // takes the pods as they come, and may choose nodes that leave none for a later one.
 func TestScheduleRandom(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs a cluster: left out by -short")
-	}
 	t.Parallel()
-	c, err := cluster.Start(t.Context(), cluster.Options{Scheduler: true, Log: t.Output()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := c.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	c := cluster.StartFor(t, cluster.Options{Scheduler: true})
 	config := c.Config()
 	config.QPS, config.Burst = 2000, 4000
 	client := kubernetes.NewForConfigOrDie(config)

@@ -131,19 +131,8 @@ func storageCases() []storageCase {
 // TestScheduleStorage compares what is foreseen of pods with claims with what the real
 // scheduler and the real controller of volumes do.
 func TestScheduleStorage(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs a cluster: left out by -short")
-	}
 	t.Parallel()
-	c, err := cluster.Start(t.Context(), cluster.Options{Scheduler: true, ControllerManager: true, Log: t.Output()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := c.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	c := cluster.StartFor(t, cluster.Options{Scheduler: true, ControllerManager: true})
 	client := admin(c)
 	text := storageClasses
 	for _, s := range storageCases() {

@@ -98,15 +98,7 @@ func TestDevices(t *testing.T) {
 	if isOlder {
 		version = older.version
 	}
-	c, err := cluster.Start(t.Context(), cluster.Options{APIServerFlags: older.flags, Log: t.Output()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := c.Stop(); err != nil {
-			t.Error(err)
-		}
-	}()
+	c := cluster.StartFor(t, cluster.Options{APIServerFlags: older.flags})
 	applyText(t, c, strings.ReplaceAll(devices, "VERSION", version))
 	d := graph(t, c.Kubeconfig, "deployment/model", "-n", "default")
 	const model = "Deployment.apps/default/model"

@@ -30,23 +30,24 @@ type wire struct {
 }
 
 // newWire is a wire for the user of the kubeconfig. It ends with the test.
-func newWire(t *testing.T, c *cluster.Cluster, kubeconfig string) *wire {
+func newWire(t *testing.T, kubeconfig string) *wire {
 	t.Helper()
-	server, err := url.Parse(c.Config().Host)
-	if err != nil {
-		t.Fatal(err)
-	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &wire{target: server.Host, listener: listener, ends: map[net.Conn]bool{}, kubeconfig: filepath.Join(t.TempDir(), "kubeconfig")}
+	w := &wire{listener: listener, ends: map[net.Conn]bool{}, kubeconfig: filepath.Join(t.TempDir(), "kubeconfig")}
 	w.changed = sync.NewCond(&w.mu)
 	config, err := clientcmd.LoadFromFile(kubeconfig)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, one := range config.Clusters {
+		server, err := url.Parse(one.Server)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.target = server.Host
 		one.Server = "https://" + listener.Addr().String()
 		one.TLSServerName = server.Hostname()
 	}
@@ -126,7 +127,7 @@ func (w *wire) cut() {
 func TestWire(t *testing.T) {
 	t.Parallel()
 	c := shared.Cluster(t)
-	w := newWire(t, c, c.Kubeconfig)
+	w := newWire(t, c.Kubeconfig)
 	text, err := os.ReadFile(w.kubeconfig)
 	if err != nil || strings.Contains(string(text), c.Config().Host) {
 		t.Fatalf("the kubeconfig goes past the wire: %v", err)

@@ -16,10 +16,12 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/test/timeout"
 )
 
 // longest is how long a scenario may take.
-const longest = 4 * time.Minute
+var longest = timeout.Scaled(4 * time.Minute)
 
 // deed is something that a scenario has done to the world outside the browser. What it returns
 // is handed back as JSON.
@@ -118,8 +120,8 @@ func serve(t *testing.T, kubeconfig string, args ...string) *served {
 		if err != nil {
 			t.Fatalf("kubectl sysop ui said no address: %v\n%s", err, s.talk)
 		}
-	case <-time.After(time.Minute):
-		t.Fatal("kubectl sysop ui said no address within a minute")
+	case <-time.After(timeout.Scaled(time.Minute)):
+		t.Fatal("kubectl sysop ui said no address in time")
 	}
 	return s
 }
@@ -137,7 +139,7 @@ func (s *served) interrupt() (int, error) {
 			return 0, err
 		}
 		return s.cmd.ProcessState.ExitCode(), nil
-	case <-time.After(20 * time.Second):
-		return 0, fmt.Errorf("it did not end within 20 s of an interrupt")
+	case <-time.After(timeout.Scaled(20 * time.Second)):
+		return 0, fmt.Errorf("it did not end in time after an interrupt")
 	}
 }

@@ -27,11 +27,13 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
+
+	"github.com/kubectl-sysop/kubectl-sysop/test/timeout"
 )
 
 // patience limits the wait of one object for its requirements: its kind, its namespace's service
 // account, its definition.
-const patience = 30 * time.Second
+var patience = timeout.Scaled(30 * time.Second)
 
 // poll is the interval of the wait.
 const poll = 50 * time.Millisecond

@@ -42,7 +42,7 @@ func (b Binaries) Path(name string) string {
 // constants.
 func (b Binaries) Manifests(name string) string { return filepath.Join(b.Dir, "manifests", name) }
 
-// All returns the binaries, and builds them if the cache has no build of these sources. It reports
+// All returns the binaries of a cluster, and builds them if the cache has no build of these sources. It reports
 // progress on log. The first build on a machine downloads some 400 modules and takes several
 // minutes on two cores. With KubernetesVariable the control plane is of another version.
 func All(ctx context.Context, log io.Writer) (Binaries, error) {
@@ -60,6 +60,21 @@ func All(ctx context.Context, log io.Writer) (Binaries, error) {
 	}
 	dir, err := current().find(ctx, root, cache, log)
 	return Binaries{Dir: dir, older: older}, err
+}
+
+// WithPrometheus returns the binaries of a Prometheus server. Only tests of metrics over time need
+// it, so nothing else waits for its build.
+func WithPrometheus(ctx context.Context, log io.Writer) (Binaries, error) {
+	root, err := moduleRoot(ctx)
+	if err != nil {
+		return Binaries{}, err
+	}
+	cache, err := cacheDir()
+	if err != nil {
+		return Binaries{}, err
+	}
+	dir, err := prometheus().find(ctx, root, cache, log)
+	return Binaries{Dir: dir}, err
 }
 
 // cacheDir makes the directory that holds a directory for each build.

@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/semver"
@@ -50,7 +51,7 @@ func kubernetes(root, version string) (recipe, error) {
 	}
 	dir := path.Join(skewDir, version)
 	flags := linkerFlags(release)
-	return recipe{name: "kubernetes-" + version + "-", sources: []string{dir}, targets: []target{
+	return recipe{what: "the control plane of Kubernetes " + version, takes: 8 * time.Minute, name: "kubernetes-" + version + "-", sources: []string{dir}, targets: []target{
 		{name: Etcd, module: dir, tags: noTrace, ldflags: flags, packages: []string{"go.etcd.io/etcd/server/v3"}},
 		{module: dir, tags: noTrace, ldflags: flags, packages: []string{
 			"k8s.io/kubernetes/cmd/kube-apiserver",

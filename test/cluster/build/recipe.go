@@ -7,13 +7,18 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/filelock"
+	"github.com/kubectl-sysop/kubectl-sysop/test/timeout"
 )
 
 // recipe is the input of one directory of the cache.
 type recipe struct {
+	what string // is built, for who waits
+	// takes is how long, on two idle cores, where nothing was downloaded or compiled before.
+	takes     time.Duration
 	name      string // before the key, in the directory's name; empty for the current build
 	targets   []target
 	manifests []manifest
@@ -22,12 +27,17 @@ type recipe struct {
 	sources []string
 }
 
-// current is the build that every test uses.
+// current is the build of what every cluster needs.
 func current() recipe {
-	return recipe{targets: targets(), manifests: manifests(), sources: []string{
+	return recipe{what: "the control plane of Kubernetes", takes: 10 * time.Minute, targets: targets(), manifests: manifests(), sources: []string{
 		"test/cluster/certmanager", "test/cluster/cmd/supervise", "test/cluster/k8s",
-		"test/cluster/prometheus", "test/cluster/prometheus-operator", "test/cluster/supervise",
+		"test/cluster/prometheus-operator", "test/cluster/supervise",
 	}}
+}
+
+// prometheus is the build of the server that only tests of metrics over time need.
+func prometheus() recipe {
+	return recipe{what: "Prometheus", takes: 3 * time.Minute, name: "prometheus-", targets: prometheusTargets(), sources: []string{"test/cluster/prometheus"}}
 }
 
 // find returns the directory of the build in the cache, and builds it if needed.
@@ -65,6 +75,8 @@ func ready(dir string) bool {
 // build builds into a directory beside dir and then gives it its name.
 func (r recipe) build(ctx context.Context, root, cache, dir string, log io.Writer) (err error) {
 	start := time.Now()
+	expected := timeout.Scaled(r.takes * 2 / time.Duration(runtime.NumCPU()))
+	fmt.Fprintf(log, "building %s from its Go modules, once for this machine: about %d minutes if nothing of it was compiled before; if it is interrupted, the next build continues with what is compiled\n", r.what, int(expected.Minutes()+1))
 	tmp, err := os.MkdirTemp(cache, ".building-")
 	if err != nil {
 		return fmt.Errorf("make a build directory: %w", err)

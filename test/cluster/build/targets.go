@@ -74,10 +74,16 @@ func targets() []target {
 			ldflags:  stripFlags + " -X github.com/prometheus/common/version.Version=0.85.0",
 			packages: []string{"github.com/prometheus-operator/prometheus-operator/cmd/operator"},
 		},
+	}
+}
+
+// prometheusTargets are the server and what loads series into it.
+func prometheusTargets() []target {
+	return []target{
 		{
 			// Nothing is scraped, so no service discovery is needed: that is half of the server,
 			// and two thirds of its build.
-			module: toolDir + "/prometheus", tags: noTrace + ",remove_all_sd",
+			module: "test/cluster/prometheus", tags: noTrace + ",remove_all_sd",
 			ldflags:  stripFlags + " -X github.com/prometheus/common/version.Version=3.13.0",
 			packages: []string{"github.com/prometheus/prometheus/cmd/prometheus", "./cmd/tsdbload"},
 		},

@@ -13,11 +13,12 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
+	"github.com/kubectl-sysop/kubectl-sysop/test/timeout"
 )
 
 // patience limits the wait for workloads. After that the missing ones are reported and the filling
 // continues: a manifest may show a failing workload on purpose.
-const patience = time.Minute
+var patience = timeout.Scaled(time.Minute)
 
 // settle waits until every Deployment and StatefulSet has its pods, and every
 // pod runs, has ended, or fails because its annotation says so.

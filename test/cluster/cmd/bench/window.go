@@ -67,7 +67,11 @@ func (b *bench) window(ctx context.Context, recorded bool) (err error) {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	log := filepath.Join(dir, "queries.log")
-	server, err := cluster.RunPrometheus(ctx, b.cluster.Binaries(), dir, cluster.PrometheusOptions{
+	binaries, err := cluster.BuildPrometheus(ctx, os.Stderr)
+	if err != nil {
+		return err
+	}
+	server, err := cluster.RunPrometheus(ctx, binaries, dir, cluster.PrometheusOptions{
 		Ramps: h.ramps, Config: "global: {query_log_file: " + log + "}",
 		// Blocks are as long as they will be: merging them would take the processor away.
 		Flags: []string{"--storage.tsdb.min-block-duration=2h", "--storage.tsdb.max-block-duration=2h", "--query.timeout=" + windowTimeout},

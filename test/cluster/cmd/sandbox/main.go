@@ -1,7 +1,7 @@
 // Command sandbox runs a real control plane to play with: nodes and pods that
 // are played by kwok, metrics, prometheus-operator and cert-manager.
 //
-//	sandbox build                           build the programs (up does it too)
+//	sandbox build                           build all programs, those of tests too (up builds what it needs)
 //	sandbox up [--name N] [-f FILE|DIR]...  start, apply manifests, print export KUBECONFIG=...
 //	sandbox status [--name N]               what runs, with memory and ports
 //	sandbox down [--name N]                 stop and remove it
@@ -65,7 +65,10 @@ func run(ctx context.Context, args []string, in io.Reader, out, talk io.Writer) 
 	}
 	switch args[0] {
 	case "build":
-		_, err := cluster.Build(ctx, talk)
+		if _, err := cluster.Build(ctx, talk); err != nil {
+			return err
+		}
+		_, err := cluster.BuildPrometheus(ctx, talk)
 		return err
 	case "up":
 		return s.up(ctx, files, out, talk)
