@@ -51,9 +51,6 @@ func Settle(r *UsageReport) {
 // chargedFor implements the allocation of the OpenCost specification, section
 // "Workload costs": max(request, usage), of a single sample.
 func chargedFor(p *Pod) Amounts {
-	if usesRequested(p) {
-		return p.Requested
-	}
 	out := make(Amounts, 2)
 	for _, res := range []Resource{CPU, Memory} {
 		used, measured := p.Used[res]
@@ -73,27 +70,6 @@ func chargedFor(p *Pod) Amounts {
 		}
 	}
 	return out
-}
-
-// usesRequested reports whether what a pod is charged for is all that it requested, as of most pods:
-// these share what they request, which never changes.
-func usesRequested(p *Pod) bool {
-	if len(p.Requested) == 0 {
-		return false
-	}
-	for res, requested := range p.Requested {
-		if res != CPU && res != Memory && !extended(res) || !extended(res) && !requested.IsPositive() {
-			return false
-		}
-	}
-	for _, res := range []Resource{CPU, Memory} {
-		used, measured := p.Used[res]
-		requested, asked := p.Requested[res]
-		if measured && !(asked && used.LessThanOrEqual(requested)) {
-			return false
-		}
-	}
-	return true
 }
 
 // refused returns why a request of a live source failed, as a reason and a message of the server.
