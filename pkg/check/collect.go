@@ -19,7 +19,8 @@ import (
 )
 
 // kept are the kinds whose whole objects are stored, in the version of client-go's newest
-// type. They are few in a cluster, or small, or share their pod templates.
+// type. They are few in a cluster, or small, or share their pod templates. Of pods, only what rules
+// read is stored.
 var kept = []schema.GroupVersionKind{
 	{Version: "v1", Kind: "Pod"},
 	{Version: "v1", Kind: "Node"},

@@ -63,7 +63,8 @@ const (
 )
 
 // Stack returns the stack of the roots. It never fails: a root alone is a stack. Time and memory
-// grow with the stack, independent of the number of roots.
+// grow with the stack, independent of the number of roots. Walks share 48 bytes for each node of the
+// graph.
 func (g *Graph) Stack(roots []ID, o StackOptions) *Stack {
 	s := &Stack{g: g, opts: o, roots: slices.Compact(slices.Sorted(slices.Values(roots)))}
 	seen, _ := g.seen.Get().(*visited)
