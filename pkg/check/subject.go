@@ -152,12 +152,12 @@ func Derived[T any](s *Stack, key string, compute func(*Stack) T) T {
 	if have, ok := s.derived[key].(T); ok {
 		return have
 	}
-	made := compute(s)
+	value := compute(s)
 	if s.derived == nil {
 		s.derived = map[string]any{}
 	}
-	s.derived[key] = made
-	return made
+	s.derived[key] = value
+	return value
 }
 
 // Members returns the existing objects of the stack, without boundaries (nodes, classes,
