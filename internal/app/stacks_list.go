@@ -65,7 +65,7 @@ func (l *StacksResult) evaluate() {
 	parted := opts
 	parted.PartOf = l.Graph.PartOf(l.roots(), opts)
 	var stacks []*graph.Stack
-	holders, in := map[graph.ID]int{}, map[graph.ID]bool{}
+	holders, in := make([]int32, l.Graph.Len()), make([]bool, l.Graph.Len())
 	for _, f := range l.applications.Stacks {
 		s := l.Graph.Stack(f.Roots, parted)
 		for _, id := range s.Members() {
@@ -92,6 +92,7 @@ func (l *StacksResult) evaluate() {
 		row.Row, row.HealthyPods = figures[row.Name], well[row.Name]
 		// The health is that of the health command: of the whole stack.
 		row.Health = l.assessment.Stack(l.Graph.Stack(f.Roots, opts))
+		row.Health.Parts = nil // Of many stacks they are most of the memory, and a list shows none.
 		for _, c := range row.Health.Causes {
 			row.Causes = append(row.Causes, view.StackCause{Object: l.Graph.Ref(c.ID), Health: c.Health})
 		}
@@ -115,7 +116,7 @@ func (l *StacksResult) wants(f graph.FoundStack) bool {
 	return true
 }
 
-func (l *StacksResult) row(f graph.FoundStack, s *graph.Stack, holders map[graph.ID]int) view.StackRow {
+func (l *StacksResult) row(f graph.FoundStack, s *graph.Stack, holders []int32) view.StackRow {
 	row := view.StackRow{Name: f.Ref(l.Graph), By: f.Group.By, Created: l.created.earliest(l.Graph, f.TopObjects), Cluster: l.Session.IsClusterSystem(l.Graph, f)}
 	for _, id := range f.TopObjects {
 		row.Roots = append(row.Roots, l.Graph.Ref(id))

@@ -13,7 +13,7 @@ import (
 )
 
 // leftOver counts the objects that are in no stack and are no boundary of one.
-func (l *StacksResult) leftOver(in map[graph.ID]bool) {
+func (l *StacksResult) leftOver(in []bool) {
 	for id := range graph.ID(l.Graph.Len()) {
 		ref := l.Graph.Ref(id)
 		if in[id] || l.Graph.State(id) != graph.Present || !l.inNamespace(ref) {
@@ -38,7 +38,7 @@ func (l *StacksResult) leftOver(in map[graph.ID]bool) {
 }
 
 // exclusionReason returns why an object is in none of the stacks that have these.
-func (l *StacksResult) exclusionReason(id graph.ID, in map[graph.ID]bool) string {
+func (l *StacksResult) exclusionReason(id graph.ID, in []bool) string {
 	ref := l.Graph.Ref(id)
 	switch l.applications.Excluded[id] {
 	case graph.IsManager:

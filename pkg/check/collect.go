@@ -19,7 +19,8 @@ import (
 )
 
 // kept are the kinds whose whole objects are stored, in the version of client-go's newest
-// type. They are few in a cluster, or small, or share their pod templates.
+// type. They are few in a cluster, or small, or share their pod templates. Of pods, only what rules
+// read is stored.
 var kept = []schema.GroupVersionKind{
 	{Version: "v1", Kind: "Pod"},
 	{Version: "v1", Kind: "Node"},
@@ -113,7 +114,7 @@ func (c *Collector) Add(o object.Object) {
 	if body == nil {
 		return
 	}
-	c.share(body)
+	body = c.share(body)
 	gk := o.GroupKind()
 	delete(c.ordered, gk)
 	if c.whole[gk] == nil {
@@ -155,17 +156,12 @@ func statedVersions(o object.Object) map[string]string {
 // suffix differs from pod to pod.
 const tokenVolume = "kube-api-access"
 
-// share makes an object share equal parts with earlier ones. What pods of one template have in
-// common is most of a pod. The caller holds the lock.
-func (c *Collector) share(o runtime.Object) {
+// share returns an object that shares equal parts with earlier ones. What pods of one template
+// have in common is most of a pod. The caller holds the lock.
+func (c *Collector) share(o runtime.Object) runtime.Object {
 	switch o := o.(type) {
 	case *corev1.Pod:
-		c.shareMeta(&o.ObjectMeta)
-		c.shareSpec(&o.Spec)
-		for i := range o.Status.Conditions {
-			t := &o.Status.Conditions[i]
-			t.Type, t.Status, t.Reason = shared(c, t.Type), shared(c, t.Status), shared(c, t.Reason)
-		}
+		return c.sharePod(o)
 	case *appsv1.ReplicaSet:
 		c.shareMeta(&o.ObjectMeta)
 		c.shareMeta(&o.Spec.Template.ObjectMeta)
@@ -175,6 +171,52 @@ func (c *Collector) share(o runtime.Object) {
 		c.shareMeta(&o.Spec.Template.ObjectMeta)
 		c.shareSpec(&o.Spec.Template.Spec)
 	}
+	return o
+}
+
+// sharePod returns a copy of a pod without what no rule reads and what is of one pod alone: its
+// IDs, addresses and times. The others that read the pod still need these.
+func (c *Collector) sharePod(pod *corev1.Pod) *corev1.Pod {
+	out := *pod
+	c.shareMeta(&out.ObjectMeta)
+	out.UID, out.ResourceVersion, out.GenerateName = "", "", ""
+	c.shareSpec(&out.Spec)
+	out.Spec.NodeName = shared(c, out.Spec.NodeName)
+	out.Status = c.sharedStatus(&pod.Status)
+	return &out
+}
+
+// sharedStatus returns what rules read of the status of a pod. Healthy pods of one template have
+// it in common.
+func (c *Collector) sharedStatus(from *corev1.PodStatus) corev1.PodStatus {
+	restarted := func(s corev1.ContainerStatus) bool { return s.RestartCount > 0 }
+	starts := slices.ContainsFunc(from.ContainerStatuses, restarted) || slices.ContainsFunc(from.InitContainerStatuses, restarted)
+	s := corev1.PodStatus{
+		Phase: from.Phase, Reason: from.Reason, Message: from.Message, Resources: from.Resources, AllocatedResources: from.AllocatedResources,
+		InitContainerStatuses: containerStates(from.InitContainerStatuses, starts), ContainerStatuses: containerStates(from.ContainerStatuses, starts),
+	}
+	for _, t := range from.Conditions {
+		s.Conditions = append(s.Conditions, corev1.PodCondition{Type: t.Type, Status: t.Status, Reason: t.Reason, Message: t.Message})
+	}
+	data := make([]byte, s.Size())
+	if _, err := s.MarshalToSizedBuffer(data); err != nil {
+		return s
+	}
+	return *sharedPart(c, maphash.Bytes(c.seed, data), func(*corev1.PodStatus) bool { return true }, &s)
+}
+
+// containerStates returns the statuses of containers without their IDs and mounts. When they
+// started matters only in a pod of which a container restarted.
+func containerStates(from []corev1.ContainerStatus, starts bool) []corev1.ContainerStatus {
+	out := slices.Clone(from)
+	for i := range out {
+		s := &out[i]
+		s.ContainerID, s.ImageID, s.VolumeMounts, s.User = "", "", nil, nil
+		if s.State.Running != nil && !starts {
+			s.State.Running = &corev1.ContainerStateRunning{}
+		}
+	}
+	return out
 }
 
 // shared returns the first value that is equal.
@@ -204,6 +246,7 @@ func (c *Collector) shareMeta(m *metav1.ObjectMeta) {
 			return len(have) == 1 && reflect.DeepEqual(have[0], m.OwnerReferences[0])
 		}, m.OwnerReferences)
 	}
+	m.Namespace = shared(c, m.Namespace)
 	m.ManagedFields = nil
 }
 

@@ -72,16 +72,32 @@ func (s *Subject) ask(rules []Rule, each func(*Rule, *Result)) {
 	s.Rules = rules
 	slices.SortFunc(s.Objects, object.Compare)
 	result := &Result{}
+	var passed [][]object.Ref // of the results so far, each once
 	for i := range rules {
 		result.Rule = &rules[i]
 		each(result.Rule, result)
 		if result.Applies() {
 			result.order()
 			result.Findings = slices.CompactFunc(result.Findings, func(a, b Finding) bool { return compareFindings(a, b) == 0 && a.Remedy == b.Remedy })
+			buffer := result.Passed[:0]
+			result.Passed, passed = sharedRefs(result.Passed, passed)
 			s.Results = append(s.Results, result)
-			result = &Result{}
+			result = &Result{Passed: buffer}
 		}
 	}
+}
+
+// sharedRefs returns references from a buffer as a list that lasts: most rules pass the same objects
+// of a subject.
+func sharedRefs(buffer []object.Ref, have [][]object.Ref) (refs []object.Ref, all [][]object.Ref) {
+	if len(buffer) == 0 {
+		return nil, have
+	}
+	if i := slices.IndexFunc(have, func(l []object.Ref) bool { return slices.Equal(l, buffer) }); i >= 0 {
+		return have[i], have
+	}
+	refs = slices.Clone(buffer)
+	return refs, append(have, refs)
 }
 
 // Report is the checked subjects and the results.

@@ -144,6 +144,20 @@ type Stack struct {
 	// members and workloads are made once: every rule asks for them.
 	members   []object.Ref
 	workloads []*Workload
+	derived   map[string]any
+}
+
+// Derived returns what is derived from a stack for several rules. It is computed once for a key.
+func Derived[T any](s *Stack, key string, compute func(*Stack) T) T {
+	if have, ok := s.derived[key].(T); ok {
+		return have
+	}
+	value := compute(s)
+	if s.derived == nil {
+		s.derived = map[string]any{}
+	}
+	s.derived[key] = value
+	return value
 }
 
 // Members returns the existing objects of the stack, without boundaries (nodes, classes,

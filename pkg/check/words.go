@@ -41,9 +41,11 @@ func Near(r, from object.Ref) string {
 	return r.String()
 }
 
+var separators = strings.NewReplacer("-", "", "_", "", ".", "")
+
 // PlainName normalizes a name: argo-cd, ArgoCD and argocd are equal.
 func PlainName(name string) string {
-	return strings.ToLower(strings.NewReplacer("-", "", "_", "", ".", "").Replace(name))
+	return strings.ToLower(separators.Replace(name))
 }
 
 // IsTrue reports whether a text switches something on.

@@ -199,5 +199,5 @@ func (s *Stack) IsOwnPart(id ID) bool {
 	if root, separate := s.opts.PartOf[id]; separate && !s.isRoot(root) {
 		return false
 	}
-	return s.Has(id) && !s.leaves[id] && !s.provenance[id] && !s.Boundary(id)
+	return s.Has(id) && !s.marked(id, markLeaf) && !s.marked(id, markProvenance) && !s.Boundary(id)
 }

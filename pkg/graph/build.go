@@ -3,6 +3,7 @@ package graph
 import (
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/inventory"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -69,7 +70,7 @@ func (b *Builder) Build(inv *inventory.Inventory) *Graph {
 	r.promised()
 	r.unguess()
 	r.templates()
-	g := &Graph{inv: inv, kinds: b.kinds, rules: b.rules.Rules(), uids: b.uids.copy(), finalizers: maps.Clone(b.finalizers)}
+	g := &Graph{inv: inv, kinds: b.kinds, rules: b.rules.Rules(), uids: b.uids.copy(), finalizers: maps.Clone(b.finalizers), seen: &sync.Pool{}}
 	g.evidence, g.emptySelectors = slices.Clone(r.evidence), slices.Clone(r.emptySelectors)
 	g.selectors, g.selections = slices.Clip(b.selectors), b.selections.copy()
 	g.number, g.rows = r.nodes()

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -30,6 +31,8 @@ type Builder struct {
 	// the links that need such a kind, by the row that gives it.
 	stated  map[inventory.ID]schema.GroupKind
 	waiting map[inventory.ID][]found
+	// buffers has *[]found, for the links of an object until they are stored.
+	buffers sync.Pool
 }
 
 // uids are the UIDs of links, by number.
@@ -106,7 +109,11 @@ type found struct {
 
 // Extract runs the rules on an object. It is an inventory.Extractor.
 func (b *Builder) Extract(o object.Object) func(*inventory.Inventory, inventory.ID) {
-	var all []found
+	buffer, _ := b.buffers.Get().(*[]found)
+	if buffer == nil {
+		buffer = new([]found)
+	}
+	all := (*buffer)[:0]
 	b.rules.Links(o, func(rule int, l relation.Link) { all = append(all, found{rule, l}) })
 	var keys []string
 	b.rules.Keys(o, func(key string) { keys = append(keys, key) })
@@ -133,6 +140,9 @@ func (b *Builder) Extract(o object.Object) func(*inventory.Inventory, inventory.
 		}
 		b.heads[id] = head{uint32(start), uint32(len(b.links) - start)}
 		b.finalize(inv, id, finalizers)
+		clear(all)
+		*buffer = all
+		b.buffers.Put(buffer)
 	}
 }
 

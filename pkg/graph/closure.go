@@ -2,6 +2,7 @@ package graph
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
@@ -40,15 +41,44 @@ func (m *rootMark) member() (isMember, shared bool) {
 	return first != 0, shared
 }
 
+// marks returns how a member belongs to the stack.
+func (m *rootMark) marks(shared bool) marks {
+	var out marks
+	if shared {
+		out |= markShared
+	}
+	if m[includesServed][0] != 0 {
+		out |= markStands
+	}
+	if m[managing][0] != 0 {
+		out |= markManaging
+	}
+	switch {
+	case m[member][0] != 0:
+	case m[making][0] != 0:
+		out |= markProvenance
+	case m[leaf][0] != 0:
+		out |= markLeaf
+	}
+	return out
+}
+
+// visited are the marks of all nodes, and the nodes that have some. Walks reuse it: to find a mark
+// in a map would be most of what a walk takes.
+type visited struct {
+	marks []rootMark
+	nodes []ID
+}
+
 // walker computes the closures of all roots at once. It uses a work list instead of recursion:
 // owners can be cyclic and chains long.
 type walker struct {
-	g      *Graph
-	opts   StackOptions
-	seen   map[ID]rootMark
-	todo   []visit
-	isRoot map[ID]bool
-	made   map[ID][]ID // the makers of what is needed, as far as visited
+	g    *Graph
+	opts StackOptions
+	*visited
+	todo  []visit
+	roots []ID        // in order
+	made  map[ID][]ID // the makers of what is needed, as far as visited
 }
 
 // as returns the root that a root counts as (StackOptions.SameRoot).
@@ -64,13 +94,9 @@ type visit struct {
 	how      uint8
 }
 
-func (w *walker) run(roots []ID) {
-	w.isRoot = make(map[ID]bool, len(roots))
-	for _, root := range roots {
-		w.isRoot[root] = true
-	}
+func (w *walker) run() {
 	// Roots mark themselves first, so that no other root passes one that is a boundary.
-	for _, root := range roots {
+	for _, root := range w.roots {
 		as := w.as(root)
 		w.add(root, as, member)
 		if !w.opts.still {
@@ -89,7 +115,10 @@ func (w *walker) run(roots []ID) {
 }
 
 func (w *walker) add(id, root ID, way uint8) {
-	m := w.seen[id]
+	m := &w.marks[id]
+	if *m == (rootMark{}) {
+		w.nodes = append(w.nodes, id)
+	}
 	roots := &m[way]
 	switch {
 	case roots[0] == root+1 || roots[1] == root+1:
@@ -101,14 +130,13 @@ func (w *walker) add(id, root ID, way uint8) {
 	default:
 		return
 	}
-	w.seen[id] = m
 	w.todo = append(w.todo, visit{id, root, way})
 }
 
 func (w *walker) expand(v visit) {
 	switch {
 	case w.elsewhere(v):
-	case IsBoundary(w.g.Ref(v.id)) && (!w.isRoot[v.id] || w.as(v.id) != v.root):
+	case IsBoundary(w.g.Ref(v.id)) && (!w.isRoot(v.id) || w.as(v.id) != v.root):
 	case w.opts.Connected:
 		w.around(v)
 	case w.opts.Up:
@@ -125,6 +153,8 @@ func (w *walker) expand(v visit) {
 		w.provenance(v)
 	}
 }
+
+func (w *walker) isRoot(id ID) bool { _, ok := slices.BinarySearch(w.roots, id); return ok }
 
 // elsewhere reports whether a node is a part of the stack of another root.
 func (w *walker) elsewhere(v visit) bool {

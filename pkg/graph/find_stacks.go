@@ -99,7 +99,7 @@ type finder struct {
 // hides reports whether the stack of a top hides another top that is in it.
 func (f *finder) hides(s *Stack, id ID) bool {
 	top := s.roots[0]
-	if s.provenance[id] {
+	if s.marked(id, markProvenance) {
 		return !f.lasts[id]
 	}
 	return s.IsOwnPart(id) && (f.lasts[top] || !f.lasts[id] && isCustom(f.g, top))

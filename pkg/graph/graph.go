@@ -4,6 +4,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -74,6 +75,9 @@ type Graph struct {
 	emptySelectors []said // selectors, of objects that serve what they select, without a match
 	selectors      []relation.Target
 	selections     selections
+
+	// seen has *visited, which is empty between the walks.
+	seen *sync.Pool
 }
 
 // Len returns the number of nodes.

@@ -77,11 +77,11 @@ func (g *Graph) awaited(id ID, o StackOptions) bool {
 // Provenance reports whether a member is in the stack only because it makes what is needed there,
 // or because a maker needs it. It counts for the health of the stack, but is no part of it: what
 // else it owns, uses or costs belongs to others.
-func (s *Stack) Provenance(id ID) bool { return s.provenance[id] }
+func (s *Stack) Provenance(id ID) bool { return s.marked(id, markProvenance) }
 
 // madeBy reports whether an edge starts at a maker that is provenance of the stack.
 func (s *Stack) madeBy(e *edge) bool {
-	return s.provenance[e.from] && s.g.makes(e) && s.opts.follows(s.g, e)
+	return s.marked(e.from, markProvenance) && s.g.makes(e) && s.opts.follows(s.g, e)
 }
 
 // needs adds what a node needs, in the given way, and the makers of that.

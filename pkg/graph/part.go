@@ -56,7 +56,7 @@ func (p Part) Scales() bool {
 // a maker has those that it needs.
 func (s *Stack) Parts(id ID) iter.Seq[Part] {
 	return func(yield func(Part) bool) {
-		if s.Boundary(id) || s.leaves[id] || s.isForeignPart(id) {
+		if s.Boundary(id) || s.marked(id, markLeaf) || s.isForeignPart(id) {
 			return
 		}
 		_ = s.eachBelow(id, yield) && s.behind(id, yield) && s.makers(id, yield) && s.serving(id, yield)
@@ -76,7 +76,7 @@ func (s *Stack) eachBelow(id ID, yield func(Part) bool) bool {
 		if r := s.g.relation(e); r == relation.Serves || !s.Has(e.to) || !s.opts.follows(s.g, e) {
 			continue
 		}
-		if (s.g.manages(e) || s.g.collects(e)) && !s.managing[id] && !s.isRoot(id) || s.provenance[id] && !s.rests(e) {
+		if (s.g.manages(e) || s.g.collects(e)) && !s.marked(id, markManaging) && !s.isRoot(id) || s.marked(id, markProvenance) && !s.rests(e) {
 			continue
 		}
 		if !yield(Part{To: e.to, Required: s.g.isRequired(e), g: s.g, e: e}) {
@@ -101,7 +101,7 @@ func (g *Graph) isRequired(e *edge) bool {
 
 // behind yields what a member serves, and the topmost owners of that.
 func (s *Stack) behind(id ID, yield func(Part) bool) bool {
-	if !s.stands[id] {
+	if !s.marked(id, markStands) {
 		return true
 	}
 	for i := s.g.out[id]; i < s.g.out[id+1]; i++ {
@@ -140,7 +140,7 @@ func (s *Stack) makers(id ID, yield func(Part) bool) bool {
 
 // serving yields what serves a member.
 func (s *Stack) serving(id ID, yield func(Part) bool) bool {
-	if s.provenance[id] {
+	if s.marked(id, markProvenance) {
 		return true
 	}
 	for _, i := range s.g.into[s.g.in[id]:s.g.in[id+1]] {

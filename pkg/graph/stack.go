@@ -39,48 +39,69 @@ type Stack struct {
 	g     *Graph
 	opts  StackOptions
 	roots []ID
-	// members are in order; shared tells whether each is in the stack of more than one root.
+	// members are in order; marks tell how each belongs to the stack.
 	members []ID
-	shared  map[ID]bool
-	stands  map[ID]bool // members whose stack includes what they serve
-	// managing are roots that are managers, and what they manage.
-	managing map[ID]bool
-	// leaves belong to the stack, and are not followed.
-	leaves map[ID]bool
-	// provenance are makers, and what they need, that are in the stack for no other reason.
-	provenance map[ID]bool
+	marks   []marks
+	// made counts the members with markProvenance.
+	made int
 }
 
+// marks are a set of ways in which a member belongs to a stack.
+type marks uint8
+
+const (
+	// markShared: it is in the stack of more than one root.
+	markShared marks = 1 << iota
+	// markStands: its stack includes what it serves.
+	markStands
+	// markManaging: it is a root that is a manager, or what such a root manages.
+	markManaging
+	// markLeaf: it belongs to the stack, and is not followed.
+	markLeaf
+	// markProvenance: it is a maker, or needed by one, and in the stack for no other reason.
+	markProvenance
+)
+
 // Stack returns the stack of the roots. It never fails: a root alone is a stack. Time and memory
-// grow with the stack, independent of the number of roots.
+// grow with the stack, independent of the number of roots. Walks share 48 bytes for each node of the
+// graph.
 func (g *Graph) Stack(roots []ID, o StackOptions) *Stack {
 	s := &Stack{g: g, opts: o, roots: slices.Compact(slices.Sorted(slices.Values(roots)))}
-	w := walker{g: g, opts: o, seen: map[ID]rootMark{}, made: map[ID][]ID{}}
-	w.run(s.roots)
-	s.members = make([]ID, 0, len(w.seen))
-	s.shared = make(map[ID]bool, len(w.seen))
-	s.stands, s.managing, s.leaves, s.provenance = map[ID]bool{}, map[ID]bool{}, map[ID]bool{}, map[ID]bool{}
-	for id, m := range w.seen {
-		if isMember, shared := m.member(); isMember {
-			s.members = append(s.members, id)
-			s.shared[id] = shared
-		}
-		if m[includesServed][0] != 0 {
-			s.stands[id] = true
-		}
-		if m[managing][0] != 0 {
-			s.managing[id] = true
-		}
-		switch {
-		case m[member][0] != 0:
-		case m[making][0] != 0:
-			s.provenance[id] = true
-		case m[leaf][0] != 0:
-			s.leaves[id] = true
+	seen, _ := g.seen.Get().(*visited)
+	if seen == nil {
+		seen = &visited{marks: make([]rootMark, g.Len())}
+	}
+	w := walker{g: g, opts: o, visited: seen, roots: s.roots, made: map[ID][]ID{}}
+	w.run()
+	slices.Sort(seen.nodes)
+	n := 0
+	for _, id := range seen.nodes {
+		if isMember, _ := seen.marks[id].member(); isMember {
+			n++
 		}
 	}
-	slices.Sort(s.members)
+	s.members, s.marks = make([]ID, 0, n), make([]marks, 0, n)
+	for _, id := range seen.nodes {
+		m := &seen.marks[id]
+		if isMember, shared := m.member(); isMember {
+			s.members, s.marks = append(s.members, id), append(s.marks, m.marks(shared))
+		}
+		*m = rootMark{}
+	}
+	for _, m := range s.marks {
+		if m&markProvenance != 0 {
+			s.made++
+		}
+	}
+	seen.nodes = seen.nodes[:0]
+	g.seen.Put(seen)
 	return s
+}
+
+// marked reports whether the node is a member with a mark.
+func (s *Stack) marked(id ID, m marks) bool {
+	i, ok := slices.BinarySearch(s.members, id)
+	return ok && s.marks[i]&m != 0
 }
 
 // Union returns the nodes of the stacks of all roots together, in order.
@@ -96,7 +117,7 @@ func (s *Stack) Roots() []ID { return s.roots }
 func (s *Stack) Members() []ID { return s.members }
 
 // Has reports whether the node belongs to the stack.
-func (s *Stack) Has(id ID) bool { _, ok := s.shared[id]; return ok }
+func (s *Stack) Has(id ID) bool { _, ok := slices.BinarySearch(s.members, id); return ok }
 
 // Boundary reports whether the stack ends at the node. A root is never a boundary.
 func (s *Stack) Boundary(id ID) bool { return s.Has(id) && IsBoundary(s.g.Ref(id)) && !s.isRoot(id) }
@@ -104,7 +125,7 @@ func (s *Stack) Boundary(id ID) bool { return s.Has(id) && IsBoundary(s.g.Ref(id
 func (s *Stack) isRoot(id ID) bool { _, ok := slices.BinarySearch(s.roots, id); return ok }
 
 // Shared reports whether the node is in the stack of more than one root.
-func (s *Stack) Shared(id ID) bool { return s.shared[id] }
+func (s *Stack) Shared(id ID) bool { return s.marked(id, markShared) }
 
 // Edges returns the edges between members that the options keep, by source.
 func (s *Stack) Edges() []Edge {
@@ -201,7 +222,7 @@ func (s *Stack) Namespaces() []string {
 	}
 	for _, id := range s.members {
 		r := s.g.Ref(id)
-		if r.Namespace == "" || out[r.Namespace] || s.Boundary(id) || s.provenance[id] || !s.g.WasRead(id) {
+		if r.Namespace == "" || out[r.Namespace] || s.Boundary(id) || s.marked(id, markProvenance) || !s.g.WasRead(id) {
 			continue
 		}
 		if s.isRoot(id) || s.wanted(id) && !isData(r) {
@@ -215,10 +236,10 @@ func (s *Stack) Namespaces() []string {
 func (s *Stack) wanted(id ID) bool {
 	for _, i := range s.g.into[s.g.in[id]:s.g.in[id+1]] {
 		e := &s.g.edges[i]
-		if r := s.g.relation(e); r == relation.Serves && !s.stands[e.from] || !s.Has(e.from) || !s.opts.follows(s.g, e) || s.g.rules[e.rule].Terminal {
+		if r := s.g.relation(e); r == relation.Serves && !s.marked(e.from, markStands) || !s.Has(e.from) || !s.opts.follows(s.g, e) || s.g.rules[e.rule].Terminal {
 			continue
 		}
-		if !s.g.manages(e) || s.managing[e.from] {
+		if !s.g.manages(e) || s.marked(e.from, markManaging) {
 			return true
 		}
 	}

@@ -53,7 +53,7 @@ func (s *Stack) Forest() []*Branch {
 		roots = append(roots, f.put(nil, id, Root, Edge{}))
 	}
 	f.fill()
-	if len(s.provenance) > 0 {
+	if s.made > 0 {
 		// Makers are placed last, so that nothing the stack itself needs is below one of them.
 		f.makers, f.next = true, 0
 		f.fill()
@@ -92,7 +92,7 @@ func (f *forest) complete() bool {
 	if f.makers {
 		return len(f.place) == len(f.s.members)
 	}
-	return len(f.place)-f.made == len(f.s.members)-len(f.s.provenance)
+	return len(f.place)-f.made == len(f.s.members)-f.s.made
 }
 
 func (f *forest) put(above *Branch, id ID, position Position, e Edge) *Branch {
@@ -100,7 +100,7 @@ func (f *forest) put(above *Branch, id ID, position Position, e Edge) *Branch {
 	f.place[id] = b
 	f.order = append(f.order, id)
 	f.tree[id] = id
-	if f.s.provenance[id] {
+	if f.s.marked(id, markProvenance) {
 		f.made++
 	}
 	if above != nil {
@@ -141,7 +141,7 @@ func (f *forest) children(id ID, strict bool) {
 	for i := g.out[id]; i < g.out[id+1]; i++ {
 		e := &g.edges[i]
 		switch r := g.relation(e); {
-		case !f.s.opts.follows(g, e), (g.manages(e) || g.collects(e)) && !f.s.managing[id] && !around, f.s.provenance[id] && !f.s.rests(e):
+		case !f.s.opts.follows(g, e), (g.manages(e) || g.collects(e)) && !f.s.marked(id, markManaging) && !around, f.s.marked(id, markProvenance) && !f.s.rests(e):
 		case r == relation.Owns:
 			try(e.to, Owned, e)
 		case r == relation.Needs:
@@ -152,11 +152,11 @@ func (f *forest) children(id ID, strict bool) {
 		switch e := &g.edges[i]; {
 		case f.makers && f.s.madeBy(e):
 			try(e.from, MadeBy, e)
-		case g.relation(e) == relation.Serves && f.s.opts.follows(g, e) && !f.s.provenance[id]:
+		case g.relation(e) == relation.Serves && f.s.opts.follows(g, e) && !f.s.marked(id, markProvenance):
 			try(e.from, ServesParent, e)
 		}
 	}
-	if f.s.stands[id] || around {
+	if f.s.marked(id, markStands) || around {
 		f.behind(id, try)
 	}
 	if around {
@@ -205,7 +205,9 @@ func aboveBy(r relation.Relation) Position {
 func (f *forest) hasOwner(id ID) bool {
 	has, known := f.owned[id]
 	if !known {
-		has = slices.ContainsFunc(f.s.g.ownersOf(id, f.s.opts), func(owner ID) bool { return f.s.Has(owner) && !f.s.Boundary(owner) && !f.s.provenance[owner] })
+		has = slices.ContainsFunc(f.s.g.ownersOf(id, f.s.opts), func(owner ID) bool {
+			return f.s.Has(owner) && !f.s.Boundary(owner) && !f.s.marked(owner, markProvenance)
+		})
 		f.owned[id] = has
 	}
 	return has

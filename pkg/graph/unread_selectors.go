@@ -67,14 +67,14 @@ func (s *Stack) selectsMembers(id ID, a area) bool {
 		return true
 	case s.opts.Up:
 		return rule.Relation == relation.Serves
-	case s.leaves[id]:
+	case s.marked(id, markLeaf):
 		return false
-	case s.provenance[id]:
+	case s.marked(id, markProvenance):
 		return rule.Relation == relation.Needs && !rule.Terminal
 	case rule.Manages:
-		return s.managing[id]
+		return s.marked(id, markManaging)
 	case rule.Relation == relation.Serves:
-		return s.stands[id]
+		return s.marked(id, markStands)
 	}
 	return true
 }

@@ -23,8 +23,6 @@ type Stack struct {
 	Parts []Part
 	// Counts is the number of required parts by status.
 	Counts map[Status]int
-
-	index map[graph.ID]int
 }
 
 // Part is the health of a member of a stack.
@@ -58,20 +56,23 @@ type Cause struct {
 
 // Part returns the health of a member.
 func (s *Stack) Part(id graph.ID) (Part, bool) {
-	i, ok := s.index[id]
+	i, ok := s.index(id)
 	if !ok {
 		return Part{}, false
 	}
 	return s.Parts[i], true
 }
 
+// index finds a part.
+func (s *Stack) index(id graph.ID) (int, bool) {
+	return slices.BinarySearchFunc(s.Parts, id, func(p Part, id graph.ID) int { return cmp.Compare(p.ID, id) })
+}
+
 // Stack returns the health of a stack.
 func (a *Assessment) Stack(st *graph.Stack) *Stack {
 	members := st.Members()
-	w := &walk{a: a, st: st, index: make(map[graph.ID]int, len(members))}
-	w.s = &Stack{Counts: map[Status]int{}, index: w.index, Parts: make([]Part, 0, len(members))}
-	for i, id := range members {
-		w.index[id] = i
+	w := &walk{a: a, st: st, s: &Stack{Counts: map[Status]int{}, Parts: make([]Part, 0, len(members))}}
+	for _, id := range members {
 		w.s.Parts = append(w.s.Parts, Part{ID: id, Own: w.healthOf(id), Depth: -1})
 	}
 	w.led()
@@ -86,7 +87,6 @@ type walk struct {
 	a       *Assessment
 	st      *graph.Stack
 	s       *Stack
-	index   map[graph.ID]int
 	below   [][]int // by part, those without which it does not work
 	counted [][]int // by part, those that count for it: scalers explain no trouble
 	from    []int   // by required part that is no root, the part that leads to it
@@ -115,7 +115,7 @@ func (w *walk) led() {
 	w.below, w.counted = make([][]int, len(w.s.Parts)), make([][]int, len(w.s.Parts))
 	for i := range w.s.Parts {
 		for p := range w.st.Parts(w.s.Parts[i].ID) {
-			to, in := w.index[p.To]
+			to, in := w.s.index(p.To)
 			if !in || to == i || !w.a.counts(p) || !w.a.weighs(p.To) || w.a.vouched(w.s.Parts[i].ID, p.To) {
 				continue
 			}
@@ -165,7 +165,7 @@ func (w *walk) count() {
 	w.from = make([]int, len(w.s.Parts))
 	var next []int
 	for _, root := range w.st.Roots() {
-		if i, in := w.index[root]; in {
+		if i, in := w.s.index(root); in {
 			w.s.Parts[i].Depth, w.s.Parts[i].Required = 0, true
 			next = append(next, i)
 		}

@@ -129,6 +129,7 @@ func (c *Cluster) listSelected(ctx context.Context, r object.Resource, ns string
 			pages.fetch(ahead, limit)
 		}
 		next, err := decodeList(a, r, detail, sink.Add)
+		a.release()
 		switch {
 		case err != nil:
 			cancel()

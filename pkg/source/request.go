@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -31,6 +33,12 @@ type answer struct {
 	body        []byte
 	contentType string
 }
+
+// bodies has the *bytes.Buffer of pages that were decoded.
+var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// release gives the body back for the next response. Nothing may refer to it any more.
+func (a answer) release() { bodies.Put(bytes.NewBuffer(a.body[:0])) }
 
 // failure is a failed request, with how far it came.
 type failure struct {
@@ -117,11 +125,11 @@ func wholeBody(resp *http.Response, fail failure) (answer, failure) {
 		return answer{}, fail
 	}
 	defer func() { _ = resp.Body.Close() }()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
+	buffer, _ := bodies.Get().(*bytes.Buffer)
+	if _, err := buffer.ReadFrom(resp.Body); err != nil {
 		return answer{}, failure{connected: true, status: resp.StatusCode, err: fmt.Errorf("%w: %w", errTruncated, err)}
 	}
-	return answer{body, resp.Header.Get("Content-Type")}, failure{}
+	return answer{buffer.Bytes(), resp.Header.Get("Content-Type")}, failure{}
 }
 
 // stream sends a request once, and leaves the body to the caller. The timeout of the kubeconfig

@@ -50,11 +50,13 @@ func electionArgument(wl *check.Workload) (string, bool) {
 
 func isElectionVariable(e corev1.EnvVar) bool { return isElectionArgument(e.Name + "=" + e.Value) }
 
+var hyphens = strings.NewReplacer("_", "-", ".", "-")
+
 // isElectionArgument reports whether an argument or a variable enables leader election:
 // --leader-elect, --enable-leader-election=true, LEADER_ELECTION=true.
 func isElectionArgument(arg string) bool {
 	name, value, has := strings.Cut(strings.TrimLeft(arg, "-"), "=")
-	name = strings.NewReplacer("_", "-", ".", "-").Replace(strings.ToLower(name))
+	name = hyphens.Replace(strings.ToLower(name))
 	if has && strings.HasPrefix(name, "leader-elect") && value != "" {
 		// Only a program that takes a lock has a setting for its place or name.
 		if _, about, ok := strings.Cut(strings.TrimPrefix(name, "leader-elect"), "-"); ok && (strings.HasSuffix(about, "namespace") || strings.HasSuffix(about, "id") || strings.HasSuffix(about, "name")) {

@@ -76,19 +76,16 @@ type power struct {
 	what       string
 }
 
-func escalations() []power {
-	const group = rbacv1.GroupName
-	return []power{
-		{group, "clusterroles", []string{"escalate"}, false, "write cluster roles beyond its own permissions"},
-		{group, "roles", []string{"escalate"}, true, "write roles beyond its own permissions"},
-		{group, "clusterroles", []string{"bind"}, true, "bind every cluster role"},
-		{group, "roles", []string{"bind"}, true, "bind every role"},
-		{"", "users", []string{"impersonate"}, false, "act as every user"},
-		{"", "groups", []string{"impersonate"}, false, "act as every group"},
-		{"", "serviceaccounts", []string{"impersonate"}, true, "act as every service account"},
-		{"", "serviceaccounts/token", []string{"create"}, true, "create tokens of every service account"},
-		{"certificates.k8s.io", "signers", []string{"approve"}, false, "approve certificates of every user"},
-	}
+var escalations = []power{
+	{rbacv1.GroupName, "clusterroles", []string{"escalate"}, false, "write cluster roles beyond its own permissions"},
+	{rbacv1.GroupName, "roles", []string{"escalate"}, true, "write roles beyond its own permissions"},
+	{rbacv1.GroupName, "clusterroles", []string{"bind"}, true, "bind every cluster role"},
+	{rbacv1.GroupName, "roles", []string{"bind"}, true, "bind every role"},
+	{"", "users", []string{"impersonate"}, false, "act as every user"},
+	{"", "groups", []string{"impersonate"}, false, "act as every group"},
+	{"", "serviceaccounts", []string{"impersonate"}, true, "act as every service account"},
+	{"", "serviceaccounts/token", []string{"create"}, true, "create tokens of every service account"},
+	{"certificates.k8s.io", "signers", []string{"approve"}, false, "approve certificates of every user"},
 }
 
 // escalation finds powers that are not narrowed by names. bind on a ClusterRole counts in a
@@ -98,7 +95,7 @@ func escalation(_ *subject, x *holding) (finding, bool) {
 		return finding{}, false
 	}
 	var can, verbs []string
-	for _, p := range escalations() {
+	for _, p := range escalations {
 		if !x.cluster && !p.namespaced || len(x.AllowedVerbs(p.group, p.resource, p.verbs...)) == 0 {
 			continue
 		}

@@ -20,7 +20,7 @@ func accountNames(refs []object.Ref) string {
 
 // ask applies a topic to every rule of the holder.
 func (t *permissionTopic) ask(h *subject, r *check.Result) {
-	holdings, open := h.holdings()
+	holdings, open := h.held()
 	for _, sa := range open {
 		r.AddUnknown(sa, "not all roles and bindings could be read: the account may have more permissions")
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -28,6 +29,8 @@ type subject struct {
 	own, homes map[string]bool
 	// instances are the namespaces that have objects of an operator's kinds, in order.
 	instances []string
+	// held returns the holdings: it computes them once, for all topics.
+	held func() ([]*holding, []object.Ref)
 }
 
 // holding is a rule of a role, and all the ways by which a holder has it.
@@ -79,7 +82,7 @@ func topicRules() []check.Rule {
 		}, check.Rule{
 			ID: "pod-" + t.id, Category: check.Security, Severity: t.pods.severity, Guidelines: []check.Guideline{check.MaturityGuideline(7)},
 			Title: t.pods.title, Why: t.pods.why, Fix: t.pods.fix,
-			Stack: func(s *check.Stack, r *check.Result) { t.ask(stackSubject(s), r) },
+			Stack: func(s *check.Stack, r *check.Result) { t.ask(check.Derived(s, "rbac", stackSubject), r) },
 		})
 	}
 	return out
@@ -97,6 +100,7 @@ func operatorSubject(o *check.Operator) *subject {
 		}
 	}
 	h.instances = slices.Sorted(maps.Keys(in))
+	h.held = sync.OnceValues(h.holdings)
 	for _, wl := range o.Workloads {
 		h.add(wl)
 	}
@@ -106,6 +110,7 @@ func operatorSubject(o *check.Operator) *subject {
 // stackSubject returns the pods of a stack that hold a token, without those of operators.
 func stackSubject(s *check.Stack) *subject {
 	h := &subject{w: s.World, kin: map[object.Ref]bool{}, own: map[string]bool{}, homes: map[string]bool{}, workloads: map[object.Ref][]object.Ref{}}
+	h.held = sync.OnceValues(h.holdings)
 	operated := s.World.OperatorWorkloads()
 	for _, wl := range s.Workloads() {
 		if operated[wl.Ref] {

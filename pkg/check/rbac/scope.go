@@ -39,7 +39,7 @@ func scopeOfOperator(o *check.Operator, r *check.Result) {
 		return
 	}
 	h := operatorSubject(o)
-	holdings, open := h.holdings()
+	holdings, open := h.held()
 	at := slices.IndexFunc(holdings, h.reaches)
 	settings := scopeSettings(o)
 	switch {

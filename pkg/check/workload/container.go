@@ -117,10 +117,12 @@ func secretEnv(w *check.ClusterState, e *corev1.EnvVar, namespace string) (wrong
 	return "has its value in the manifest, in plain text", ""
 }
 
+var underscores = strings.NewReplacer("-", "_", ".", "_")
+
 // envSecretName reports whether a variable has the name of a secret. A suffix may make it
 // something else: DB_PASSWORD_FILE is a path, AWS_ACCESS_KEY_ID a name.
 func envSecretName(name string) bool {
-	name = strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(name))
+	name = strings.ToUpper(underscores.Replace(name))
 	for _, end := range []string{
 		"PASSWORD", "PASSWD", "PASSPHRASE", "TOKEN", "SECRET", "APIKEY", "API_KEY", "SECRET_KEY", "SECRETKEY", "SECRET_ACCESS_KEY",
 		"PRIVATE_KEY", "ENCRYPTION_KEY", "SIGNING_KEY", "CLIENT_SECRET", "CREDENTIAL", "CREDENTIALS",

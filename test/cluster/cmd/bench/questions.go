@@ -38,6 +38,7 @@ func questions() []question {
 		{"check -A", unmetered, []string{"check", "-A"}},
 		{"health one stack", one, []string{"health", "deployment/app-0", "-n", fixed + "-0"}},
 		{"metrics one stack", one, []string{"metrics", "deployment/app-0", "-n", fixed + "-0"}},
+		{"impact one stack", one, []string{"impact", "deployment/app-0", "-n", fixed + "-0"}},
 		{"check one stack", one, []string{"check", "deployment/app-0", "-n", fixed + "-0"}},
 	}
 }
