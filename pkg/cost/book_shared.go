@@ -43,6 +43,9 @@ func (b *Book) Shares(namespace string, label func(key string) string) bool {
 
 // For returns the book of a cluster: without the overrides for other clusters.
 func (b *Book) For(cluster string) *Book {
+	if !slices.ContainsFunc(b.overrides, func(o override) bool { return len(o.clusters) > 0 }) {
+		return b
+	}
 	of := &Book{Name: b.Name, Currency: b.Currency, base: b.base, notCharged: b.notCharged, shared: b.shared}
 	for _, o := range b.overrides {
 		if len(o.clusters) == 0 || cluster != "" && anyWildcard(o.clusters, cluster) {

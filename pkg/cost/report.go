@@ -103,6 +103,14 @@ type Grouping struct {
 	Custom func(object.Ref) bool
 }
 
+// Value is the value of a group, or the name of a rest.
+func (r *Row) Value() string {
+	if r.Ref != (object.Ref{}) {
+		return r.Ref.String()
+	}
+	return r.Name
+}
+
 // Report is the rows of a reading.
 type Report struct {
 	Currency string

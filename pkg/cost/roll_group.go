@@ -147,6 +147,12 @@ func newGrouper(r *metrics.UsageReport, p *metrics.Attribution, g Grouping) *gro
 	return of
 }
 
+// Values returns what finds the value of a key for a thing of a reading; empty for none.
+func (g Grouping) Values(r *metrics.UsageReport, p *metrics.Attribution) func(k Key, thing object.Ref) string {
+	of := newGrouper(r, p, g)
+	return func(k Key, thing object.Ref) string { return of.valueOf(k, objectKey{ref: thing}).String() }
+}
+
 // valueOf returns the value of a key for a pod, a claim or another thing that costs.
 func (g *grouper) valueOf(k Key, thing objectKey) groupValue {
 	pod := g.pods[thing]
