@@ -35,7 +35,8 @@ func (m *MetricsResult) isForOthers(c cost.Charge) bool {
 	case c.Stack != object.Ref{}:
 		return false
 	case m.asked:
-		return true
+		// What several stacks need has no stack if nothing is shared.
+		return m.Options.Sharing != cost.ShareNone || c.Kind != cost.Used || !m.keeps(c.Item)
 	case c.Kind == cost.Idle:
 		return c.Namespace != m.Session.Namespace
 	case c.Kind == cost.Used, c.Kind == cost.Unmounted, c.Kind == cost.Unclaimed:
