@@ -15,7 +15,7 @@ import (
 
 // byLabel is how things are grouped by what the graph says of them.
 func (m *MetricsResult) byLabel() cost.Grouping {
-	of := func(k cost.Key, id graph.ID) string {
+	value := func(k cost.Key, id graph.ID) string {
 		var v string
 		if k.IsAnnotation() {
 			v, _ = m.Graph.Annotation(id, k.Name)
@@ -35,7 +35,7 @@ func (m *MetricsResult) byLabel() cost.Grouping {
 			}
 			for _, ref := range slices.Backward(chain) {
 				if id, ok := m.Graph.Find(ref); ok {
-					if v := of(k, id); v != "" {
+					if v := value(k, id); v != "" {
 						return v
 					}
 				}
@@ -44,7 +44,7 @@ func (m *MetricsResult) byLabel() cost.Grouping {
 		},
 		OfNamespace: func(k cost.Key, namespace string) string {
 			if id, ok := m.Graph.Find(object.Ref{Kind: namespaceKind.Kind, Name: namespace}); ok {
-				return of(k, id)
+				return value(k, id)
 			}
 			return ""
 		},

@@ -74,6 +74,6 @@ func (q *MetricsRequest) asksFor(kind func(cost.Key) bool) []cost.Key {
 }
 
 // keyed says that rows or the filter are by a word.
-func (q *MetricsRequest) keyed(by string) bool {
-	return len(q.asksFor(func(k cost.Key) bool { return k.By == by })) > 0
+func (q *MetricsRequest) keyed(kind string) bool {
+	return len(q.asksFor(func(k cost.Key) bool { return k.By == kind })) > 0
 }

@@ -53,33 +53,7 @@ type metricsOptions struct {
 	froms, contexts repeatedFlag
 }
 
-func newMetrics(env Env) *cobra.Command {
-	o := &metricsOptions{common: newCommon(env, "tree", "table", "wide", "json", "yaml", "csv", "openmetrics", "focus", "svg", "html", "name")}
-	cmd := &cobra.Command{
-		Use:   "metrics [ROOT...]",
-		Short: "Show what stacks and custom resources use, and what they cost",
-		Long: `Show what stacks use, request and cost: each stack, its custom resources, its
-workloads, its pods. Without a ROOT these are the stacks of the namespace, or of the
-cluster with -A: objects that no other object owns and no other stack needs.
-
-Usage comes from metrics.k8s.io; network, volumes and ephemeral storage come from the
-kubelets, if their summaries may be read (nodes/proxy); or, over a --window, from
-Prometheus, which sums it in steps of 1 to 60 minutes. What is not measured is left out and
-counted ("11/12" pods), never taken for 0. Pods on the network of their host see the traffic of
-the whole node, which is never added up.
-
-The cost is that of the larger of request and usage, at the prices of --prices or
-OpenCost's public defaults; volumes cost their claimed capacity. What several stacks
-need is split among them (--share), so that the rows add up to the total. Only the
-stacks that you ask for share: a single one is shown with the whole of what it needs. An
-instant's cost is that of an hour, and of a month of 730 hours.
-
-Several keys of --by make rows below rows: "--by nslabel:team,namespace" is each team, and
-the namespaces of each. --filter leaves what has the values: KEY=VALUE, KEY!=VALUE, KEY in
-(VALUE,...), KEY notin (VALUE,...), separated by commas, of the keys of --by but stack; * is any
-text. What is left out keeps its part of what is shared. With several --context, or several
---from, the report is of all these clusters.`,
-		Example: `  # what do the stacks of the example use, and what do they cost?
+const metricsExample = `  # what do the stacks of the example use, and what do they cost?
   kubectl sysop metrics --from demo
 
   # one of them, down to the containers
@@ -108,7 +82,35 @@ text. What is left out keeps its part of what is shared. With several --context,
   # for a spreadsheet, a scraper, a FinOps tool
   kubectl sysop metrics -A -o csv --from demo
   kubectl sysop metrics -A -o openmetrics --from demo
-  kubectl sysop metrics -A -o focus --from demo`,
+  kubectl sysop metrics -A -o focus --from demo`
+
+func newMetrics(env Env) *cobra.Command {
+	o := &metricsOptions{common: newCommon(env, "tree", "table", "wide", "json", "yaml", "csv", "openmetrics", "focus", "svg", "html", "name")}
+	cmd := &cobra.Command{
+		Use:   "metrics [ROOT...]",
+		Short: "Show what stacks and custom resources use, and what they cost",
+		Long: `Show what stacks use, request and cost: each stack, its custom resources, its
+workloads, its pods. Without a ROOT these are the stacks of the namespace, or of the
+cluster with -A: objects that no other object owns and no other stack needs.
+
+Usage comes from metrics.k8s.io; network, volumes and ephemeral storage come from the
+kubelets, if their summaries may be read (nodes/proxy); or, over a --window, from
+Prometheus, which sums it in steps of 1 to 60 minutes. What is not measured is left out and
+counted ("11/12" pods), never taken for 0. Pods on the network of their host see the traffic of
+the whole node, which is never added up.
+
+The cost is that of the larger of request and usage, at the prices of --prices or
+OpenCost's public defaults; volumes cost their claimed capacity. What several stacks
+need is split among them (--share), so that the rows add up to the total. Only the
+stacks that you ask for share: a single one is shown with the whole of what it needs. An
+instant's cost is that of an hour, and of a month of 730 hours.
+
+Several keys of --by make rows below rows: "--by nslabel:team,namespace" is each team, and
+the namespaces of each. --filter leaves what has the values: KEY=VALUE, KEY!=VALUE, KEY in
+(VALUE,...), KEY notin (VALUE,...), separated by commas, of the keys of --by but stack; * is any
+text. What is left out keeps its part of what is shared. With several --context, or several
+--from, the report is of all these clusters.`,
+		Example:           metricsExample,
 		Args:              cobra.ArbitraryArgs, // it has a subcommand besides
 		ValidArgsFunction: o.completeRoots,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -76,12 +76,12 @@ func (o *metricsOptions) parseKeys(q *app.MetricsRequest) error {
 	if len(q.Clusters) > 1 && o.of.Name != "" {
 		return fmt.Errorf("--system is a System of one cluster: it excludes several --from and --context")
 	}
-	by := o.by
-	if slices.Equal(by, []string{cost.ByStack}) && len(q.Clusters) > 1 {
-		by = []string{cost.ByCluster, cost.ByStack}
+	keys := o.by
+	if slices.Equal(keys, []string{cost.ByStack}) && len(q.Clusters) > 1 {
+		keys = []string{cost.ByCluster, cost.ByStack}
 	}
 	var err error
-	if q.Keys, err = cost.ParseKeys(by); err != nil {
+	if q.Keys, err = cost.ParseKeys(keys); err != nil {
 		return fmt.Errorf("--by: %w", err)
 	}
 	if len(q.Keys) == 0 {

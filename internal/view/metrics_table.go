@@ -61,9 +61,9 @@ func (v *metricsView) table() *Table {
 	if len(keys) == 0 {
 		keys = []cost.Key{{By: cost.ByStack}}
 	}
-	inClusters := func(l metricsLine) bool { return l.Row.Cluster != "" }
+	inClusters := func(l metricsLine) bool { return l.Cluster != "" }
 	if !slices.ContainsFunc(keys, func(k cost.Key) bool { return k.By == cost.ByCluster }) && slices.ContainsFunc(lines, inClusters) && slices.ContainsFunc(lines, func(l metricsLine) bool { return l.Ref.Kind != "" }) {
-		name("CLUSTER", 0, leastName, func(l metricsLine) string { return l.Row.Cluster })
+		name("CLUSTER", 0, leastName, func(l metricsLine) string { return l.Cluster })
 	}
 	for i, k := range keys {
 		// A namespace, a node or the value of a label is in no namespace.

@@ -125,11 +125,11 @@ func readSharedLabels(m *strict.Mapping, n *yaml.Node) map[string][]string {
 }
 
 func readSharedBy(m *strict.Mapping, n *yaml.Node) string {
-	by := m.Text(n)
-	if all := []string{sharedEvenly, sharedByCost}; by != "" && !slices.Contains(all, by) {
-		m.Report(n, "unknown way %q: expected even, or cost for what each stack pays otherwise%s", field.Shorten(by), object.DidYouMean(object.Nearest(by, all)))
+	way := m.Text(n)
+	if all := []string{sharedEvenly, sharedByCost}; way != "" && !slices.Contains(all, way) {
+		m.Report(n, "unknown way %q: expected even, or cost for what each stack pays otherwise%s", field.Shorten(way), object.DidYouMean(object.Nearest(way, all)))
 	}
-	return by
+	return way
 }
 
 // readAmount reads the scalar of a price.

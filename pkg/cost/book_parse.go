@@ -121,8 +121,8 @@ func (r *bookReader) priceBook(root *yaml.Node) {
 			r.Report(node, "the price of a node is split in the ratio of the prices of cpu and memory, which are both 0 in this book")
 		}
 	}
-	if by := at.Nodes["sharedBy"]; by != nil && len(d.SharedNamespaces)+len(d.SharedLabels) == 0 {
-		r.Report(by, "sharedBy is how shared cost is split: set sharedNamespaces or sharedLabels")
+	if n := at.Nodes["sharedBy"]; n != nil && len(d.SharedNamespaces)+len(d.SharedLabels) == 0 {
+		r.Report(n, "sharedBy is how shared cost is split: set sharedNamespaces or sharedLabels")
 	}
 	if len(r.Problems) == 0 {
 		r.book = d.book()

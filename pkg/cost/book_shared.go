@@ -46,13 +46,13 @@ func (b *Book) For(cluster string) *Book {
 	if !slices.ContainsFunc(b.overrides, func(o override) bool { return len(o.clusters) > 0 }) {
 		return b
 	}
-	of := &Book{Name: b.Name, Currency: b.Currency, base: b.base, notCharged: b.notCharged, shared: b.shared}
+	book := &Book{Name: b.Name, Currency: b.Currency, base: b.base, notCharged: b.notCharged, shared: b.shared}
 	for _, o := range b.overrides {
 		if len(o.clusters) == 0 || cluster != "" && anyWildcard(o.clusters, cluster) {
-			of.overrides = append(of.overrides, o)
+			book.overrides = append(book.overrides, o)
 		}
 	}
-	return of
+	return book
 }
 
 func anyWildcard(patterns []string, text string) bool {

@@ -31,8 +31,15 @@ func TestSharedRules(t *testing.T) {
 		namespace, key, value string
 		want                  bool
 	}{
-		{"kube-system", "", "", true}, {"monitoring", "", "", true}, {"shop", "", "", false}, {"", "", "", false},
-		{"shop", "tier", "platform", true}, {"shop", "tier", "web", false}, {"shop", "team", "sre-1", true}, {"shop", "team", "sre-10", false}, {"shop", "other", "ops", false},
+		{"kube-system", "", "", true},
+		{"monitoring", "", "", true},
+		{"shop", "", "", false},
+		{"", "", "", false},
+		{"shop", "tier", "platform", true},
+		{"shop", "tier", "web", false},
+		{"shop", "team", "sre-1", true},
+		{"shop", "team", "sre-10", false},
+		{"shop", "other", "ops", false},
 	} {
 		got := b.Shares(c.namespace, func(key string) string {
 			if key == c.key {

@@ -54,11 +54,11 @@ func outsideParentheses(text string) []string {
 
 func parseTerm(text string) (filterTerm, error) {
 	for _, op := range operators() {
-		left, right, ok := strings.Cut(text, op)
-		if !ok || strings.ContainsAny(left, "=!(") {
+		name, value, ok := strings.Cut(text, op)
+		if !ok || strings.ContainsAny(name, "=!(") {
 			continue
 		}
-		key, err := ParseKey(strings.TrimSpace(left))
+		key, err := ParseKey(strings.TrimSpace(name))
 		switch {
 		case err != nil:
 			return filterTerm{}, err
@@ -66,9 +66,9 @@ func parseTerm(text string) (filterTerm, error) {
 			return filterTerm{}, fmt.Errorf("stack is no key of a filter: name the stack as a ROOT, or filter by resource, controllerName or label:KEY")
 		}
 		t := filterTerm{key: key, not: strings.Contains(op, "!") || strings.Contains(op, "not")}
-		values := []string{right}
+		values := []string{value}
 		if strings.HasPrefix(op, " ") {
-			list := strings.TrimSpace(right)
+			list := strings.TrimSpace(value)
 			if !strings.HasPrefix(list, "(") || !strings.HasSuffix(list, ")") {
 				return t, fmt.Errorf("%q has no list of values: expected one in parentheses, as in namespace in (shop,tools)", field.Shorten(text))
 			}
@@ -113,16 +113,16 @@ func (f Filter) Select(r *metrics.UsageReport, p *metrics.Attribution, l *Ledger
 	if len(f) == 0 {
 		return r, l
 	}
-	of := newGrouper(r, p, g)
+	groups := newGrouper(r, p, g)
 	thing := func(key objectKey) bool {
-		return f.accepts(func(k Key) string { return of.valueOf(k, key).String() })
+		return f.accepts(func(k Key) string { return groups.valueOf(k, key).String() })
 	}
 	charge := func(c Charge) bool {
 		if c.Kind == Used || c.Kind == Unmounted {
 			return thing(objectKey{c.Item, c.UID})
 		}
 		return f.accepts(func(k Key) string {
-			value, _ := of.valueOfRest(k, &c)
+			value, _ := groups.valueOfRest(k, &c)
 			return value.String()
 		})
 	}

@@ -68,21 +68,21 @@ func KeyNames() []string {
 
 // ParseKey reads a key: a word, or the kind of a label or annotation and its key.
 func ParseKey(text string) (Key, error) {
-	by, name, colon := strings.Cut(text, ":")
+	kind, name, colon := strings.Cut(text, ":")
 	names := KeyNames()
 	switch {
-	case slices.Contains(names, by) && !colon:
-		return Key{By: by}, nil
-	case !slices.Contains(names, by+":KEY"):
+	case slices.Contains(names, kind) && !colon:
+		return Key{By: kind}, nil
+	case !slices.Contains(names, kind+":KEY"):
 		words := make([]string, len(names))
 		for i := range names {
 			words[i] = strings.TrimSuffix(names[i], ":KEY")
 		}
-		return Key{}, fmt.Errorf("unknown key %q%s: expected one of %s", field.Shorten(text), object.DidYouMean(object.Nearest(by, words)), strings.Join(names, ", "))
+		return Key{}, fmt.Errorf("unknown key %q%s: expected one of %s", field.Shorten(text), object.DidYouMean(object.Nearest(kind, words)), strings.Join(names, ", "))
 	case len(validation.IsQualifiedName(name)) > 0:
-		return Key{}, fmt.Errorf("%s: expected the key of %s after the colon, as in %s:app.kubernetes.io/name", text, withArticle(strings.TrimPrefix(by, "ns")), by)
+		return Key{}, fmt.Errorf("%s: expected the key of %s after the colon, as in %s:app.kubernetes.io/name", text, withArticle(strings.TrimPrefix(kind, "ns")), kind)
 	}
-	return Key{By: by, Name: name}, nil
+	return Key{By: kind, Name: name}, nil
 }
 
 func withArticle(noun string) string {

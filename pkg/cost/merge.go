@@ -68,16 +68,16 @@ func (m *merger) rows(above *Row, rows []*Row) []*Row {
 // one makes a row of several.
 func (m *merger) one(parts []*Row) *Row {
 	row := &Row{Level: parts[0].Level, Name: parts[0].Name, Key: parts[0].Key}
-	var below []*Row
+	var children []*Row
 	for _, part := range parts {
-		below = append(below, part.Children...)
+		children = append(children, part.Children...)
 		// A rest without rows below it is a line of its cluster.
 		if part.Level == LevelRest && len(part.Children) == 0 {
 			line := *part
-			below = append(below, &line)
+			children = append(children, &line)
 		}
 	}
-	row.Children = m.rows(row, below)
+	row.Children = m.rows(row, children)
 	m.sum(row, parts)
 	return row
 }

@@ -126,31 +126,31 @@ type grouper struct {
 }
 
 func newGrouper(r *metrics.UsageReport, p *metrics.Attribution, g Grouping) *grouper {
-	of := &grouper{
+	groups := &grouper{
 		placement: p, grouping: g, owners: map[object.Ref][]object.Ref{},
 		pods: make(map[objectKey]*metrics.Pod, 2*len(r.Pods)), claims: make(map[objectKey]*metrics.Claim, 2*len(r.Claims)),
 	}
 	for i := range r.Pods {
 		pod := &r.Pods[i]
-		of.pods[objectKey{pod.Ref, string(pod.UID)}] = pod
-		if known := of.pods[objectKey{ref: pod.Ref}]; known == nil || pod.UID < known.UID {
-			of.pods[objectKey{ref: pod.Ref}] = pod
+		groups.pods[objectKey{pod.Ref, string(pod.UID)}] = pod
+		if known := groups.pods[objectKey{ref: pod.Ref}]; known == nil || pod.UID < known.UID {
+			groups.pods[objectKey{ref: pod.Ref}] = pod
 		}
 		if len(pod.Owners) > 0 && len(p.Of[pod.Ref].Path) == 0 {
-			of.owners[pod.Ref] = pathOf(pod.Owners)
+			groups.owners[pod.Ref] = pathOf(pod.Owners)
 		}
 	}
 	for i := range r.Claims {
 		claim := &r.Claims[i]
-		of.claims[objectKey{claim.Ref, string(claim.UID)}], of.claims[objectKey{ref: claim.Ref}] = claim, claim
+		groups.claims[objectKey{claim.Ref, string(claim.UID)}], groups.claims[objectKey{ref: claim.Ref}] = claim, claim
 	}
-	return of
+	return groups
 }
 
 // Values returns what finds the value of a key for a thing of a reading; empty for none.
 func (g Grouping) Values(r *metrics.UsageReport, p *metrics.Attribution) func(k Key, thing object.Ref) string {
-	of := newGrouper(r, p, g)
-	return func(k Key, thing object.Ref) string { return of.valueOf(k, objectKey{ref: thing}).String() }
+	groups := newGrouper(r, p, g)
+	return func(k Key, thing object.Ref) string { return groups.valueOf(k, objectKey{ref: thing}).String() }
 }
 
 // valueOf returns the value of a key for a pod, a claim or another thing that costs.
