@@ -82,7 +82,7 @@ func TestQuestions(t *testing.T) {
 func TestSingleStackReport(t *testing.T) {
 	in := demoInput()
 	in.AllNamespaces = true
-	page := in.NewPage(&MetricsRequest{By: cost.ByStack, Options: cost.Options{Sharing: cost.ShareEven}, Brief: true, Book: cost.DefaultBook()}, nil)
+	page := in.NewPage(&MetricsRequest{Options: cost.Options{Sharing: cost.ShareEven}, Brief: true, Book: cost.DefaultBook()}, nil)
 	if err := page.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}

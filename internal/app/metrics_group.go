@@ -13,49 +13,70 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// values returns the group of an object, where the group is a field or label of the object.
-func (m *MetricsResult) values(ctx context.Context) (func(object.Ref, metrics.Path) string, error) {
-	switch m.Request.By {
-	case cost.ByLabel, cost.ByNamespaceLabel:
-		return m.nearest(m.Graph.Label), nil
-	case "annotation":
-		return m.nearest(m.Graph.Annotation), nil
-	case "creator":
-		return m.creators(ctx)
-	}
-	return nil, nil
-}
-
-// nearest returns the value of an object, or else that of its nearest owner that has one.
-func (m *MetricsResult) nearest(value func(graph.ID, string) (string, bool)) func(object.Ref, metrics.Path) string {
-	return func(item object.Ref, place metrics.Path) string {
-		chain := append(slices.Clone(place.Path), item)
-		if len(place.Stacks) == 1 {
-			chain = append([]object.Ref{place.Stacks[0]}, chain...)
+// byLabel is how things are grouped by what the graph says of them.
+func (m *MetricsResult) byLabel() cost.Grouping {
+	value := func(k cost.Key, id graph.ID) string {
+		var v string
+		if k.IsAnnotation() {
+			v, _ = m.Graph.Annotation(id, k.Name)
+		} else if k.IsLabel() {
+			v, _ = m.Graph.Label(id, k.Name)
 		}
-		for _, ref := range slices.Backward(chain) {
-			if id, ok := m.Graph.Find(ref); ok {
-				if v, ok := value(id, m.Request.Key); ok {
-					return v
+		return v
+	}
+	return cost.Grouping{
+		Keys: m.Request.Keys, Cluster: m.clusterName(), Containers: m.Request.Containers,
+		Custom: func(r object.Ref) bool { k, ok := m.Session.Kinds.Kind(r.GroupKind()); return ok && k.Custom },
+		// Value is that of the object, or else that of its nearest owner that has one.
+		Value: func(k cost.Key, item object.Ref, place metrics.Path) string {
+			chain := append(slices.Clone(place.Path), item)
+			if len(place.Stacks) == 1 {
+				chain = append([]object.Ref{place.Stacks[0]}, chain...)
+			}
+			for _, ref := range slices.Backward(chain) {
+				if id, ok := m.Graph.Find(ref); ok {
+					if v := value(k, id); v != "" {
+						return v
+					}
 				}
 			}
-		}
-		return ""
+			return ""
+		},
+		OfNamespace: func(k cost.Key, namespace string) string {
+			if id, ok := m.Graph.Find(object.Ref{Kind: namespaceKind.Kind, Name: namespace}); ok {
+				return value(k, id)
+			}
+			return ""
+		},
 	}
 }
 
-// labelOf returns the value that the label of a namespace gives to what is in it; nil where rows are
-// by something else.
-func (m *MetricsResult) labelOf() func(namespace string) string {
-	if m.Request.By != cost.ByNamespaceLabel {
+// grouping is how the request groups and filters things.
+func (m *MetricsResult) grouping(ctx context.Context) (cost.Grouping, error) {
+	g := m.byLabel()
+	if !m.Request.keyed(cost.ByCreator) {
+		return g, nil
+	}
+	creator, err := m.creators(ctx)
+	value := g.Value
+	g.Value = func(k cost.Key, item object.Ref, place metrics.Path) string {
+		if k.By == cost.ByCreator {
+			return creator(item, place)
+		}
+		return value(k, item, place)
+	}
+	return g, err
+}
+
+// shared says which things all stacks pay for by the rules of the price book; nil for none.
+func (m *MetricsResult) shared() func(object.Ref) bool {
+	book := m.Request.Book
+	if !book.SharesAnything() || !m.isClusterWide() {
 		return nil
 	}
-	return func(namespace string) string {
-		if id, ok := m.Graph.Find(object.Ref{Kind: namespaceKind.Kind, Name: namespace}); ok {
-			v, _ := m.Graph.Label(id, m.Request.Key)
-			return v
-		}
-		return ""
+	value := m.byLabel().Values(m.Reading, m.Attribution)
+	return func(thing object.Ref) bool {
+		return book.Shares(thing.Namespace, func(key string) string { return value(cost.Key{By: cost.ByNamespaceLabel, Name: key}, thing) })
 	}
 }
 

@@ -31,7 +31,12 @@ type MetricsResult struct {
 	Ledger       *cost.Ledger
 	Report       *cost.Report
 	Home         string
-	extra        []metrics.Note
+	// Options are those by which the ledger was made.
+	Options cost.Options
+	// Clusters are the results that a report of several clusters sums up; that has no Graph and no
+	// Session of its own.
+	Clusters []*MetricsResult
+	extra    []metrics.Note
 	// resources are the extended ones that the book and the cluster know by their full names.
 	resources []metrics.Resource
 }
@@ -45,11 +50,12 @@ func (c *Input) Measure(ctx context.Context, q *MetricsRequest) (*MetricsResult,
 	if err := q.SetWindow(c.Now()); err != nil {
 		return nil, err
 	}
+	q.History = q.History.of(c.ClusterName())
 	m := &MetricsResult{Input: &in, Request: q}
 	collector := &metrics.Collector{}
 	in.Collect, in.Notes = collector.Add, []string{WeightAnnotation}
-	if q.By == "annotation" {
-		in.Notes = append(in.Notes, q.Key)
+	for _, k := range q.asksFor(cost.Key.IsAnnotation) {
+		in.Notes = append(in.Notes, k.Name)
 	}
 	var err error
 	if m.Session, err = in.Open(ctx); err != nil {
@@ -71,6 +77,9 @@ func (m *MetricsResult) Compute(ctx context.Context, collector *metrics.Collecto
 	}
 	m.price()
 	m.alsoNeeded()
+	if err := m.filter(ctx); err != nil {
+		return err
+	}
 	return m.roll(ctx)
 }
 
@@ -106,6 +115,9 @@ func (m *MetricsResult) scope(collector *metrics.Collector) {
 	}
 	if shares := m.Request.Options; (len(shares.ShareNamespaces) > 0 || shares.ShareOverhead.IsPositive()) && (m.asked || m.Session.Namespace != "") {
 		m.extra = append(m.extra, metrics.Note{Reason: "Sharing", Message: "shared cost is split among the requested stacks only: -A without a ROOT splits it among all"})
+	}
+	if m.Request.Book.SharesAnything() && m.Request.Options.Sharing != cost.ShareNone && !m.isClusterWide() {
+		m.extra = append(m.extra, metrics.Note{Reason: "Sharing", Message: "without the cost that the price book shares among all stacks of the cluster: -A without a ROOT includes it"})
 	}
 	if m.Request.Options.ShareIdle && !m.whole {
 		m.extra = append(m.extra, metrics.Note{Reason: "Idle", Message: "idle cost is unknown: not every pod of the cluster was read"})
@@ -237,7 +249,8 @@ func someOf(names []string) string {
 
 // noteUnreadNamespaces notes the namespaces whose labels rows need, and that were not read.
 func (m *MetricsResult) noteUnreadNamespaces() {
-	if m.Request.By != cost.ByNamespaceLabel {
+	keys := m.Request.asksFor(cost.Key.OfNamespace)
+	if len(keys) == 0 {
 		return
 	}
 	refs := costing(m.Reading)
@@ -250,11 +263,13 @@ func (m *MetricsResult) noteUnreadNamespaces() {
 			unread[ref.Namespace] = true
 		}
 	}
-	if len(unread) > 0 {
-		m.extra = append(m.extra, metrics.Note{
-			Subject: someOf(slices.Collect(maps.Keys(unread))), Reason: "NamespaceLabels",
-			Message: "unread namespaces: what has no label " + m.Request.Key + " of its own or of its owner is in (none)",
-		})
+	for _, k := range keys {
+		if len(unread) > 0 {
+			m.extra = append(m.extra, metrics.Note{
+				Subject: someOf(slices.Collect(maps.Keys(unread))), Reason: "NamespaceLabels",
+				Message: fmt.Sprintf("unread namespaces: what has no %s %s of its own or of its owner is in (none)", strings.TrimPrefix(k.By, "ns"), k.Name),
+			})
+		}
 	}
 }
 

@@ -15,9 +15,12 @@ import (
 // price makes the ledger.
 func (m *MetricsResult) price() {
 	m.Attribution.Weights = m.weights()
-	options := m.Request.Options
-	options.Alone = m.asked
-	m.Ledger = cost.Allocate(m.Reading, m.Attribution, m.Request.Book, options)
+	m.Options = m.Request.Options
+	m.Options.Alone, m.Options.Shared = m.asked, m.shared()
+	if !m.Request.ShareByChosen {
+		m.Options.Weighted = m.Request.Book.SharedByCost()
+	}
+	m.Ledger = cost.Allocate(m.Reading, m.Attribution, m.Request.Book.For(m.Input.ClusterName()), m.Options)
 	m.Reading.Notes = append(m.Reading.Notes, m.Ledger.Notes...)
 	if !m.isClusterWide() {
 		m.Ledger.Charges = slices.DeleteFunc(m.Ledger.Charges, m.isForOthers)
@@ -32,7 +35,8 @@ func (m *MetricsResult) isForOthers(c cost.Charge) bool {
 	case c.Stack != object.Ref{}:
 		return false
 	case m.asked:
-		return true
+		// What several stacks need has no stack if nothing is shared.
+		return m.Options.Sharing != cost.ShareNone || c.Kind != cost.Used || !m.keeps(c.Item)
 	case c.Kind == cost.Idle:
 		return c.Namespace != m.Session.Namespace
 	case c.Kind == cost.Used, c.Kind == cost.Unmounted, c.Kind == cost.Unclaimed:
@@ -62,16 +66,43 @@ func (m *MetricsResult) weights() map[object.Ref]decimal.Decimal {
 	return out
 }
 
-// roll makes the report of the request.
-func (m *MetricsResult) roll(ctx context.Context) error {
-	value, err := m.values(ctx)
+// filter leaves what the filter of the request accepts.
+func (m *MetricsResult) filter(ctx context.Context) error {
+	if len(m.Request.Filter) == 0 {
+		return nil
+	}
+	g, err := m.grouping(ctx)
 	if err != nil {
 		return err
 	}
-	m.Report = cost.NewReport(m.Reading, m.Attribution, m.Ledger, cost.Grouping{
-		By: m.Request.By, Key: m.Request.Key, Value: value, OfNamespace: m.labelOf(), Containers: m.Request.Containers,
-		Custom: func(r object.Ref) bool { k, ok := m.Session.Kinds.Kind(r.GroupKind()); return ok && k.Custom },
-	})
+	m.Reading, m.Ledger = m.Request.Filter.Select(m.Reading, m.Attribution, m.Ledger, g)
+	shown := map[object.Ref]bool{}
+	for i := range m.Ledger.Charges {
+		shown[m.Ledger.Charges[i].Stack] = true
+	}
+	for i := range m.Reading.Pods {
+		for _, stack := range m.Attribution.Of[m.Reading.Pods[i].Ref].Stacks {
+			shown[stack] = true
+		}
+	}
+	placed := *m.Attribution
+	placed.Stacks = slices.DeleteFunc(slices.Clone(placed.Stacks), func(stack object.Ref) bool { return !shown[stack] })
+	m.Attribution = &placed
+	return nil
+}
+
+// roll makes the report of the request.
+func (m *MetricsResult) roll(ctx context.Context) error {
+	g, err := m.grouping(ctx)
+	if err != nil {
+		return err
+	}
+	m.Report = cost.NewReport(m.Reading, m.Attribution, m.Ledger, g)
+	return m.arrange()
+}
+
+// arrange sorts the report, and limits it.
+func (m *MetricsResult) arrange() error {
 	if m.Request.SortBy != "" {
 		if err := cost.Sort(m.Report, m.Request.SortBy); err != nil {
 			return err

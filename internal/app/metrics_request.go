@@ -2,13 +2,11 @@ package app
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 )
@@ -20,7 +18,8 @@ const WeightAnnotation = "sysop.dev/share-weight"
 type MetricsRequest struct {
 	Args       []string // the roots; none for all stacks of the namespace or the cluster
 	Selector   labels.Selector
-	By, Key    string // of --by label:KEY
+	Keys       []cost.Key  // of --by; none for stacks
+	Filter     cost.Filter // of the things that are shown; none for all
 	SortBy     string
 	Top        int // how many rows, and the others as one; 0 for all
 	Containers bool
@@ -30,6 +29,10 @@ type MetricsRequest struct {
 	Timeout    time.Duration   // with a query of Prometheus; 0 for the default
 	Book       *cost.Book
 	Options    cost.Options
+	// ShareByChosen says that the user chose how shared cost is split; otherwise the price book says it.
+	ShareByChosen bool
+	// Clusters are those of one report; none for that of the Input.
+	Clusters []ClusterSource
 	// Applications selects the stacks that the stacks command lists; otherwise those that have
 	// pods, claims or load balancers.
 	Applications bool
@@ -59,19 +62,18 @@ func (q *MetricsRequest) SetWindow(now time.Time) error {
 	return nil
 }
 
-// Group reads the value of --by: KIND, or KIND:KEY.
-func (q *MetricsRequest) Group(text string) error {
-	q.By, q.Key, _ = strings.Cut(text, ":")
-	switch q.By {
-	case "stack", "resource", "namespace", "node", "creator":
-		if q.Key == "" {
-			return nil
+// asksFor returns the keys of a kind that rows or the filter are by.
+func (q *MetricsRequest) asksFor(kind func(cost.Key) bool) []cost.Key {
+	var keys []cost.Key
+	for _, k := range slices.Concat(q.Keys, q.Filter.Keys()) {
+		if kind(k) && !slices.Contains(keys, k) {
+			keys = append(keys, k)
 		}
-	case "label", "nslabel", "annotation":
-		if len(validation.IsQualifiedName(q.Key)) == 0 {
-			return nil
-		}
-		return hint.With(fmt.Errorf("--by %s: expected the key of a %s after the colon", text, strings.TrimPrefix(q.By, "ns")), "as in --by "+q.By+":app.kubernetes.io/name")
 	}
-	return hint.With(fmt.Errorf("unknown value %q of --by", text), "write one of stack, resource, namespace, node, creator, label:KEY, nslabel:KEY, annotation:KEY")
+	return keys
+}
+
+// keyed says that rows or the filter are by a word.
+func (q *MetricsRequest) keyed(kind string) bool {
+	return len(q.asksFor(func(k cost.Key) bool { return k.By == kind })) > 0
 }

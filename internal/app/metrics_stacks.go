@@ -55,7 +55,7 @@ func (m *MetricsResult) Read(ctx context.Context) error {
 // widen adds to a query what a cost depends on beyond its namespaces: all pods and nodes, where idle
 // cost is split, and the namespaces whose labels are read.
 func (m *MetricsResult) widen(first source.Query) source.Query {
-	if m.Request.By == cost.ByNamespaceLabel && !first.All {
+	if len(m.Request.asksFor(cost.Key.OfNamespace)) > 0 && !first.All {
 		first.Kinds = append(slices.Clone(first.Kinds), namespaceKind)
 		first.Objects = slices.Clone(first.Objects)
 		for _, ns := range first.Namespaces { // where the list is refused

@@ -84,7 +84,7 @@ func (c *Input) NewPage(q *MetricsRequest, rules *healthRules) *Page {
 // StacksPage returns the page of stacks that is not about their figures. prices is the name of a price
 // book.
 func (c *Input) StacksPage(ctx context.Context, args []string, selector, prices string, rules *HealthRuleOptions) (*Page, error) {
-	q := &MetricsRequest{Args: args, By: cost.ByStack, Options: cost.Options{Sharing: cost.ShareEven}, Brief: true}
+	q := &MetricsRequest{Args: args, Options: cost.Options{Sharing: cost.ShareEven}, Brief: true}
 	chosen, err := ParseSelector(selector)
 	if err != nil {
 		return nil, err
@@ -215,13 +215,13 @@ var commonLabels = []string{"app.kubernetes.io/name", "app.kubernetes.io/part-of
 
 // groupings are the reports of the same ledger by other groups than stacks.
 func (l *PageState) groupings(ctx context.Context) ([]uistate.Grouping, error) {
-	r, err := l.ReportBy(ctx, cost.ByNamespace, "")
+	r, err := l.ReportBy(ctx, cost.Key{By: cost.ByNamespace})
 	if err != nil {
 		return nil, err
 	}
 	out := []uistate.Grouping{{By: cost.ByNamespace, Report: r}}
 	for _, key := range commonLabels {
-		r, err := l.ReportBy(ctx, cost.ByLabel, key)
+		r, err := l.ReportBy(ctx, cost.Key{By: cost.ByLabel, Name: key})
 		if err != nil {
 			return nil, err
 		}
@@ -233,9 +233,9 @@ func (l *PageState) groupings(ctx context.Context) ([]uistate.Grouping, error) {
 }
 
 // ReportBy is the report of the same ledger by another group.
-func (l *PageState) ReportBy(ctx context.Context, group, key string) (*cost.Report, error) {
+func (l *PageState) ReportBy(ctx context.Context, key cost.Key) (*cost.Report, error) {
 	m, q := *l.MetricsResult, *l.Request
-	q.By, q.Key, m.Request = group, key, &q
+	q.Keys, m.Request = []cost.Key{key}, &q
 	err := m.roll(ctx)
 	return m.Report, err
 }

@@ -77,7 +77,7 @@ func demoGraph(t *testing.T) *graph.Graph {
 	t.Helper()
 	in := demoInput()
 	in.AllNamespaces = true
-	v := in.NewPage(&MetricsRequest{By: "stack", Options: cost.Options{Sharing: cost.ShareEven}, Brief: true, Book: cost.DefaultBook()}, nil)
+	v := in.NewPage(&MetricsRequest{Options: cost.Options{Sharing: cost.ShareEven}, Brief: true, Book: cost.DefaultBook()}, nil)
 	if err := v.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}

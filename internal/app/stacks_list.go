@@ -32,7 +32,7 @@ func (c *Input) Stacks(ctx context.Context, q StacksRequest) (*StacksResult, err
 	in.Extract = append(slices.Clone(in.Extract), l.created.Extractor)
 	verdicts := in.CollectHealth(q.Rules)
 	var err error
-	l.MetricsResult, err = in.Measure(ctx, &MetricsRequest{By: cost.ByStack, Book: q.Book, Options: cost.Options{Sharing: cost.ShareEven}, Brief: true, Applications: true})
+	l.MetricsResult, err = in.Measure(ctx, &MetricsRequest{Book: q.Book, Options: cost.Options{Sharing: cost.ShareEven}, Brief: true, Applications: true})
 	if err != nil {
 		return nil, err
 	}

@@ -70,14 +70,3 @@ func (c *common) completeSelector(cmd *cobra.Command, args []string, typed strin
 	}
 	return prefixed(before, words), directive
 }
-
-// completeBy offers what rows of metrics can be grouped by, and after "label:" the labels of pods,
-// after "nslabel:" those of namespaces.
-func (c *common) completeBy(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-	for label, typ := range map[string]string{"label:": "", "nslabel:": "namespaces"} {
-		if last, ok := strings.CutPrefix(typed, label); ok {
-			return prefixed(label, c.asking(cmd.Context(), last, func(ctx context.Context, w *completion.Source) []string { return w.LabelKeys(ctx, typ, "") })), noFiles
-		}
-	}
-	return beginning([]string{"stack", "resource", "namespace", "node", "creator", "label:", "nslabel:", "annotation:"}, typed), noFiles | cobra.ShellCompDirectiveNoSpace
-}

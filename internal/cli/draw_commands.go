@@ -62,7 +62,7 @@ func (o *stacksOptions) draw(ctx context.Context) error {
 }
 
 func (o *metricsOptions) draw(ctx context.Context, q *app.MetricsRequest) error {
-	err := o.refuse(unsupportedFlags{{"--by", q.By != cost.ByStack}, {"--sort-by", o.sortBy != ""}, {"--top", o.top != 0}, {"--depth", o.depth != 0}, {"--containers", o.containers}}, "")
+	err := o.refuse(unsupportedFlags{{"several --from or --context", len(q.Clusters) > 1}, {"--by", len(q.Keys) > 1 || q.Keys[0].By != cost.ByStack}, {"--filter", len(q.Filter) > 0}, {"--sort-by", o.sortBy != ""}, {"--top", o.top != 0}, {"--depth", o.depth != 0}, {"--containers", o.containers}}, "")
 	if err == nil {
 		err = o.refuse(unsupportedFlags{{"--watch", o.watch}, {"--listen", o.listen != ""}}, "kubectl sysop ui shows a page that follows the cluster")
 	}

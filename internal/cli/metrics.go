@@ -10,7 +10,6 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/export"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/focus"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
@@ -23,7 +22,8 @@ type metricsOptions struct {
 	args       []string
 	selector   string
 	depth      int
-	by         string
+	by         []string
+	filter     []string
 	sortBy     string
 	top        int
 	containers bool
@@ -49,7 +49,40 @@ type metricsOptions struct {
 	of systems.Query
 	// shareChosen says that --share was written.
 	shareChosen bool
+	// froms and contexts are the clusters of one report.
+	froms, contexts repeatedFlag
 }
+
+const metricsExample = `  # what do the stacks of the example use, and what do they cost?
+  kubectl sysop metrics --from demo
+
+  # one of them, down to the containers
+  kubectl sysop metrics moodle/moodle-1 --containers --from demo
+
+  # two that share a database, each with its part of it by what it uses itself
+  kubectl sysop metrics moodle/moodle-1 moodle/moodle-2 --share usage --from demo
+
+  # whom to charge: by namespace, or by a label
+  kubectl sysop metrics -A --by namespace --from demo
+  kubectl sysop metrics -A --by label:app.kubernetes.io/name --from demo
+
+  # by team: a label of the object, else of its owner, else of its namespace
+  kubectl sysop metrics -A --by nslabel:team --from demo
+
+  # by team and namespace; of one team, what is not in a test namespace
+  kubectl sysop metrics -A --by nslabel:team,namespace -o table --from demo
+  kubectl sysop metrics -A --filter 'nslabel:team=web,namespace!=test-*' --from demo
+
+  # two clusters in one report
+  kubectl sysop metrics -A --by cluster,namespace --context eu-1 --context us-1
+
+  # the three most expensive, and the rest as one row
+  kubectl sysop metrics -A --top 3 --depth 1 --from demo
+
+  # for a spreadsheet, a scraper, a FinOps tool
+  kubectl sysop metrics -A -o csv --from demo
+  kubectl sysop metrics -A -o openmetrics --from demo
+  kubectl sysop metrics -A -o focus --from demo`
 
 func newMetrics(env Env) *cobra.Command {
 	o := &metricsOptions{common: newCommon(env, "tree", "table", "wide", "json", "yaml", "csv", "openmetrics", "focus", "svg", "html", "name")}
@@ -70,30 +103,14 @@ The cost is that of the larger of request and usage, at the prices of --prices o
 OpenCost's public defaults; volumes cost their claimed capacity. What several stacks
 need is split among them (--share), so that the rows add up to the total. Only the
 stacks that you ask for share: a single one is shown with the whole of what it needs. An
-instant's cost is that of an hour, and of a month of 730 hours.`,
-		Example: `  # what do the stacks of the example use, and what do they cost?
-  kubectl sysop metrics --from demo
+instant's cost is that of an hour, and of a month of 730 hours.
 
-  # one of them, down to the containers
-  kubectl sysop metrics moodle/moodle-1 --containers --from demo
-
-  # two that share a database, each with its part of it by what it uses itself
-  kubectl sysop metrics moodle/moodle-1 moodle/moodle-2 --share usage --from demo
-
-  # whom to charge: by namespace, or by a label
-  kubectl sysop metrics -A --by namespace --from demo
-  kubectl sysop metrics -A --by label:app.kubernetes.io/name --from demo
-
-  # by team: a label of the object, else of its owner, else of its namespace
-  kubectl sysop metrics -A --by nslabel:team --from demo
-
-  # the three most expensive, and the rest as one row
-  kubectl sysop metrics -A --top 3 --depth 1 --from demo
-
-  # for a spreadsheet, a scraper, a FinOps tool
-  kubectl sysop metrics -A -o csv --from demo
-  kubectl sysop metrics -A -o openmetrics --from demo
-  kubectl sysop metrics -A -o focus --from demo`,
+Several keys of --by make rows below rows: "--by nslabel:team,namespace" is each team, and
+the namespaces of each. --filter leaves what has the values: KEY=VALUE, KEY!=VALUE, KEY in
+(VALUE,...), KEY notin (VALUE,...), separated by commas, of the keys of --by but stack; * is any
+text. What is left out keeps its part of what is shared. With several --context, or several
+--from, the report is of all these clusters.`,
+		Example:           metricsExample,
 		Args:              cobra.ArbitraryArgs, // it has a subcommand besides
 		ValidArgsFunction: o.completeRoots,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -113,7 +130,7 @@ func (o *metricsOptions) flags(cmd *cobra.Command) {
 	f.StringVarP(&o.selector, "selector", "l", "", "select the roots of a TYPE by label")
 	must(cmd.RegisterFlagCompletionFunc("selector", o.completeSelector))
 	f.IntVar(&o.depth, "depth", 0, "how many levels tree and wide show (0: all)")
-	f.StringVar(&o.by, "by", "stack", "what to group rows by: stack, resource, namespace, node, creator, label:KEY, nslabel:KEY (of the object, its owner or its namespace), annotation:KEY")
+	o.keyFlags(cmd)
 	f.StringVar(&o.sortBy, "sort-by", "", "order of the rows: "+strings.Join(cost.SortKeys(), ", ")+" (with --top: cost)")
 	f.IntVar(&o.top, "top", 0, "show only this many rows, and the others as one (0: all)")
 	f.BoolVar(&o.containers, "containers", false, "show the containers of pods")
@@ -126,11 +143,11 @@ func (o *metricsOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.matchers, "prometheus-matchers", "", `PromQL label matchers for every query, if a server has the series of several clusters (cluster="eu-1")`)
 
 	pricesFlag(cmd, &o.prices)
-	f.StringVar(&o.share, "share", "even", "how to split what several stacks need: even, usage, requests, weight (annotation "+app.WeightAnnotation+")")
+	f.StringVar(&o.share, "share", "even", "how to split what several stacks need: even, usage, requests, weight (annotation "+app.WeightAnnotation+"), or none: it has rows of its own")
 	f.BoolVar(&o.shareIdle, "share-idle", false, "split the idle cost of a node among the stacks that pay there")
 	f.StringSliceVar(&o.shareNamespaces, "share-namespace", nil, "namespaces that all stacks pay for")
 	f.StringVar(&o.shareOverhead, "share-overhead", "0", "money per hour that all stacks pay in addition")
-	f.StringVar(&o.shareBy, "share-by", "even", "how to split shared namespaces and overhead: even or weighted (by what each pays otherwise)")
+	f.StringVar(&o.shareBy, "share-by", "", "how to split shared cost and overhead: even or weighted (by what each pays otherwise) (default: as the price book says, or even)")
 
 	f.BoolVarP(&o.watch, "watch", "w", false, "repeat the output, until interrupted")
 	f.DurationVar(&o.interval, "interval", time.Minute, "how often to measure, with --watch and at most with --listen")
@@ -138,9 +155,8 @@ func (o *metricsOptions) flags(cmd *cobra.Command) {
 	o.focus.flags(cmd)
 	o.systemQueryFlag(cmd, &o.of.Name, "with its prices, sharing, weights and tenant")
 
-	must(cmd.RegisterFlagCompletionFunc("by", o.completeBy))
 	for flag, values := range map[string][]string{
-		"sort-by": cost.SortKeys(), "share": {"even", "usage", "requests", "weight"}, "share-by": {"even", "weighted"}, "step": {"1m", "5m", "15m", "60m"},
+		"sort-by": cost.SortKeys(), "share": sharings(), "share-by": {"even", "weighted"}, "step": {"1m", "5m", "15m", "60m"},
 		"window": windowNames(),
 	} {
 		must(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
@@ -165,7 +181,7 @@ func (o *metricsOptions) run(ctx context.Context) error {
 	case o.watch:
 		return o.watching(ctx, q)
 	}
-	m, err := o.Measure(ctx, q)
+	m, err := o.MeasureAll(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -173,7 +189,7 @@ func (o *metricsOptions) run(ctx context.Context) error {
 		return err
 	}
 	o.tellMetrics(m)
-	m.Session.PrintTimings(m.Graph)
+	m.PrintTimings()
 	return nil
 }
 
@@ -190,19 +206,15 @@ func (o *metricsOptions) answer(ctx context.Context, m *app.MetricsResult) (view
 	shape := render.ShapeOf(o.output)
 	switch shape {
 	case view.FocusShape:
-		options, err := o.focusOf(ctx, m)
-		if err != nil {
-			return view.Output{}, err
-		}
-		table, err := focus.CSV(m.Ledger, m.Reading, m.Attribution, options)
+		table, err := o.focusTable(ctx, m)
 		return view.Output{Focus: table}, err
 	case view.CSVShape:
-		return view.Output{CSV: export.CSV(m.Report, m.Reading)}, nil
+		return view.Output{CSV: export.CSV(m.Report, m.Readings())}, nil
 	case view.FamiliesShape:
-		return view.Output{Families: export.Families(m.Report, m.Reading)}, nil
+		return view.Output{Families: export.Families(m.Report, m.Readings())}, nil
 	}
 	return view.Metrics(m.Report, view.MetricsOptions{
-		Reading: m.Reading, Prices: m.Request.Book.Name, Sharing: m.Request.Options.Sharing, Tenant: m.Request.Rows.Tenant(), By: o.by, Depth: o.depth, Namespace: m.Home, Gaps: m.Graph.Gaps(),
+		Reading: m.Reading, Prices: m.Request.Book.Name, Sharing: m.Request.Options.Sharing, Tenant: m.Request.Rows.Tenant(), Depth: o.depth, Namespace: m.Home, Gaps: m.Gaps(),
 		Shape: shape,
 	}), nil
 }
@@ -212,7 +224,7 @@ func (o *metricsOptions) serving(ctx context.Context, q *app.MetricsRequest) err
 	o.output = "openmetrics"
 	reported := false
 	return web.ServeMetrics(ctx, web.MetricsOptions{Address: o.listen, Interval: o.interval, Now: o.env.Now, ErrOut: o.env.ErrOut, Compute: func(ctx context.Context) (view.Output, error) {
-		m, err := o.Measure(ctx, q)
+		m, err := o.MeasureAll(ctx, q)
 		if err != nil {
 			return view.Output{}, err
 		}
@@ -229,7 +241,7 @@ func (o *metricsOptions) serving(ctx context.Context, q *app.MetricsRequest) err
 func (o *metricsOptions) watching(ctx context.Context, q *app.MetricsRequest) error {
 	const clear = "\x1b[H\x1b[2J"
 	for first := true; ; first = false {
-		m, err := o.Measure(ctx, q)
+		m, err := o.MeasureAll(ctx, q)
 		switch {
 		case ctx.Err() != nil:
 			return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/focus"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
 // focusOptions are what a FOCUS file says besides the charges.
@@ -34,10 +35,31 @@ func (f *focusOptions) validate() error {
 	return nil
 }
 
-// focus returns what a FOCUS file says besides the charges.
+// focusTable is the charges of each cluster.
+func (o *metricsOptions) focusTable(ctx context.Context, m *app.MetricsResult) (*view.CSVTable, error) {
+	var all *view.CSVTable
+	for _, one := range m.Each() {
+		options, err := o.focusOf(ctx, one)
+		if err != nil {
+			return nil, err
+		}
+		table, err := focus.CSV(one.Ledger, one.Reading, one.Attribution, options)
+		if err != nil {
+			return nil, err
+		}
+		if all == nil {
+			all = table
+			continue
+		}
+		all.Rows = append(all.Rows, table.Rows...)
+	}
+	return all, nil
+}
+
+// focusOf returns what a FOCUS file says besides the charges.
 func (o *metricsOptions) focusOf(ctx context.Context, m *app.MetricsResult) (focus.Options, error) {
 	f := o.focus
-	out := focus.Options{Version: f.version, AccountID: f.account, AccountName: f.accountName, Provider: f.provider, Sharing: m.Request.Options, Tags: m.Tags, Tenant: m.Request.Rows.Tenant()}
+	out := focus.Options{Version: f.version, AccountID: f.account, AccountName: f.accountName, Provider: f.provider, Sharing: m.Options, Tags: m.Tags, Tenant: m.Request.Rows.Tenant()}
 	if out.AccountID == "" {
 		id, err := m.ClusterID(ctx)
 		if err != nil {
@@ -45,13 +67,8 @@ func (o *metricsOptions) focusOf(ctx context.Context, m *app.MetricsResult) (foc
 		}
 		out.AccountID = id
 	}
-	if out.AccountName == "" && !m.Session.Snapshot {
-		if raw, err := o.Config.ToRawKubeConfigLoader().RawConfig(); err == nil {
-			out.AccountName = raw.CurrentContext
-			if app.Given(o.Config.Context) {
-				out.AccountName = *o.Config.Context
-			}
-		}
+	if out.AccountName == "" && (!m.Session.Snapshot || len(m.Request.Clusters) > 1) {
+		out.AccountName = m.Input.ClusterName()
 	}
 	return out, nil
 }

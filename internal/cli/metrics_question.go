@@ -23,7 +23,7 @@ func (o *metricsOptions) question(ctx context.Context) (*app.MetricsRequest, err
 		return nil, err
 	}
 	q := &app.MetricsRequest{Args: o.args, Top: o.top, Containers: o.containers, Rows: o.of.SystemRows}
-	for _, step := range []func(*app.MetricsRequest) error{o.parseRows, o.parseWindow, o.parseSharing, o.repeating} {
+	for _, step := range []func(*app.MetricsRequest) error{o.parseRows, o.parseKeys, o.parseWindow, o.parseSharing, o.repeating} {
 		if err := step(q); err != nil {
 			return nil, err
 		}
@@ -51,7 +51,7 @@ func (o *metricsOptions) parseRows(q *app.MetricsRequest) error {
 	if q.SortBy != "" && !slices.Contains(cost.SortKeys(), q.SortBy) {
 		return hint.With(fmt.Errorf("unknown value %q of --sort-by", o.sortBy), "write one of "+strings.Join(cost.SortKeys(), ", "))
 	}
-	return q.Group(o.by)
+	return nil
 }
 
 // parseWindow reads the flags of a window.
@@ -98,13 +98,15 @@ func (c *common) requestTimeout() (time.Duration, error) {
 
 func (o *metricsOptions) parseSharing(q *app.MetricsRequest) error {
 	q.Options.Sharing = cost.Sharing(o.of.Sharing(o.share, o.shareChosen))
-	if all := []cost.Sharing{cost.ShareEven, cost.ShareUsage, cost.ShareRequests, cost.ShareWeight}; !slices.Contains(all, q.Options.Sharing) {
-		return hint.With(fmt.Errorf("unknown value %q of --share", o.share), "write one of even, usage, requests, weight")
-	}
-	if o.shareBy != "even" && o.shareBy != "weighted" {
+	switch {
+	case !slices.Contains(cost.Sharings(), q.Options.Sharing):
+		return hint.With(fmt.Errorf("unknown value %q of --share", o.share), "write one of "+strings.Join(sharings(), ", "))
+	case q.Options.Sharing == cost.ShareNone && (o.shareIdle || len(o.shareNamespaces) > 0):
+		return fmt.Errorf("--share none splits nothing: omit --share-idle and --share-namespace, or choose another --share")
+	case o.shareBy != "" && o.shareBy != "even" && o.shareBy != "weighted":
 		return hint.With(fmt.Errorf("unknown value %q of --share-by", o.shareBy), "write even or weighted")
 	}
-	q.Options.Weighted = o.shareBy == "weighted"
+	q.Options.Weighted, q.ShareByChosen = o.shareBy == "weighted", o.shareBy != ""
 	q.Options.ShareIdle, q.Options.ShareNamespaces = o.shareIdle, o.shareNamespaces
 	overhead, err := decimal.NewFromString(o.shareOverhead)
 	if err != nil || overhead.IsNegative() {

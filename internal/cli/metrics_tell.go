@@ -10,12 +10,17 @@ import (
 
 // tellMetrics says on stderr what the figures leave out.
 func (c *common) tellMetrics(m *app.MetricsResult) {
-	t := &m.Report.Total
 	if len(m.Report.Rows) == 0 {
 		fmt.Fprintln(c.env.ErrOut, "none found")
 	}
-	if t.Measured < t.Pods {
-		fmt.Fprintf(c.env.ErrOut, "%d of %d pods measured%s\n", t.Measured, t.Pods, unmeasured(m))
+	for _, one := range m.Each() {
+		about := ""
+		if len(m.Clusters) > 0 {
+			about = one.Input.ClusterName() + ": "
+		}
+		if t := &one.Report.Total; t.Measured < t.Pods {
+			fmt.Fprintf(c.env.ErrOut, "%s%d of %d pods measured%s\n", safe(about), t.Measured, t.Pods, unmeasured(one))
+		}
 	}
 	for _, n := range m.Reading.Notes {
 		c.tellNote(n)

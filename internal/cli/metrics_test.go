@@ -49,7 +49,7 @@ func TestAWindowThatEndsNowMoves(t *testing.T) {
 	for window, moves := range map[string]bool{"1h": true, "2026-11-01/2026-11-02": false} {
 		at := now
 		env := Env{IOStreams: genericiooptions.IOStreams{Out: io.Discard, ErrOut: io.Discard}, Now: func() time.Time { return at }}
-		o := &metricsOptions{common: newCommon(env, "tree"), by: "stack", share: "even", shareBy: "even", shareOverhead: "0", interval: time.Minute}
+		o := &metricsOptions{common: newCommon(env, "tree"), by: []string{"stack"}, share: "even", shareBy: "even", shareOverhead: "0", interval: time.Minute}
 		o.output, o.color, o.window, o.prometheus = "tree", "never", window, server.URL
 		o.focus.version = focus.Versions()[0]
 		o.From = filepath.Join(t.TempDir(), "snapshot.yaml")

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/shopspring/decimal"
 
@@ -22,10 +23,11 @@ import (
 // Amounts are integrals over the hours of the row "hours" (core-hours, byte-hours,
 // piece-hours), which for an instant are cores, bytes and pieces; traffic is in
 // bytes. cost is that of these hours, cost_hour and cost_month what it makes an
-// hour and in 730 hours. The reading tells on which nodes pods run; it may be nil.
-func CSV(rep *cost.Report, r *metrics.UsageReport) *view.CSVTable {
+// hour and in 730 hours. The readings, by the name that rows have of their cluster, tell on which
+// nodes pods run.
+func CSV(rep *cost.Report, readings map[string]*metrics.UsageReport) *view.CSVTable {
 	leaves := leavesOf(rep)
-	b := &csvBuilder{rep: rep, node: nodesOfPods(r), extended: extendedOf(leaves)}
+	b := &csvBuilder{rep: rep, node: nodesOfPods(readings), extended: extendedOf(leaves), clusters: hasClusters(leaves)}
 	b.hourly = Spread(costsOf(leaves), decimal.NewFromInt(1), rep.Hours)
 	b.monthly = Spread(costsOf(leaves), decimal.NewFromInt(cost.HoursPerMonth), rep.Hours)
 	s := &view.CSVTable{Columns: b.columns()}
@@ -41,27 +43,70 @@ func CSV(rep *cost.Report, r *metrics.UsageReport) *view.CSVTable {
 // csvLeaf is a row of a report that has none below it but containers.
 type csvLeaf struct {
 	row *cost.Row
-	// top is the row of the report that it is below, or is.
-	top *cost.Row
+	// way is from the row of the first level that it is below to the leaf itself.
+	way []*cost.Row
 }
 
 // leavesOf returns the leaves of a report, in its order.
 func leavesOf(rep *cost.Report) []csvLeaf {
 	var out []csvLeaf
-	var walk func(row, top *cost.Row)
-	walk = func(row, top *cost.Row) {
+	var walk func(row *cost.Row, above []*cost.Row)
+	walk = func(row *cost.Row, above []*cost.Row) {
+		way := append(slices.Clone(above), row)
 		if len(row.Children) == 0 || row.Children[0].Level == cost.LevelContainer {
-			out = append(out, csvLeaf{row, top})
+			out = append(out, csvLeaf{row, way})
 			return
 		}
 		for _, child := range row.Children {
-			walk(child, top)
+			walk(child, way)
 		}
 	}
 	for _, row := range rep.Rows {
-		walk(row, row)
+		walk(row, nil)
 	}
 	return out
+}
+
+// groupOf is the group of a row: the values of its groups, and the rest that it is below.
+func groupOf(way []*cost.Row) string {
+	var names []string
+	for i, row := range way {
+		rest := row.Level == cost.LevelRest && (i == 0 || i < len(way)-1)
+		if row.Level != cost.LevelGroup && !rest {
+			break
+		}
+		names = append(names, row.Value())
+		if rest {
+			break
+		}
+	}
+	return strings.Join(names, "/")
+}
+
+// valueOf is the value of a key for a row.
+func valueOf(way []*cost.Row, key string) string {
+	for _, row := range way {
+		if row.Level == cost.LevelGroup && row.Key == key {
+			return row.Value()
+		}
+	}
+	return ""
+}
+
+// ownKeys are the keys that have a column of their own: where there are several, those that are
+// neither the cluster nor the stack, which every row has anyway.
+func ownKeys(rep *cost.Report) []string {
+	var keys []string
+	for _, k := range rep.Keys {
+		if len(rep.Keys) > 1 && k.By != cost.ByCluster && k.By != cost.ByStack {
+			keys = append(keys, k.String())
+		}
+	}
+	return keys
+}
+
+func hasClusters(leaves []csvLeaf) bool {
+	return slices.ContainsFunc(leaves, func(l csvLeaf) bool { return l.row.Cluster != "" })
 }
 
 func costsOf(leaves []csvLeaf) []decimal.Decimal {
@@ -72,19 +117,25 @@ func costsOf(leaves []csvLeaf) []decimal.Decimal {
 	return out
 }
 
-// nodesOfPods tells where the pods of a reading run.
-func nodesOfPods(r *metrics.UsageReport) map[object.Ref]string {
-	if r == nil {
-		return nil
-	}
-	out := make(map[object.Ref]string, len(r.Pods))
-	for i := range r.Pods {
-		p := &r.Pods[i]
-		if at, ok := out[p.Ref]; ok && at != p.Node {
-			out[p.Ref] = "" // Pods of one name ran on several nodes.
-			continue
+// podKey is a pod of a cluster.
+type podKey struct {
+	cluster string
+	ref     object.Ref
+}
+
+// nodesOfPods tells where the pods of readings run.
+func nodesOfPods(readings map[string]*metrics.UsageReport) map[podKey]string {
+	out := map[podKey]string{}
+	for cluster, r := range readings {
+		for i := range r.Pods {
+			p := &r.Pods[i]
+			key := podKey{cluster, p.Ref}
+			if at, ok := out[key]; ok && at != p.Node {
+				out[key] = "" // Pods of one name ran on several nodes.
+				continue
+			}
+			out[key] = p.Node
 		}
-		out[p.Ref] = p.Node
 	}
 	return out
 }
@@ -106,8 +157,9 @@ func extendedOf(leaves []csvLeaf) []metrics.Resource {
 
 type csvBuilder struct {
 	rep             *cost.Report
-	node            map[object.Ref]string
+	node            map[podKey]string
 	extended        []metrics.Resource
+	clusters        bool // rows name their cluster
 	hourly, monthly []decimal.Decimal
 }
 
@@ -118,7 +170,14 @@ func (b *csvBuilder) columns() []view.CSVColumn {
 			out = append(out, view.CSVColumn{Name: name, Kind: kind})
 		}
 	}
-	add(view.TextCell, "level", "group", "stack", "api_group", "kind", "namespace", "name", "node")
+	add(view.TextCell, "level", "group")
+	if b.clusters {
+		add(view.TextCell, "cluster")
+	}
+	for _, key := range ownKeys(b.rep) {
+		add(view.TextCell, "by_"+key)
+	}
+	add(view.TextCell, "stack", "api_group", "kind", "namespace", "name", "node")
 	add(view.NumberCell, "pods", "pods_measured")
 	add(view.TextCell, "unmeasured", "host_network")
 	add(view.NumberCell, "hours", "share", "share_of")
@@ -140,10 +199,7 @@ func (b *csvBuilder) columns() []view.CSVColumn {
 // row makes the cells of a row; i is its number among the leaves, less than zero for
 // a container.
 func (b *csvBuilder) row(leaf csvLeaf, row *cost.Row, i int) []string {
-	group, name := "", row.Ref.Name
-	if leaf.top.Level == cost.LevelGroup || leaf.top.Level == cost.LevelRest {
-		group = leaf.top.Name
-	}
+	name := row.Ref.Name
 	if name == "" {
 		name = row.Name
 	}
@@ -158,7 +214,14 @@ func (b *csvBuilder) row(leaf csvLeaf, row *cost.Row, i int) []string {
 	if source.Stack != (object.Ref{}) {
 		stack = source.Stack.String()
 	}
-	cells := []string{string(row.Level), group, stack, ref.Group, ref.Kind, ref.Namespace, name, b.node[ref]}
+	cells := []string{string(row.Level), groupOf(leaf.way)}
+	if b.clusters {
+		cells = append(cells, source.Cluster)
+	}
+	for _, key := range ownKeys(b.rep) {
+		cells = append(cells, valueOf(leaf.way, key))
+	}
+	cells = append(cells, stack, ref.Group, ref.Kind, ref.Namespace, name, b.node[podKey{source.Cluster, ref}])
 	if i < 0 {
 		cells = append(cells, "", "", row.Unmeasured, "", b.rep.Hours.String(), "", "", "", "", "", "", "")
 	} else {

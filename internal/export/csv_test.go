@@ -109,7 +109,7 @@ func cellsOf(t *testing.T, s *view.CSVTable, name string) map[string]string {
 }
 
 func TestMetricsSheetHoldsWhatIsKnown(t *testing.T) {
-	s := export.CSV(schoolReport(), schoolReading())
+	s := export.CSV(schoolReport(), map[string]*metrics.UsageReport{"": schoolReading()})
 	for i, row := range s.Rows {
 		if len(row) != len(s.Columns) {
 			t.Fatalf("row %d has %d cells under %d columns", i, len(row), len(s.Columns))

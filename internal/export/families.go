@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -117,20 +118,22 @@ const costPerHour = "sysop_cost_per_hour"
 //
 // Amounts of a window are averages over it. Traffic is, of an instant, a counter for
 // each pod since it started, and of a window a rate.
-func Families(rep *cost.Report, r *metrics.UsageReport) []view.Family {
+func Families(rep *cost.Report, readings map[string]*metrics.UsageReport) []view.Family {
 	leaves, all := leavesOf(rep), familiesOf(rep)
-	for _, row := range rep.Rows {
-		labels := rowLabels(row, row, "")
+	keys := keyLabels(rep)
+	for _, way := range rep.Lines() {
+		row := way[len(way)-1]
+		labels := rowLabels(way, keys, "")
 		for _, f := range all {
 			if f.top != nil {
 				f.addIf(keyOf(labels), labels, row, f.top)
 			}
 		}
 	}
-	extended, node := extendedOf(leaves), nodesOfPods(r)
+	extended, node := extendedOf(leaves), nodesOfPods(readings)
 	hourly := Spread(costsOf(leaves), decimal.NewFromInt(1), rep.Hours)
 	for i, leaf := range leaves {
-		labels := rowLabels(leaf.row, leaf.top, node[leaf.row.Ref])
+		labels := rowLabels(leaf.way, keys, node[podKey{leaf.row.Cluster, leaf.row.Ref}])
 		key := keyOf(labels)
 		for _, f := range all {
 			switch {
@@ -144,10 +147,16 @@ func Families(rep *cost.Report, r *metrics.UsageReport) []view.Family {
 		}
 	}
 	out := make([]view.Family, 0, len(all)+1)
-	if r != nil && !r.To.IsZero() {
+	var to time.Time
+	for _, r := range readings {
+		if r.To.After(to) {
+			to = r.To
+		}
+	}
+	if !to.IsZero() {
 		out = append(out, view.Family{
 			Name: "sysop_reading_timestamp_seconds", Type: view.Gauge, Unit: "seconds", Help: "When the figures were read, or their window ended.",
-			Samples: []view.Sample{{Value: decimal.New(r.To.UnixMilli(), -3).String()}},
+			Samples: []view.Sample{{Value: decimal.New(to.UnixMilli(), -3).String()}},
 		})
 	}
 	for _, f := range all {
@@ -209,21 +218,48 @@ func (c *collected) list() []view.Sample {
 	return c.samples
 }
 
-// rowLabels are the labels of a row, in the order in which they are written. Those
-// that are empty are left out: that is the same, for Prometheus.
-func rowLabels(row, top *cost.Row, node string) []view.Label {
+// keyLabel is the label of a key.
+type keyLabel struct{ key, label string }
+
+// keyLabels are the labels of the keys that have one of their own. What a name of a label cannot
+// have becomes an underscore, as kube-state-metrics does it; of two that become the same, the
+// second has a number.
+func keyLabels(rep *cost.Report) []keyLabel {
+	var all []keyLabel
+	seen := map[string]int{}
+	for _, key := range ownKeys(rep) {
+		name := "by_" + strings.Map(func(r rune) rune {
+			if r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
+				return r
+			}
+			return '_'
+		}, key)
+		if seen[name]++; seen[name] > 1 {
+			name += "_conflict" + strconv.Itoa(seen[name])
+		}
+		all = append(all, keyLabel{key, name})
+	}
+	return all
+}
+
+// rowLabels are the labels of the row at the end of a way, in the order in which they are written.
+// Those that are empty are left out: that is the same, for Prometheus.
+func rowLabels(way []*cost.Row, keys []keyLabel, node string) []view.Label {
 	labels := make([]view.Label, 0, 8)
 	add := func(name, value string) {
 		if value != "" {
 			labels = append(labels, view.Label{Name: name, Value: value})
 		}
 	}
+	row := way[len(way)-1]
 	add("level", string(row.Level))
+	add("cluster", row.Cluster)
 	if row.Stack != (object.Ref{}) {
 		add("stack", row.Stack.String())
 	}
-	if top.Level == cost.LevelGroup || top.Level == cost.LevelRest {
-		add("group", top.Name)
+	add("group", groupOf(way))
+	for _, k := range keys {
+		add(k.label, valueOf(way, k.key))
 	}
 	add("kind", row.Ref.Kind)
 	add("api_group", row.Ref.Group)

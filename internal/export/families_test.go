@@ -16,10 +16,11 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/export"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 )
 
 func TestMetricsFamilies(t *testing.T) {
-	got := write(t, "openmetrics", view.Output{Families: export.Families(schoolReport(), schoolReading())})
+	got := write(t, "openmetrics", view.Output{Families: export.Families(schoolReport(), map[string]*metrics.UsageReport{"": schoolReading()})})
 	a := `stack="Moodle.moodle.example.com/school-a/moodle",kind="Pod",namespace="school-a"`
 	want := []string{
 		`sysop_reading_timestamp_seconds 1794739267.25`,
@@ -53,7 +54,7 @@ func TestMetricsFamilies(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(samples, "\n"), strings.Join(want, "\n"))
 	}
 	for range 20 {
-		if again := write(t, "openmetrics", view.Output{Families: export.Families(schoolReport(), schoolReading())}); again != got {
+		if again := write(t, "openmetrics", view.Output{Families: export.Families(schoolReport(), map[string]*metrics.UsageReport{"": schoolReading()})}); again != got {
 			t.Fatal("written twice, it differs")
 		}
 	}
@@ -61,7 +62,7 @@ func TestMetricsFamilies(t *testing.T) {
 
 func TestEveryFamilyKeepsTheRulesOfNames(t *testing.T) {
 	var plain bytes.Buffer
-	families := export.Families(schoolReport(), schoolReading())
+	families := export.Families(schoolReport(), map[string]*metrics.UsageReport{"": schoolReading()})
 	if err := render.PlainText(&plain, families); err != nil {
 		t.Fatal(err)
 	}

@@ -61,13 +61,13 @@ func BenchmarkFormats(b *testing.B) {
 		b.Run(fmt.Sprintf("csv/%d", pods), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				export.CSV(rep, r)
+				export.CSV(rep, map[string]*metrics.UsageReport{"": r})
 			}
 		})
 		b.Run(fmt.Sprintf("openmetrics/%d", pods), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				export.Families(rep, r)
+				export.Families(rep, map[string]*metrics.UsageReport{"": r})
 			}
 		})
 	}

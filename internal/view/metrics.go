@@ -16,13 +16,11 @@ import (
 type MetricsOptions struct {
 	// Reading is what the report sums up, without its lists.
 	Reading *metrics.UsageReport
-	// Prices is the name of the price book, Sharing how shared parts are split, By the kind of
-	// the rows.
+	// Prices is the name of the price book, Sharing how shared parts are split.
 	Prices  string
 	Sharing cost.Sharing
 	// Tenant is who pays; empty where no tenant is named.
 	Tenant string
-	By     string
 	// Depth is how many levels below the first people are shown; 0 is all of them.
 	Depth int
 	// Namespace is that of the user: objects of others are shown with theirs.
@@ -170,19 +168,34 @@ func (v *metricsView) tree() *Tree {
 }
 
 func (v *metricsView) heading() string {
-	if v.o.By == "" || v.o.By == "stack" {
+	var names []string
+	for _, k := range v.r.Keys {
+		names = append(names, headingOf(k))
+	}
+	if len(names) == 0 {
 		return "OBJECT"
 	}
-	if _, key, ok := strings.Cut(v.o.By, ":"); ok {
-		return key
+	return strings.Join(names, " / ")
+}
+
+// headingOf is the heading of the values of a key.
+func headingOf(k cost.Key) string {
+	switch {
+	case k.By == cost.ByStack:
+		return "OBJECT"
+	case k.Name != "":
+		return k.Name
 	}
-	return strings.ToUpper(v.o.By)
+	return strings.ToUpper(k.By)
 }
 
 func (v *metricsView) line(c columns[*cost.Row], r, above *cost.Row, depth int) *TreeRow {
 	l := &TreeRow{Name: Cell{Text: v.name(r)}, Mark: v.mark(r, above), Cells: c.cells(r)}
 	if r.Level == cost.LevelRest {
 		l.Name.Tone = Faint
+	}
+	if inAnother := above == nil || above.Cluster != r.Cluster; r.Cluster != "" && inAnother && r.Key != cost.ByCluster {
+		l.Name.Text = r.Cluster + ": " + l.Name.Text
 	}
 	if v.o.Depth > 0 && depth+1 >= v.o.Depth {
 		return l // The sums hold what is below.

@@ -1,6 +1,8 @@
 package view
 
 import (
+	"cmp"
+	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -28,7 +30,7 @@ type MetricsDocument struct {
 	Sharing string `json:"sharing"`
 	// Tenant is who pays, where a System says so.
 	Tenant string `json:"tenant,omitempty"`
-	// GroupBy is the kind of the rows of the first level.
+	// GroupBy are the keys of the rows, from the first level, separated by commas.
 	GroupBy string               `json:"groupBy"`
 	Rows    []MetricsRowDocument `json:"rows"`
 	Total   MetricsRowDocument   `json:"total"`
@@ -39,6 +41,10 @@ type MetricsDocument struct {
 // MetricsRowDocument is a row: an object, a group, or what has no other place.
 type MetricsRowDocument struct {
 	Level string `json:"level"`
+	// Key is what the row of a group is the value of.
+	Key string `json:"key,omitempty"`
+	// Cluster is where the row is; left out of a sum over several, and where no row names it.
+	Cluster string `json:"cluster,omitempty"`
 	// ID is that of the object; left out of groups.
 	ID   string `json:"id,omitempty"`
 	Name string `json:"name"`
@@ -92,17 +98,22 @@ type CostDocument struct {
 func (v *metricsView) document() MetricsDocument {
 	r := v.o.Reading
 	doc := MetricsDocument{
-		Head: headOf("Metrics"), At: r.To.UTC().Format(time.RFC3339), Currency: v.r.Currency, Prices: v.o.Prices, Sharing: string(v.o.Sharing), Tenant: v.o.Tenant, GroupBy: v.o.By,
+		Head: headOf("Metrics"), At: r.To.UTC().Format(time.RFC3339), Currency: v.r.Currency, Prices: v.o.Prices, Sharing: string(v.o.Sharing), Tenant: v.o.Tenant, GroupBy: v.groupBy(),
 		Window: document.WindowOf(r), Total: v.rowDocument(&v.r.Total), Notes: document.NotesOf(r), Gaps: v.o.Gaps,
-	}
-	if doc.GroupBy == "" {
-		doc.GroupBy = "stack"
 	}
 	doc.Total.Level, doc.Total.Name = "total", "total"
 	for _, row := range v.r.Rows {
 		doc.Rows = append(doc.Rows, v.rowsDocument(row))
 	}
 	return doc
+}
+
+func (v *metricsView) groupBy() string {
+	var keys []string
+	for _, k := range v.r.Keys {
+		keys = append(keys, k.String())
+	}
+	return cmp.Or(strings.Join(keys, ","), cost.ByStack)
 }
 
 func (v *metricsView) rowsDocument(r *cost.Row) MetricsRowDocument {
@@ -115,7 +126,7 @@ func (v *metricsView) rowsDocument(r *cost.Row) MetricsRowDocument {
 
 func (v *metricsView) rowDocument(r *cost.Row) MetricsRowDocument {
 	doc := MetricsRowDocument{
-		Level: string(r.Level), Name: r.Name, Pods: r.Pods, Measured: r.Measured,
+		Level: string(r.Level), Key: r.Key, Cluster: r.Cluster, Name: r.Name, Pods: r.Pods, Measured: r.Measured,
 		Used: amountsDocument(r.Used), Requests: amountsDocument(r.Requested), Limits: amountsDocument(r.Limited), Claimed: amountsDocument(r.Claimed),
 		Counters: amountsDocument(r.Counters), HostTraffic: amountsDocument(r.HostTraffic), HostNetwork: r.HostNetwork, Unmeasured: r.Unmeasured, Cost: costDocument(r, v.instant()),
 	}

@@ -38,27 +38,62 @@ func (v *metricsView) figureColumns() columns[*cost.Row] {
 	}
 }
 
-// table is a line for each row of the first level, and the total.
+// metricsLine is a row of the table, and the groups that it is below.
+type metricsLine struct {
+	*cost.Row
+	way []*cost.Row
+}
+
+// table is a line for each of the innermost groups, or each row of the first level, and the total.
 func (v *metricsView) table() *Table {
-	rows := slices.Clone(v.r.Rows)
-	if len(rows) > 1 {
-		rows = append(rows, &v.r.Total)
+	var lines []metricsLine
+	for _, way := range v.r.Lines() {
+		lines = append(lines, metricsLine{way[len(way)-1], way})
 	}
-	c := columns[*cost.Row]{{Column: Column{Name: v.heading(), Truncate: Middle, MinWidth: leastName}, cell: text(func(r *cost.Row) string {
-		switch ref := r.Ref; {
-		case r == &v.r.Total:
-			return "total"
-		case ref.Kind != "":
+	if len(lines) > 1 {
+		lines = append(lines, metricsLine{&v.r.Total, []*cost.Row{&v.r.Total}})
+	}
+	var c columns[metricsLine]
+	name := func(head string, drop, width int, value func(metricsLine) string) {
+		c = append(c, column[metricsLine]{Column: Column{Name: head, DropOrder: drop, Truncate: Middle, MinWidth: width}, cell: text(value)})
+	}
+	keys := v.r.Keys
+	if len(keys) == 0 {
+		keys = []cost.Key{{By: cost.ByStack}}
+	}
+	inClusters := func(l metricsLine) bool { return l.Cluster != "" }
+	if !slices.ContainsFunc(keys, func(k cost.Key) bool { return k.By == cost.ByCluster }) && slices.ContainsFunc(lines, inClusters) && slices.ContainsFunc(lines, func(l metricsLine) bool { return l.Ref.Kind != "" }) {
+		name("CLUSTER", 0, leastName, func(l metricsLine) string { return l.Cluster })
+	}
+	for i, k := range keys {
+		// A namespace, a node or the value of a label is in no namespace.
+		if (k.By == cost.ByStack || k.By == cost.ByResource) && !slices.Contains(keys, cost.Key{By: cost.ByNamespace}) {
+			name("NAMESPACE", 3, 12, func(l metricsLine) string {
+				if i < len(l.way) {
+					return l.way[i].Ref.Namespace
+				}
+				return ""
+			})
+		}
+		name(headingOf(k), 0, leastName, func(l metricsLine) string {
+			switch {
+			case i >= len(l.way):
+				return ""
+			case l.Row == &v.r.Total:
+				return "total"
+			}
+			ref := l.way[i].Ref
+			if ref.Kind == "" {
+				return l.way[i].Name
+			}
 			ref.Namespace, ref.Group = "", ""
 			return ref.String()
-		}
-		return r.Name
-	})}}
-	// A namespace, a node or the value of a label is in no namespace.
-	if v.heading() == "OBJECT" || v.o.By == cost.ByResource {
-		c = append(columns[*cost.Row]{{Column: Column{Name: "NAMESPACE", DropOrder: 3, Truncate: Middle, MinWidth: 12}, cell: text(func(r *cost.Row) string { return r.Ref.Namespace })}}, c...)
+		})
 	}
-	return append(c, v.figureColumns()...).table(rows)
+	for _, figure := range v.figureColumns() {
+		c = append(c, column[metricsLine]{Column: figure.Column, cell: func(l metricsLine) Cell { return figure.cell(l.Row) }})
+	}
+	return c.table(lines)
 }
 
 // wide is a line for every row, with all that is known; nothing of it is cut.
@@ -86,6 +121,11 @@ func (v *metricsView) wideColumns() columns[*cost.Row] {
 		}
 		return string(r.Level)
 	})
+	if slices.ContainsFunc(v.r.Rows, func(r *cost.Row) bool {
+		return r.Cluster != "" || slices.ContainsFunc(r.Children, func(r *cost.Row) bool { return r.Cluster != "" })
+	}) {
+		words("CLUSTER", func(r *cost.Row) string { return r.Cluster })
+	}
 	words("STACK", func(r *cost.Row) string { return refID(r.Stack) })
 	words("NAMESPACE", func(r *cost.Row) string { return r.Ref.Namespace })
 	words("OBJECT", v.full)
@@ -195,12 +235,12 @@ func (v *metricsView) extended() []metrics.Resource {
 
 func (v *metricsView) rowNames() []string {
 	names := []string{}
-	for _, r := range v.r.Rows {
-		if r.Ref.Kind != "" {
-			names = append(names, r.Ref.String())
-		} else {
-			names = append(names, r.Name)
+	for _, way := range v.r.Lines() {
+		var values []string
+		for _, r := range way {
+			values = append(values, r.Value())
 		}
+		names = append(names, strings.Join(values, "/"))
 	}
 	return names
 }

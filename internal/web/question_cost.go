@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,15 +22,15 @@ import (
 // cost is the totals by stack, namespace or label: as they were seen last, or of a window.
 func (a *API) cost(ctx context.Context, query url.Values) (json.RawMessage, error) {
 	groupBy := query.Get("by")
-	q := &app.MetricsRequest{}
-	if err := q.Group(groupBy); err != nil || q.By == cost.ByAnnotation || q.By == cost.ByCreator || q.By == cost.ByNamespaceLabel {
+	key, err := cost.ParseKey(groupBy)
+	if err != nil || !slices.Contains([]string{cost.ByStack, cost.ByResource, cost.ByNamespace, cost.ByNode, cost.ByLabel}, key.By) {
 		return nil, Bad("by=%q: expected stack, resource, namespace, node, or label:KEY", groupBy)
 	}
 	name := strings.Replace(groupBy, ":", " ", 1)
 	window := query.Get("window")
 	if window == "" {
 		l := a.last()
-		report, err := l.ReportBy(ctx, q.By, q.Key)
+		report, err := l.ReportBy(ctx, key)
 		if err != nil {
 			return nil, err
 		}
@@ -39,7 +40,7 @@ func (a *API) cost(ctx context.Context, query url.Values) (json.RawMessage, erro
 	if err != nil {
 		return nil, err
 	}
-	l.Request.By, l.Request.Key = q.By, q.Key
+	l.Request.Keys = []cost.Key{key}
 	if err := l.Compute(ctx, collector); err != nil {
 		return nil, err
 	}

@@ -26,7 +26,15 @@ const (
 	ShareRequests Sharing = "requests"
 	// ShareWeight splits by the weights of the stacks.
 	ShareWeight Sharing = "weight"
+	// ShareNone splits nothing: what several stacks need has rows of its own, and what all would
+	// pay for stays with its own stacks.
+	ShareNone Sharing = "none"
 )
+
+// Sharings are the ways of sharing.
+func Sharings() []Sharing {
+	return []Sharing{ShareEven, ShareUsage, ShareRequests, ShareWeight, ShareNone}
+}
 
 // Options say how charges are made.
 type Options struct {
@@ -37,10 +45,11 @@ type Options struct {
 	// ShareIdle spreads idle capacity over those who are charged on the node, by
 	// resource.
 	ShareIdle bool
-	// ShareNamespaces are namespaces that all stacks pay for, ShareOverhead the money
-	// of an hour that all pay besides; Weighted splits both by what each stack pays
-	// otherwise, and else they are split evenly.
+	// ShareNamespaces are namespaces that all stacks pay for, and Shared says so of other things
+	// (nil for none). ShareOverhead is the money of an hour that all pay besides. Weighted splits
+	// them by what each stack pays otherwise; else they are split evenly.
 	ShareNamespaces []string
+	Shared          func(object.Ref) bool
 	ShareOverhead   decimal.Decimal
 	Weighted        bool
 }
@@ -56,8 +65,9 @@ type Options struct {
 // Neither has an amount below zero, which no source measures.
 func Allocate(r *metrics.UsageReport, p *metrics.Attribution, b *Book, o Options) *Ledger {
 	a := newAllocator(r, p, b, o)
-	a.run()
-	return &Ledger{Currency: b.Currency, Hours: r.Hours, Charges: a.charges, Notes: a.sortedNotes()}
+	l := a.run()
+	l.Currency = b.Currency
+	return l
 }
 
 // priceList is what the ledger asks of a Book.
@@ -79,7 +89,7 @@ type allocator struct {
 
 	nodes  map[string]*metrics.Node
 	rates  map[ratesKey]*Rates
-	common map[string]bool // the namespaces that all share
+	common map[object.Ref]bool // the things, and whether all share them
 
 	standings map[object.Ref]*soloUsage // see share.go; nil until it is asked for
 	one       decimal.Decimal
@@ -97,24 +107,37 @@ func newAllocator(r *metrics.UsageReport, p *metrics.Attribution, b priceList, o
 		reading: r, placement: p, book: b, options: o,
 		nodes:   make(map[string]*metrics.Node, len(r.Nodes)),
 		rates:   map[ratesKey]*Rates{},
-		common:  make(map[string]bool, len(o.ShareNamespaces)),
+		common:  map[object.Ref]bool{},
 		one:     decimal.NewFromInt(1),
 		charges: make([]Charge, 0, 2*len(r.Pods)+len(r.Pods)/4+len(r.Claims)+len(r.LoadBalancers)+2*len(r.Nodes)),
 	}
 	for i := range r.Nodes {
 		a.nodes[r.Nodes[i].Name] = &r.Nodes[i]
 	}
-	for _, namespace := range o.ShareNamespaces {
-		if namespace != "" {
-			a.common[namespace] = true
-		}
-	}
 	return a
+}
+
+// isShared says whether all stacks share the cost of a thing.
+func (o *Options) isShared(thing object.Ref) bool {
+	return o.Sharing != ShareNone && (thing.Namespace != "" && slices.Contains(o.ShareNamespaces, thing.Namespace) || o.Shared != nil && o.Shared(thing))
+}
+
+// isCommon is isShared, once for each thing.
+func (a *allocator) isCommon(thing object.Ref) bool {
+	if a.options.Shared == nil && len(a.options.ShareNamespaces) == 0 {
+		return false
+	}
+	common, known := a.common[thing]
+	if !known {
+		common = a.options.isShared(thing)
+		a.common[thing] = common
+	}
+	return common
 }
 
 // run makes the charges. What is idle is known when everything else is charged, and
 // what all share is spread last.
-func (a *allocator) run() {
+func (a *allocator) run() *Ledger {
 	a.pods()
 	a.claims()
 	a.unclaimed()
@@ -123,6 +146,7 @@ func (a *allocator) run() {
 	a.spread()
 	a.sort()
 	a.flat()
+	return &Ledger{Hours: a.reading.Hours, Charges: a.charges, Notes: a.sortedNotes(), sharing: a.options.Sharing, shared: a.options.isShared}
 }
 
 // flat notes the nodes that are gone and that may have had other prices by labels that are unknown.
@@ -174,12 +198,12 @@ func (a *allocator) stacksOf(thing object.Ref) []object.Ref {
 // them and its cost.
 func (a *allocator) charge(c *Charge, stacks []object.Ref) {
 	c.Share, c.Of = a.one, 1
-	if a.common[c.Namespace] {
+	if a.isCommon(c.Item) {
 		c.Kind, c.Stack = Shared, object.Ref{}
 		a.add(c)
 		return
 	}
-	if len(stacks) < 2 {
+	if len(stacks) < 2 || a.options.Sharing == ShareNone {
 		c.Stack = object.Ref{}
 		if len(stacks) == 1 {
 			c.Stack = stacks[0]

@@ -23,12 +23,21 @@ func (a *allocator) claims() {
 			Resource: metrics.Storage, List: price.List, Price: price.Net, SKU: price.SKU,
 		}
 		c.Quantity, c.Unit = quantity(metrics.Storage, claim.Claimed)
-		if a.common[c.Namespace] {
+		if a.isCommon(c.Item) || a.options.Sharing == ShareNone && len(stacksOfClaim(a.placement, claim)) > 1 {
 			a.charge(&c, nil)
 			continue
 		}
 		a.claim(&c, claim)
 	}
+}
+
+// stacksOfClaim are those that a claim belongs to, and those of the pods that mount it.
+func stacksOfClaim(p *metrics.Attribution, claim *metrics.Claim) []object.Ref {
+	all := slices.Clone(p.Of[claim.Ref].Stacks)
+	for i := range claim.Mounts {
+		all = append(all, p.Of[claim.Mounts[i].Pod].Stacks...)
+	}
+	return inOrder(all)
 }
 
 // unclaimed charges volumes without a claim; no stack pays for them.

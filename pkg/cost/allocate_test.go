@@ -299,7 +299,7 @@ func TestUnclaimed(t *testing.T) {
 	l := s.ledger(Options{})
 	wantLines(t, l, "- unclaimed pv-1 storage 10 1/1", "red usage web cpu 1 1/1", "red usage web memory 0 1/1")
 	for _, by := range []string{ByStack, ByNamespace, ByNode, ByResource} {
-		r := NewReport(&s.UsageReport, &s.Attribution, l, Grouping{By: by})
+		r := NewReport(&s.UsageReport, &s.Attribution, l, Grouping{Keys: []Key{{By: by}}})
 		last := r.Rows[len(r.Rows)-1]
 		if last.Name != "unclaimed volumes" || !last.Cost.Equal(dec("0.1")) || !last.Claimed[metrics.Storage].Equal(s.Unclaimed[0].Claimed) || !r.Total.Cost.Equal(l.Total()) {
 			t.Errorf("by %s the last row is %+v", by, last)

@@ -31,6 +31,7 @@ type Book struct {
 	// notCharged are prices that are kept and shown, of things that nothing here
 	// measures.
 	notCharged map[string]decimal.Decimal
+	shared     sharedRules
 
 	spaces sync.Map // by namespace: *space
 	rates  sync.Map // by rateKey: cachedRates
@@ -64,12 +65,11 @@ type modelPrices struct {
 	prices   map[string]decimal.Decimal
 }
 
-// override is prices for some nodes, some namespaces, or some namespaces on some
-// nodes.
+// override is prices for some nodes, namespaces or clusters: for what is in all that it names.
 type override struct {
-	name       string
-	nodes      *nodeSelector // nil for all
-	namespaces []string      // patterns; none for all
+	name                 string
+	nodes                *nodeSelector // nil for all
+	namespaces, clusters []string      // patterns; none for all
 	prices
 }
 

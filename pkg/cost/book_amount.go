@@ -4,10 +4,6 @@ import (
 	"strings"
 
 	"github.com/shopspring/decimal"
-	"go.yaml.in/yaml/v3"
-
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
 // A price in a book has at most so many digits before and after the point.
@@ -78,75 +74,4 @@ func parseDiscount(text string) (decimal.Decimal, string) {
 		return d, "has too many digits: expected at most 12 after the point of a fraction"
 	}
 	return d, ""
-}
-
-// amount reads the scalar of a price.
-func (r *bookReader) amount(n *yaml.Node) (decimal.Decimal, bool) {
-	if n.Kind != yaml.ScalarNode || n.Tag != "!!str" && n.Tag != "!!int" && n.Tag != "!!float" {
-		r.Report(n, "expected a price: a decimal number such as 0.031611, or {price: NUMBER, per: month}")
-		return decimal.Decimal{}, false
-	}
-	d, wrong := parseAmount(n.Value)
-	if wrong != "" {
-		r.Report(n, "%q %s", field.Shorten(n.Value), wrong)
-	}
-	return d, wrong == ""
-}
-
-// price reads a price: a number, which is that of the unit the field has, or a mapping
-// that says for how long. timed says that the unit has an hour in it. It is nil where
-// something is wrong.
-func (r *bookReader) price(n *yaml.Node, timed bool) *decimal.Decimal {
-	if n.Kind != yaml.MappingNode {
-		if d, ok := r.amount(n); ok {
-			return &d
-		}
-		return nil
-	}
-	var d *decimal.Decimal
-	per := "hour"
-	r.mapping(n,
-		strict.Field{Name: "price", Required: true, Set: func(n *yaml.Node) {
-			if v, ok := r.amount(n); ok {
-				d = &v
-			}
-		}},
-		strict.Field{Name: "per", Set: func(n *yaml.Node) { per = r.per(n, timed) }},
-	)
-	if d != nil && per == "month" {
-		hourly := d.DivRound(decimal.NewFromInt(HoursPerMonth), Digits)
-		d = &hourly
-	}
-	return d
-}
-
-func (r *bookReader) per(n *yaml.Node, timed bool) string {
-	switch {
-	case !timed:
-		r.Report(n, "this price is per GiB of traffic: omit per")
-	case n.Kind != yaml.ScalarNode || n.Value != "hour" && n.Value != "month":
-		r.Report(n, "got %q: expected hour or month (730 hours)", field.Shorten(n.Value))
-	}
-	return n.Value
-}
-
-// hourly returns a field that takes a price of something times an hour.
-func (r *bookReader) hourly(name string, required bool, into **decimal.Decimal) strict.Field {
-	return strict.Field{Name: name, Required: required, Set: func(n *yaml.Node) { *into = r.price(n, true) }}
-}
-
-// table reads prices by free names.
-func (r *bookReader) table(n *yaml.Node, check func(name string) string) map[string]decimal.Decimal {
-	all := map[string]decimal.Decimal{}
-	m := strict.Mapping{}
-	m.Entries(n, func(name string, value *yaml.Node) {
-		if wrong := check(name); wrong != "" {
-			r.Report(value, "%q %s", field.Shorten(name), wrong)
-		}
-		if d := r.price(value, true); d != nil {
-			all[name] = *d
-		}
-	})
-	r.Problems = append(r.Problems, m.Problems...)
-	return all
 }

@@ -101,5 +101,6 @@ func (o *override) location() string {
 		}
 	}
 	list("namespace", o.namespaces)
+	list("cluster", o.clusters)
 	return strings.Join(parts, "; ")
 }

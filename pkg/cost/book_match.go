@@ -139,11 +139,13 @@ func (b *Book) space(namespace string) *space {
 	var key strings.Builder
 	for i := range b.overrides {
 		o := &b.overrides[i]
-		if len(o.namespaces) == 0 || namespace == "" || !anyPattern(o.namespaces, namespace) {
-			continue
+		if len(o.namespaces) > 0 {
+			if namespace == "" || !anyPattern(o.namespaces, namespace) {
+				continue
+			}
+			s.named[i] = true
+			key.WriteString(strconv.Itoa(i) + ",")
 		}
-		s.named[i] = true
-		key.WriteString(strconv.Itoa(i) + ",")
 		if o.nodes == nil {
 			s.flat = append(s.flat, o)
 		}

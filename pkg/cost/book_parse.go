@@ -10,7 +10,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/shopspring/decimal"
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -86,33 +85,6 @@ type bookReader struct {
 	strict.Mapping // of problems only
 	name           string
 	book           *Book
-	// splits are where prices of nodes stand, which must have something to be split by.
-	splits []*yaml.Node
-}
-
-// mapping reads a mapping of these keys.
-func (r *bookReader) mapping(n *yaml.Node, fields ...strict.Field) {
-	m := strict.Mapping{Fields: fields}
-	m.Read(n)
-	r.Problems = append(r.Problems, m.Problems...)
-}
-
-// list passes on the items of a list; a single item is a list of one.
-func (r *bookReader) list(n *yaml.Node, each func(*yaml.Node)) {
-	items := []*yaml.Node{n}
-	if n.Kind == yaml.SequenceNode {
-		items = n.Content
-	}
-	if len(items) == 0 {
-		r.Report(n, "the list is empty: omit it")
-	}
-	for _, item := range items {
-		if item.Kind == yaml.AliasNode {
-			r.Report(item, "aliases are not read: write the value out")
-			continue
-		}
-		each(item)
-	}
 }
 
 func (r *bookReader) document(text []byte) {
@@ -135,97 +107,60 @@ func (r *bookReader) document(text []byte) {
 
 // priceBook reads the YAML form.
 func (r *bookReader) priceBook(root *yaml.Node) {
-	b := &Book{Name: r.name}
-	r.book = b
-	var overrides *yaml.Node
-	fields := []strict.Field{
-		{Name: "apiVersion", Required: true, Set: func(n *yaml.Node) { r.Want(n, BookVersion) }},
-		{Name: "kind", Required: true, Set: func(n *yaml.Node) { r.Want(n, BookKind) }},
-		{Name: "name", Set: func(n *yaml.Node) { b.Name = r.line(n) }},
-		{Name: "currency", Required: true, Set: func(n *yaml.Node) { b.Currency = r.currency(n) }},
-		{Name: "storage", Required: true, Set: func(n *yaml.Node) { r.storage(n, &b.base, true) }},
-		{Name: "notCharged", Set: func(n *yaml.Node) {
-			b.notCharged = r.table(n, func(name string) string {
-				if name == "" || strings.ContainsFunc(name, unicode.IsControl) {
-					return "is not a name"
-				}
-				return ""
-			})
-		}},
-		{Name: "overrides", Set: func(n *yaml.Node) { overrides = n }},
+	d := BookDocument{Name: r.name}
+	at := r.Struct(root, &d, bookFormats())
+	taken := d.lineNames()
+	for i := range d.Overrides {
+		o, n := &d.Overrides[i], at.Nodes["overrides"].Content[i]
+		o.Name = nameOf(o.Name, i)
+		if taken[o.Name] {
+			r.Report(n, "%s is also the name of another override, of a storage class or of a model: choose a unique name", o.Name)
+		}
+		taken[o.Name] = true
+		if node := strict.Value(n, "node"); node != nil && isZero(d.CPU) && isZero(d.Memory) {
+			r.Report(node, "the price of a node is split in the ratio of the prices of cpu and memory, which are both 0 in this book")
+		}
 	}
-	r.mapping(root, append(fields, r.priceFields(&b.base, true)...)...)
-	if overrides != nil {
-		r.overrides(overrides)
+	if n := at.Nodes["sharedBy"]; n != nil && len(d.SharedNamespaces)+len(d.SharedLabels) == 0 {
+		r.Report(n, "sharedBy is how shared cost is split: set sharedNamespaces or sharedLabels")
 	}
-	r.checkSplits()
-}
-
-// priceFields are the prices that the base and an override have alike, but storage.
-func (r *bookReader) priceFields(p *prices, required bool) []strict.Field {
-	return []strict.Field{
-		r.hourly("cpu", required, &p.cpu),
-		r.hourly("memory", required, &p.memory),
-		{Name: "extended", Set: func(n *yaml.Node) { p.extended = r.extended(n) }},
-		{Name: "gpu", Set: func(n *yaml.Node) { p.models = r.models(n) }},
-		{Name: "network", Set: func(n *yaml.Node) {
-			r.mapping(n,
-				strict.Field{Name: "receive", Set: func(n *yaml.Node) { p.receive = r.price(n, false) }},
-				strict.Field{Name: "transmit", Set: func(n *yaml.Node) { p.transmit = r.price(n, false) }})
-		}},
-		r.hourly("loadBalancer", false, &p.balancer),
-		{Name: "discounts", Set: func(n *yaml.Node) { p.discounts = r.discounts(n) }},
+	if len(r.Problems) == 0 {
+		r.book = d.book()
 	}
 }
 
-// line reads a text of one line.
-func (r *bookReader) line(n *yaml.Node) string {
-	text := r.Text(n)
+// isZero says that a price was read and is 0.
+func isZero(text string) bool { return text != "" && decimalOf(text).IsZero() }
+
+// lineNames are the names of classes and models, by which lines of a book are called.
+func (d *BookDocument) lineNames() map[string]bool {
+	all := map[string]bool{}
+	for name := range d.Storage.Classes {
+		all[name] = true
+	}
+	for _, m := range d.GPU {
+		for name := range m.Models {
+			all[name] = true
+		}
+	}
+	return all
+}
+
+// readLine reads a text of one line.
+func readLine(m *strict.Mapping, n *yaml.Node) string {
+	text := m.Text(n)
 	if strings.ContainsFunc(text, func(c rune) bool { return unicode.IsControl(c) || c == unicode.ReplacementChar }) {
-		r.Report(n, "expected one line of text")
+		m.Report(n, "expected one line of text")
 	}
 	return text
 }
 
-func (r *bookReader) currency(n *yaml.Node) string {
-	code := r.Text(n)
+func readCurrency(m *strict.Mapping, n *yaml.Node) string {
+	code := m.Text(n)
 	if code != "" && !IsCurrency(code) {
-		r.Report(n, "unknown currency %q: expected a code of ISO 4217%s", field.Shorten(code), object.DidYouMean(object.Nearest(code, Currencies())))
+		m.Report(n, "unknown currency %q: expected a code of ISO 4217%s", field.Shorten(code), object.DidYouMean(object.Nearest(code, Currencies())))
 	}
 	return code
-}
-
-// storage reads one price for all, or prices by class and by volume.
-func (r *bookReader) storage(n *yaml.Node, p *prices, required bool) {
-	if n.Kind != yaml.MappingNode || isTimed(n) {
-		p.storage.all = r.price(n, true)
-		return
-	}
-	free := func(string) string { return "" }
-	r.mapping(n,
-		r.hourly("default", required, &p.storage.all),
-		strict.Field{Name: "classes", Set: func(n *yaml.Node) { p.storage.classes = r.table(n, free) }},
-		strict.Field{Name: "volumes", Set: func(n *yaml.Node) { p.storage.volumes = r.table(n, free) }},
-	)
-}
-
-// isTimed says that a mapping is one price and for how long.
-func isTimed(n *yaml.Node) bool {
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if key := n.Content[i].Value; key == "price" || key == "per" {
-			return true
-		}
-	}
-	return false
-}
-
-// extended reads prices of extended resources.
-func (r *bookReader) extended(n *yaml.Node) map[metrics.Resource]decimal.Decimal {
-	all := map[metrics.Resource]decimal.Decimal{}
-	for name, d := range r.table(n, notExtended) {
-		all[metrics.Resource(name)] = d
-	}
-	return all
 }
 
 // notExtended says why a name is none of an extended resource; nothing where it is.
@@ -234,75 +169,4 @@ func notExtended(name string) string {
 		return "is not an extended resource: expected a name such as nvidia.com/gpu"
 	}
 	return ""
-}
-
-// models reads prices by model: one mapping, or a list where several labels name
-// models.
-func (r *bookReader) models(n *yaml.Node) []modelPrices {
-	var all []modelPrices
-	r.list(n, func(n *yaml.Node) {
-		m := modelPrices{label: defaultGPULabel, resource: defaultGPU}
-		r.mapping(n,
-			strict.Field{Name: "label", Set: func(n *yaml.Node) {
-				m.label = r.Text(n)
-				if wrong := validation.IsQualifiedName(m.label); len(wrong) > 0 && m.label != "" {
-					r.Report(n, "%q is not a label: expected a key such as %s", field.Shorten(m.label), defaultGPULabel)
-				}
-			}},
-			strict.Field{Name: "resource", Set: func(n *yaml.Node) {
-				m.resource = metrics.Resource(r.Text(n))
-				if wrong := notExtended(string(m.resource)); wrong != "" && m.resource != "" {
-					r.Report(n, "%q %s", field.Shorten(string(m.resource)), wrong)
-				}
-			}},
-			strict.Field{Name: "models", Required: true, Set: func(n *yaml.Node) {
-				m.prices = r.table(n, func(model string) string {
-					if len(validation.IsValidLabelValue(model)) > 0 {
-						return "cannot be a label value"
-					}
-					return ""
-				})
-				r.sameModels(n)
-			}},
-		)
-		all = append(all, m)
-	})
-	return all
-}
-
-// sameModels refuses two models whose names differ in the case of letters only.
-func (r *bookReader) sameModels(n *yaml.Node) {
-	seen := map[string]string{}
-	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
-		key := n.Content[i]
-		if other, ok := seen[strings.ToLower(key.Value)]; ok && other != key.Value {
-			r.Report(key, "%s is %s again: case is ignored", field.Shorten(key.Value), field.Shorten(other))
-		}
-		seen[strings.ToLower(key.Value)] = key.Value
-	}
-}
-
-// discounts reads what is taken off, overall and by what it is taken off.
-func (r *bookReader) discounts(n *yaml.Node) map[string]decimal.Decimal {
-	names := []string{discountAll, discountCPU, discountMemory, discountStorage, discountNetwork, discountBalancer}
-	all := map[string]decimal.Decimal{}
-	m := strict.Mapping{}
-	m.Entries(n, func(name string, value *yaml.Node) {
-		if !slices.Contains(names, name) && notExtended(name) != "" {
-			m.Report(value, "unknown discount %q: expected one of %s, or an extended resource%s", field.Shorten(name), strings.Join(names, ", "), object.DidYouMean(object.Nearest(name, names)))
-			return
-		}
-		if value.Kind != yaml.ScalarNode || value.Tag != "!!str" && value.Tag != "!!int" && value.Tag != "!!float" {
-			m.Report(value, "expected a percentage such as 10%%, or a fraction such as 0.1")
-			return
-		}
-		d, wrong := parseDiscount(value.Value)
-		if wrong != "" {
-			m.Report(value, "%q %s", field.Shorten(value.Value), wrong)
-			return
-		}
-		all[name] = d
-	})
-	r.Problems = append(r.Problems, m.Problems...)
-	return all
 }

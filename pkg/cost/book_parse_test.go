@@ -84,6 +84,13 @@ func TestRefused(t *testing.T) {
 		"two of a name":            {"[]", "[{name: a, nodes: a=b, cpu: 1}, {name: a, nodes: c=d, cpu: 2}]", []string{"7:44: a is also the name of another override"}},
 		"a name of a class":        {"storage: 0.0001\noverrides: []", "storage: {default: 1, classes: {a: 1}}\noverrides: [{name: a, namespaces: x, storage: 1}]", []string{"7:13: a is also the name of another override, of a storage class"}},
 		"nothing to split by":      {"cpu: 0.02\nmemory: 0.005\nstorage: 0.0001\noverrides: []", "cpu: 0\nmemory: 0\nstorage: 0\noverrides: [{nodes: a=b, node: 1}]", []string{"7:32: the price of a node is split"}},
+		"shared by whim":           {"overrides: []", "sharedNamespaces: a\nsharedBy: costs", []string{`8:11: unknown way "costs": expected even, or cost`, "did you mean cost?"}},
+		"shared of nothing":        {"overrides: []", "sharedBy: even", []string{"7:11: sharedBy is how shared cost is split: set sharedNamespaces or sharedLabels"}},
+		"no shared namespace":      {"overrides: []", "sharedNamespaces: [Kube]", []string{`7:20: "Kube" is not a name of a namespace`}},
+		"no shared label":          {"overrides: []", "sharedLabels: {a b: c}", []string{`7:21: "a b" is not a label`}},
+		"no value of a label":      {"overrides: []", "sharedLabels: {tier: [web, 'a b']}", []string{`7:28: "a b" cannot be the value of a label`}},
+		"no values":                {"overrides: []", "sharedLabels: {tier: []}", []string{"7:22: the list is empty"}},
+		"no clusters":              {"[]", "[{clusters: [], cpu: 1}]", []string{"7:24: the list is empty"}},
 		"several":                  {"cpu: 0.02\nmemory: 0.005", "cpu: -1\nmemory: x\nmore: 1", []string{`4:6: "-1"`, `5:9: "x"`, `6:1: unknown key "more"`}},
 	} {
 		if !strings.Contains(minimal, c.old) {

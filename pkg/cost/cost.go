@@ -92,7 +92,7 @@ const (
 	Unclaimed ChargeKind = "unclaimed"
 	// Idle is capacity of a node that no charge covers.
 	Idle ChargeKind = "idle"
-	// Shared is of a namespace that all share, and Overhead of the cluster.
+	// Shared is what all share of a namespace, and Overhead of the cluster.
 	Shared   ChargeKind = "shared"
 	Overhead ChargeKind = "overhead"
 )
@@ -104,7 +104,13 @@ type Ledger struct {
 	Charges  []Charge
 	// Notes are what a reader of the figures should know of how they were made.
 	Notes []metrics.Note
+	// sharing and shared are those of the options.
+	sharing Sharing
+	shared  func(object.Ref) bool
 }
+
+// isShared says whether all stacks pay for a thing.
+func (l *Ledger) isShared(thing object.Ref) bool { return l.shared != nil && l.shared(thing) }
 
 // Total is the sum of the charges.
 func (l *Ledger) Total() decimal.Decimal {

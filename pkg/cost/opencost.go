@@ -102,12 +102,12 @@ func (r *bookReader) openCost(root *yaml.Node) {
 	fields := []strict.Field{
 		{Name: "description", Set: func(n *yaml.Node) {
 			if n.Value != "" {
-				b.Name = r.line(n)
+				b.Name = readLine(&r.Mapping, n)
 			}
 		}},
 		{Name: "currencyCode", Set: func(n *yaml.Node) {
 			if n.Value != "" {
-				b.Currency = r.currency(n)
+				b.Currency = readCurrency(&r.Mapping, n)
 			}
 		}},
 		r.imported("CPU", true, &b.base.cpu), r.imported("RAM", true, &b.base.memory), r.imported("storage", true, &b.base.storage.all),
@@ -131,7 +131,7 @@ func (r *bookReader) openCost(root *yaml.Node) {
 			fields = append(fields, strict.Field{Name: key, Set: func(*yaml.Node) {}})
 		}
 	}
-	r.mapping(root, fields...)
+	r.Struct(root, &struct{}{}, nil, fields...)
 	if gpu != nil {
 		b.base.extended = map[metrics.Resource]decimal.Decimal{defaultGPU: *gpu}
 	}

@@ -63,7 +63,8 @@ func (r *bookReader) csvNodes(rows []csvRow, gpus bool) {
 	if gpus {
 		covered = []metrics.Resource{metrics.CPU, metrics.Memory}
 	}
-	taken := b.lineNames()
+	d := b.Document()
+	taken := d.lineNames()
 	taken["spot"] = true
 	// What is said of a region goes before what is said of all.
 	slices.SortStableFunc(rows, func(a, b csvRow) int { return cmp.Compare(len(b.region), 0) - cmp.Compare(len(a.region), 0) })

@@ -32,6 +32,10 @@ type Row struct {
 	Ref object.Ref
 	// Name is that of a group or a rest ("idle", "unattributed", a node's name).
 	Name string
+	// Key is what the row of a group is the value of: namespace, label:team.
+	Key string
+	// Cluster is where the row is; empty where the report names none, or for a sum over several.
+	Cluster string
 	// Stack is the root that the row is under; zero where there is none.
 	Stack object.Ref
 
@@ -79,31 +83,19 @@ type Row struct {
 // only at a price of zero. Where nothing was, its Cost of zero is but an empty sum.
 func (r *Row) Priced() bool { return len(r.Costs) > 0 || !r.Cost.IsZero() }
 
-// What reports may be grouped by.
-const (
-	ByStack      = "stack"
-	ByResource   = "resource"
-	ByNamespace  = "namespace"
-	ByNode       = "node"
-	ByLabel      = "label"
-	ByAnnotation = "annotation"
-	ByCreator    = "creator"
-	// ByNamespaceLabel is by a label of the object, else of its owner, else of its namespace.
-	ByNamespaceLabel = "nslabel"
-)
-
 // Grouping selects the kind of the rows of a report.
 type Grouping struct {
-	// By is stack, resource, namespace, node, label, nslabel, annotation or creator.
-	By string
-	// Key is that of the label or annotation.
-	Key string
+	// Keys are what rows are grouped by, from the outermost: groups of the second are below
+	// those of the first. None is by stack.
+	Keys []Key
+	// Cluster is the name of the cluster that was read; empty where no row names it.
+	Cluster string
 	// Value returns the value of a label or annotation, or the creator, for a thing:
 	// of itself, or of the nearest on its path that has one; "" for none. It is asked
-	// where By says so.
-	Value func(item object.Ref, place metrics.Path) string
+	// where a key says so.
+	Value func(k Key, item object.Ref, place metrics.Path) string
 	// OfNamespace returns the value for a thing of a namespace that has none itself; nil for none.
-	OfNamespace func(namespace string) string
+	OfNamespace func(k Key, namespace string) string
 	// Containers adds them below pods.
 	Containers bool
 	// Custom says that a kind is that of a custom resource, for the levels. Where it is
@@ -111,11 +103,21 @@ type Grouping struct {
 	Custom func(object.Ref) bool
 }
 
+// Value is the value of a group, or the name of a rest.
+func (r *Row) Value() string {
+	if r.Ref != (object.Ref{}) {
+		return r.Ref.String()
+	}
+	return r.Name
+}
+
 // Report is the rows of a reading.
 type Report struct {
 	Currency string
 	Hours    decimal.Decimal
-	Rows     []*Row
+	// Keys are those of the grouping; stack where it has none.
+	Keys []Key
+	Rows []*Row
 	// Total is the sum of the rows.
 	Total Row
 }
@@ -129,8 +131,8 @@ type Report struct {
 // has no stack follows in rows of LevelRest: unattributed, unmounted
 // (by namespace), unclaimed volumes, idle (by node), shared (by namespace) and overhead.
 //
-// By anything else its rows are groups of things, where each thing is once and
-// unscaled; what has no value is in the group "(none)". What a stack pays besides its
+// By anything else its rows are groups of things, a level for each key, where each thing is once
+// and unscaled; what has no value is in the group "(none)". What a stack pays besides its
 // things (idle capacity, shared namespaces, overhead that are spread) is a rest row
 // under the group of its root, or the namespace or node of the charge.
 //
@@ -138,8 +140,11 @@ type Report struct {
 // so Total.Cost equals l.Total(). Pods are counted once in Total, and once in each
 // stack. Roll does not depend on the order of the reading and of the ledger.
 func NewReport(r *metrics.UsageReport, p *metrics.Attribution, l *Ledger, g Grouping) *Report {
+	if len(g.Keys) == 0 {
+		g.Keys = []Key{{By: ByStack}}
+	}
 	b := newReportBuilder(r, p, l, g)
-	if g.By == "" || g.By == ByStack {
+	if g.Keys[len(g.Keys)-1].By == ByStack {
 		b.byStack()
 	} else {
 		b.byGroup()

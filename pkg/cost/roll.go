@@ -31,10 +31,11 @@ const top = -1
 // reportBuilder builds the rows of a report. Rows are numbered as they are made, a parent
 // before what is below it, so that one pass from the last to the first sums them up.
 type reportBuilder struct {
-	reading   *metrics.UsageReport
-	placement *metrics.Attribution
-	ledger    *Ledger
-	grouping  Grouping
+	*grouper
+	reading *metrics.UsageReport
+	ledger  *Ledger
+	// base is the row that all stacks are below, top for none.
+	base int32
 
 	rows   []*Row
 	parent []int32
@@ -44,10 +45,8 @@ type reportBuilder struct {
 	totals totals
 	// parts say how the amounts of claims, and of pods that stacks share, are split.
 	parts map[objectKey][]part
-	// owners are the paths of pods that are gone, and placed nowhere.
-	owners map[object.Ref][]object.Ref
-	// common are the namespaces that all stacks pay for.
-	common map[string]bool
+	// apart are the claims that several stacks need and none pays for.
+	apart map[object.Ref]bool
 }
 
 // rowKey finds a row below another. Groups and rests have no kind in ref, and their
@@ -67,6 +66,7 @@ type objectKey struct {
 type rowPath struct {
 	stack object.Ref
 	path  []object.Ref
+	rest  string
 	row   int32
 	known bool
 }
@@ -74,13 +74,12 @@ type rowPath struct {
 func newReportBuilder(r *metrics.UsageReport, p *metrics.Attribution, l *Ledger, g Grouping) *reportBuilder {
 	size := len(p.Stacks) + len(r.Pods) + len(r.Claims)
 	return &reportBuilder{
-		reading: r, placement: p, ledger: l, grouping: g,
+		grouper: newGrouper(r, p, g), reading: r, ledger: l, base: top,
 		rows:   make([]*Row, 0, size),
 		parent: make([]int32, 0, size),
 		index:  make(map[rowKey]int32, size),
 		parts:  map[objectKey][]part{},
-		owners: map[object.Ref][]object.Ref{},
-		common: map[string]bool{},
+		apart:  map[object.Ref]bool{},
 	}
 }
 
@@ -139,8 +138,8 @@ func (b *reportBuilder) rowUnder(at int32, path []object.Ref) int32 {
 }
 
 // level tells custom resources from workloads.
-func (b *reportBuilder) level(ref object.Ref) Level {
-	custom := b.grouping.Custom
+func (g *grouper) level(ref object.Ref) Level {
+	custom := g.grouping.Custom
 	if custom == nil {
 		custom = func(r object.Ref) bool {
 			return strings.Contains(r.Group, ".") && !strings.HasSuffix(r.Group, ".k8s.io")
@@ -153,17 +152,17 @@ func (b *reportBuilder) level(ref object.Ref) Level {
 }
 
 // shared returns the row of a namespace that all stacks pay for, and none does.
-func (b *reportBuilder) shared(namespace string) int32 {
-	return b.named(b.named(top, LevelRest, restShared), LevelRest, namespace)
+func (b *reportBuilder) shared(at int32, namespace string) int32 {
+	return b.named(b.named(at, LevelRest, restShared), LevelRest, namespace)
 }
 
 // idle returns the row of the idle capacity of a node.
-func (b *reportBuilder) idle(c *Charge) int32 {
+func (b *reportBuilder) idle(at int32, c *Charge) int32 {
 	name := c.Node
 	if name == "" {
 		name = c.Item.Name
 	}
-	return b.named(b.named(top, LevelRest, restIdle), LevelRest, name)
+	return b.named(b.named(at, LevelRest, restIdle), LevelRest, name)
 }
 
 // charge books a charge on a row.
@@ -192,25 +191,6 @@ func paidFor(c *Charge) string {
 		return "loadBalancer"
 	}
 	return string(c.Resource)
-}
-
-// remember keeps the owners that only a history knows, of pods that are gone.
-func (b *reportBuilder) remember() {
-	for i := range b.reading.Pods {
-		pod := &b.reading.Pods[i]
-		if len(pod.Owners) > 0 && len(b.placement.Of[pod.Ref].Path) == 0 {
-			b.owners[pod.Ref] = pathOf(pod.Owners)
-		}
-	}
-}
-
-// path is the way from the topmost owner to a thing: that of its place, or what a
-// history knows.
-func (b *reportBuilder) path(item object.Ref, place metrics.Path) []object.Ref {
-	if len(place.Path) == 0 && len(place.Stacks) == 0 {
-		return b.owners[item]
-	}
-	return place.Path
 }
 
 // pathOf turns owners, nearest first, into a path. A ReplicaSet is on it only at the

@@ -16,8 +16,8 @@ func BenchmarkRoll(b *testing.B) {
 		"all":  {Sharing: ShareUsage, ShareIdle: true, ShareNamespaces: []string{"team-007"}, ShareOverhead: decimal.NewFromInt(1), Weighted: true},
 	} {
 		l := Allocate(r, p, book, o)
-		for _, g := range []Grouping{{By: ByStack}, {By: ByNamespace}, {By: ByResource}} {
-			b.Run(name+"/"+g.By, func(b *testing.B) {
+		for _, g := range []Grouping{{Keys: []Key{{By: ByStack}}}, {Keys: []Key{{By: ByNamespace}}}, {Keys: []Key{{By: ByResource}}}} {
+			b.Run(name+"/"+keysOf(g), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
 					if report := NewReport(r, p, l, g); report.Total.Pods != 10_000 {

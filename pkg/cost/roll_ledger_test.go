@@ -24,14 +24,14 @@ func TestRollOfLedger(t *testing.T) {
 		for i := range l.Charges {
 			paid[l.Charges[i].Stack] = paid[l.Charges[i].Stack].Add(l.Charges[i].Cost)
 		}
-		for _, g := range []Grouping{{By: ByStack, Containers: true}, {By: ByNamespace}, {By: ByNode}, {By: ByResource}} {
+		for _, g := range []Grouping{{Keys: []Key{{By: ByStack}}, Containers: true}, {Keys: []Key{{By: ByNamespace}}}, {Keys: []Key{{By: ByNode}}}, {Keys: []Key{{By: ByResource}}}, {Keys: []Key{{By: ByNamespace}, {By: ByNode}}}} {
 			report := NewReport(r, p, l, g)
 			if total := l.Total(); !report.Total.Cost.Equal(total) || report.Total.Pods != len(r.Pods) {
-				t.Errorf("by %s: %d pods cost %s, in the ledger %d pods %s", g.By, report.Total.Pods, report.Total.Cost, len(r.Pods), total)
+				t.Errorf("by %s: %d pods cost %s, in the ledger %d pods %s", keysOf(g), report.Total.Pods, report.Total.Cost, len(r.Pods), total)
 			}
 			walk(&report.Total, report.Rows, func(above *Row, rows []*Row) { checkSum(t, above, rows) })
 			checkMoney(t, report, Round(report, ColumnCost, 2))
-			if g.By == ByStack {
+			if g.has(ByStack) {
 				checkStacks(t, report, paid)
 			}
 			other, placement := shuffled(rnd, r, p)

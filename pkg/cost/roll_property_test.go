@@ -3,6 +3,7 @@ package cost
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,17 +15,29 @@ import (
 
 // groupings are all ways to group, the values by hand.
 func groupings() []Grouping {
-	value := func(item object.Ref, _ metrics.Path) string { return item.Name[:len(item.Name)%2] }
+	value := func(_ Key, item object.Ref, _ metrics.Path) string { return item.Name[:len(item.Name)%2] }
 	return []Grouping{
 		{},
-		{By: ByStack, Containers: true},
-		{By: ByResource},
-		{By: ByNamespace},
-		{By: ByNode, Containers: true},
-		{By: ByLabel, Key: "team", Value: value},
-		{By: ByAnnotation, Value: value},
-		{By: ByCreator, Value: value},
+		{Keys: []Key{{By: ByStack}}, Containers: true},
+		{Keys: []Key{{By: ByResource}}},
+		{Keys: []Key{{By: ByNamespace}}},
+		{Keys: []Key{{By: ByNode}}, Containers: true},
+		{Keys: []Key{{ByLabel, "team"}}, Value: value},
+		{Keys: []Key{{By: ByAnnotation}}, Value: value},
+		{Keys: []Key{{By: ByCreator}}, Value: value},
+		{Keys: []Key{{By: ByCluster}, {By: ByStack}}, Cluster: "eu"},
+		{Keys: []Key{{By: ByCluster}}, Cluster: "eu"},
+		{Keys: []Key{{By: ByControllerKind}, {By: ByControllerName}, {By: ByPod}}},
+		{Keys: []Key{{ByNamespaceLabel, "team"}, {By: ByNamespace}, {By: ByNode}}, Value: value, OfNamespace: func(_ Key, namespace string) string { return namespace[:min(1, len(namespace))] }},
+		{Keys: []Key{{By: ByNode}, {By: ByResource}, {By: ByCluster}}, Cluster: "eu", Containers: true},
 	}
+}
+
+// keysOf are the keys of a grouping, as text.
+func keysOf(g Grouping) string { return fmt.Sprint(g.Keys) }
+
+func (g Grouping) has(by string) bool {
+	return slices.ContainsFunc(g.Keys, func(k Key) bool { return k.By == by })
 }
 
 // eachWorld runs a test on random worlds, grouped in every way.
@@ -34,7 +47,7 @@ func eachWorld(t *testing.T, check func(t *testing.T, rng *rand.Rand, w world, g
 		rng := rand.New(rand.NewPCG(seed, 4))
 		w := randomWorld(rng)
 		for _, g := range groupings() {
-			t.Run(fmt.Sprintf("%d/%s", seed, g.By), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%d/%s", seed, keysOf(g)), func(t *testing.T) {
 				check(t, rng, w, g, NewReport(w.reading, w.placement, w.ledger, g))
 			})
 		}
@@ -108,7 +121,7 @@ func TestRollPlacesEveryChargeOnce(t *testing.T) {
 		want, got := map[place]decimal.Decimal{}, map[place]decimal.Decimal{}
 		for _, c := range w.ledger.Charges {
 			var p place
-			if g.By == "" || g.By == ByStack {
+			if len(g.Keys) == 0 || g.has(ByStack) {
 				p.stack = c.Stack
 			}
 			if c.Kind == Used || c.Kind == Unmounted {
@@ -151,7 +164,7 @@ func TestRollShowsThingsOnce(t *testing.T) {
 		walk(&r.Total, r.Rows, func(_ *Row, rows []*Row) {
 			for _, row := range rows {
 				// A claim may be unmounted and with a pod of nobody's at once.
-				if row.Level != LevelPod || g.By == ByNode || row.Stack == (object.Ref{}) && isClaim(row.Ref) {
+				if row.Level != LevelPod || g.has(ByNode) || row.Stack == (object.Ref{}) && isClaim(row.Ref) {
 					continue
 				}
 				if seen[place{row.Stack, row.Ref}] {

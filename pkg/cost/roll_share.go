@@ -67,7 +67,7 @@ func (b *reportBuilder) compareParts(x, y part) int {
 
 // topmost is the first row above another.
 func (b *reportBuilder) topmost(at int32) *Row {
-	for b.parent[at] != top {
+	for b.parent[at] != b.base {
 		at = b.parent[at]
 	}
 	return b.rows[at]
@@ -157,8 +157,11 @@ func scaled(amount decimal.Decimal, weights []decimal.Decimal) []decimal.Decimal
 func (b *reportBuilder) holders(claim *metrics.Claim) []part {
 	place := b.placement.Of[claim.Ref]
 	own := inOrder(place.Stacks)
-	if b.common[claim.Ref.Namespace] && len(own) == 0 {
-		return []part{{row: b.shared(claim.Ref.Namespace), of: 1}}
+	if b.ledger.isShared(claim.Ref) && len(own) == 0 {
+		return []part{{row: b.shared(b.base, claim.Ref.Namespace), of: 1}}
+	}
+	if b.ownRow(claim.Ref, place) {
+		return []part{{row: b.place(object.Ref{}, place, claim.Ref), of: 1}}
 	}
 	var parts []part
 	add := func(at int32, hours decimal.Decimal) {

@@ -11,9 +11,14 @@ import (
 
 // byStack makes the rows of a report by stack.
 func (b *reportBuilder) byStack() {
-	b.remember()
+	b.startCluster()
 	for _, stack := range b.placement.Stacks {
-		b.row(top, LevelStack, stack)
+		b.row(b.base, LevelStack, stack)
+	}
+	for i := range b.reading.Claims {
+		if claim := &b.reading.Claims[i]; b.ledger.sharing == ShareNone && len(stacksOfClaim(b.placement, claim)) > 1 {
+			b.apart[claim.Ref] = true
+		}
 	}
 	for i := range b.ledger.Charges {
 		b.chargeStack(&b.ledger.Charges[i])
@@ -30,21 +35,18 @@ func (b *reportBuilder) byStack() {
 // chargeStack books a charge where it belongs, and keeps how its item is split.
 func (b *reportBuilder) chargeStack(c *Charge) {
 	nobody := c.Stack == object.Ref{}
-	if c.Kind == Shared {
-		b.common[sharedNamespace(c)] = true
-	}
 	switch {
 	case c.Kind == Idle && nobody && c.Namespace != "":
 		// Spread over those who run on the node, it falls to things of no stack.
-		b.charge(b.named(b.named(top, LevelRest, restUnattributed), LevelRest, restIdle), c)
+		b.charge(b.named(b.named(b.base, LevelRest, restUnattributed), LevelRest, restIdle), c)
 	case c.Kind == Idle && nobody:
-		b.charge(b.idle(c), c)
+		b.charge(b.idle(b.base, c), c)
 	case c.Kind == Shared && nobody:
-		b.charge(b.shared(sharedNamespace(c)), c)
+		b.charge(b.shared(b.base, sharedNamespace(c)), c)
 	case c.Kind == Idle, c.Kind == Shared, c.Kind == Overhead:
-		at := int32(top)
+		at := b.base
 		if !nobody {
-			at = b.row(top, LevelStack, c.Stack)
+			at = b.row(b.base, LevelStack, c.Stack)
 		}
 		b.charge(b.named(at, LevelRest, string(c.Kind)), c)
 	case c.Kind == Unmounted && nobody:
@@ -71,13 +73,13 @@ func sharedNamespace(c *Charge) string {
 
 // unmounted returns the row of a claim that no pod mounts, below its namespace.
 func (b *reportBuilder) unmounted(claim object.Ref) int32 {
-	at := b.named(top, LevelRest, restUnmounted)
+	at := b.named(b.base, LevelRest, restUnmounted)
 	return b.row(b.named(at, LevelRest, claim.Namespace), LevelPod, claim)
 }
 
 // unclaimed returns the row of a volume that no claim has.
 func (b *reportBuilder) unclaimed(volume object.Ref) int32 {
-	return b.row(b.named(top, LevelRest, UnclaimedVolumes), LevelPod, volume)
+	return b.row(b.named(b.base, LevelRest, UnclaimedVolumes), LevelPod, volume)
 }
 
 // place returns the row of a thing below the owners on its path, from the root of the stack on; a
@@ -88,22 +90,31 @@ func (b *reportBuilder) place(stack object.Ref, place metrics.Path, item object.
 		// A claim without a stack that pods of the stack mount has no path there.
 		path = nil
 	}
-	return b.row(b.way(stack, path), LevelPod, item)
+	rest := restUnattributed
+	if stack == (object.Ref{}) && b.ownRow(item, place) {
+		rest = restShared
+	}
+	return b.row(b.way(stack, path, rest), LevelPod, item)
+}
+
+// ownRow says whether several stacks need a thing and none of them pays for it.
+func (b *reportBuilder) ownRow(item object.Ref, place metrics.Path) bool {
+	return b.ledger.sharing == ShareNone && (b.apart[item] || len(inOrder(place.Stacks)) > 1)
 }
 
 // way returns the row of the last owner on a path. Things of one owner follow each
 // other, so the last way is kept.
-func (b *reportBuilder) way(stack object.Ref, path []object.Ref) int32 {
-	if b.last.known && b.last.stack == stack && slices.Equal(b.last.path, path) {
+func (b *reportBuilder) way(stack object.Ref, path []object.Ref, rest string) int32 {
+	if b.last.known && b.last.stack == stack && b.last.rest == rest && slices.Equal(b.last.path, path) {
 		return b.last.row
 	}
 	var at int32
 	if stack == (object.Ref{}) {
-		at = b.rowUnder(b.named(top, LevelRest, restUnattributed), path)
+		at = b.rowUnder(b.named(b.base, LevelRest, rest), path)
 	} else {
-		at = b.rowUnder(b.row(top, LevelStack, stack), path[slices.Index(path, stack)+1:])
+		at = b.rowUnder(b.row(b.base, LevelStack, stack), path[slices.Index(path, stack)+1:])
 	}
-	b.last = rowPath{stack, path, at, true}
+	b.last = rowPath{stack, path, rest, at, true}
 	return at
 }
 
@@ -115,10 +126,10 @@ func (b *reportBuilder) podOfStacks(pod *metrics.Pod) {
 	case len(stacks) == 1:
 		b.addPod(b.place(stacks[0], place, pod.Ref), pod, pod)
 		return
-	case len(stacks) == 0 && b.common[pod.Ref.Namespace]:
-		b.addPod(b.shared(pod.Ref.Namespace), pod, pod)
+	case len(stacks) == 0 && b.ledger.isShared(pod.Ref):
+		b.addPod(b.shared(b.base, pod.Ref.Namespace), pod, pod)
 		return
-	case len(stacks) == 0:
+	case len(stacks) == 0 || b.ledger.sharing == ShareNone:
 		b.addPod(b.place(object.Ref{}, place, pod.Ref), pod, pod)
 		return
 	}

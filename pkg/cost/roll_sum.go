@@ -138,7 +138,7 @@ func (r *Row) collapse() {
 
 // report sums the rows up and puts them in order.
 func (b *reportBuilder) report() *Report {
-	report := &Report{Currency: b.ledger.Currency, Hours: b.ledger.Hours}
+	report := &Report{Currency: b.ledger.Currency, Hours: b.ledger.Hours, Keys: b.grouping.Keys}
 	for i, row := range slices.Backward(b.rows) {
 		above := &report.Total
 		if b.parent[i] != top {
@@ -171,6 +171,12 @@ func (b *reportBuilder) report() *Report {
 			report.Total.Measured++
 		}
 	}
+	if b.base != top { // What stacks share counts once.
+		b.rows[b.base].Pods, b.rows[b.base].Measured = report.Total.Pods, report.Total.Measured
+	}
 	b.order(report)
+	for _, row := range b.rows {
+		row.Cluster = b.grouping.Cluster
+	}
 	return report
 }

@@ -146,7 +146,7 @@ rest unmounted claimed 7 cost 0.7
 rest idle cost 1.5
   rest n1 cost 1.5
 `
-	r := NewReport(w.reading, w.placement, w.ledger, Grouping{By: ByStack})
+	r := NewReport(w.reading, w.placement, w.ledger, Grouping{Keys: []Key{{By: ByStack}}})
 	if got := outline(r.Rows); got != want {
 		t.Errorf("rows:\n%swant:\n%s", got, want)
 	}
@@ -181,11 +181,11 @@ group Cluster.mysql.example.com/x/db pods 1 cpu 4 cost 40
 rest idle cost 1.5
 `,
 	} {
-		if got := depthOne(Grouping{By: by}); got != want {
+		if got := depthOne(Grouping{Keys: []Key{{By: by}}}); got != want {
 			t.Errorf("by %s:\n%swant:\n%s", by, got, want)
 		}
 	}
-	creator := func(item object.Ref, place metrics.Path) string {
+	creator := func(_ Key, item object.Ref, place metrics.Path) string {
 		for _, owner := range append([]object.Ref{item}, place.Path...) {
 			if owner.Kind == "Moodle" {
 				return "anna"
@@ -197,7 +197,7 @@ rest idle cost 1.5
 group (none) pods 4 cpu 7.75 claimed 107 cost 50.2
 rest idle cost 1.5
 `
-	if got := depthOne(Grouping{By: ByCreator, Value: creator}); got != want {
+	if got := depthOne(Grouping{Keys: []Key{{By: ByCreator}}, Value: creator}); got != want {
 		t.Errorf("by creator:\n%swant:\n%s", got, want)
 	}
 }

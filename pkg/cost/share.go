@@ -7,8 +7,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// soloUsage is what a stack has alone: pods of no other stack, and of no namespace that
-// all share.
+// soloUsage is what a stack has alone: pods of no other stack, and none that all share.
 type soloUsage struct {
 	// amounts are used or requested, as the sharing asks; what no pod knows is absent.
 	amounts metrics.Amounts
@@ -78,7 +77,7 @@ func (a *allocator) stand() {
 	for i := range a.reading.Pods {
 		pod := &a.reading.Pods[i]
 		stacks := a.stacksOf(pod.Ref)
-		if len(stacks) != 1 || a.common[pod.Ref.Namespace] {
+		if len(stacks) != 1 || a.isCommon(pod.Ref) {
 			continue
 		}
 		own := a.standings[stacks[0]]

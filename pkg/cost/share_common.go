@@ -10,11 +10,11 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// spread splits the common charges, namespaces and the overhead, among the stacks that pay for
+// spread splits the common charges, what is shared of namespaces and the overhead, among the stacks that pay for
 // something else: evenly, or by what they pay, before idle capacity is added (as OpenCost does).
 // If no stack pays for anything, the charges have no stack.
 //
-// The charges of a shared namespace become one for each resource and price, whose Item is the
+// The shared charges of a namespace become one for each resource and price, whose Item is the
 // Namespace; the parts are in the namespaces of the roots that pay.
 func (a *allocator) spread() {
 	common := a.takeCommon()
@@ -29,7 +29,7 @@ func (a *allocator) spread() {
 	stacks, weights := a.payers()
 	for i := range common {
 		c := &common[i]
-		if len(stacks) == 0 {
+		if len(stacks) == 0 || a.options.Sharing == ShareNone {
 			a.add(c)
 			continue
 		}
@@ -44,7 +44,7 @@ func (a *allocator) spread() {
 	}
 }
 
-// takeCommon takes the charges of shared namespaces out, and sums them up.
+// takeCommon takes the shared charges out, and sums them up by namespace.
 func (a *allocator) takeCommon() []Charge {
 	var taken []Charge
 	if len(a.common) == 0 {
@@ -73,7 +73,7 @@ func (a *allocator) takeCommon() []Charge {
 	return sums
 }
 
-// compareCommon tells charges of shared namespaces apart where one line cannot hold
+// compareCommon tells shared charges apart where one line cannot hold
 // both.
 func compareCommon(x, y *Charge) int {
 	return cmp.Or(

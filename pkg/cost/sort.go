@@ -125,7 +125,11 @@ func (b *reportBuilder) order(r *Report) {
 			return compareRows(x, y)
 		})
 	})
-	slices.SortStableFunc(r.Rows, func(x, y *Row) int {
+	stacks := r.Rows
+	if b.base != top {
+		stacks = b.rows[b.base].Children
+	}
+	slices.SortStableFunc(stacks, func(x, y *Row) int {
 		if x.Level != LevelStack || y.Level != LevelStack {
 			return 0
 		}
@@ -141,7 +145,7 @@ func compareRows(x, y *Row) int {
 	if c := object.Compare(x.Ref, y.Ref); c != 0 {
 		return c
 	}
-	return cmp.Or(strings.Compare(x.Name, y.Name), strings.Compare(string(x.Level), string(y.Level)))
+	return cmp.Or(strings.Compare(x.Name, y.Name), strings.Compare(string(x.Level), string(y.Level)), strings.Compare(x.Cluster, y.Cluster))
 }
 
 // restRank is 0 for rows that are no rest, and the place of the others. Below a rest

@@ -64,9 +64,7 @@ func (f tariff) Balancer(namespace string) Price { return f.price("lb", "0.25", 
 
 // allocateAt makes a ledger by other prices than those of a book.
 func allocateAt(r *metrics.UsageReport, p *metrics.Attribution, prices priceList, o Options) *Ledger {
-	a := newAllocator(r, p, prices, o)
-	a.run()
-	return &Ledger{Hours: r.Hours, Charges: a.charges, Notes: a.sortedNotes()}
+	return newAllocator(r, p, prices, o).run()
 }
 
 // scene is a reading and a placement in the making.
