@@ -158,7 +158,7 @@ func (m *MetricsResult) usage(ctx context.Context) error {
 	}
 	for _, source := range sources {
 		if err := source.Measure(ctx, m.Reading); err != nil {
-			return err
+			return withRemedy(err)
 		}
 	}
 	metrics.Settle(m.Reading)
@@ -303,7 +303,7 @@ func (m *MetricsResult) sources() ([]metrics.Source, error) {
 // history is the source of the window.
 func (m *MetricsResult) history(get metrics.GetFunc) (*metrics.History, error) {
 	m.Input.Report.Progress(fmt.Sprintf("querying Prometheus: %s", m.Request.Window))
-	client, err := HistoryClient(m.Request.History.TokenFile)
+	client, err := m.Request.History.Access.Client()
 	if err != nil {
 		return nil, err
 	}
@@ -319,7 +319,8 @@ func (m *MetricsResult) EvaluatedStep(ctx context.Context) (time.Duration, error
 	if err != nil {
 		return 0, err
 	}
-	return h.EvaluatedStep(ctx)
+	step, err := h.EvaluatedStep(ctx)
+	return step, withRemedy(err)
 }
 
 // groupOf finds the group of a kind, where a history has only the kind.

@@ -41,9 +41,10 @@ type MetricsRequest struct {
 
 // HistorySource selects a Prometheus and a window.
 type HistorySource struct {
-	Window                       string // as the user wrote it; empty for an instant
-	Address, Matchers, TokenFile string
-	Step                         time.Duration // 0 for that of the window's length
+	Window            string // as the user wrote it; empty for an instant
+	Address, Matchers string
+	Access            PrometheusAccess // to a URL
+	Step              time.Duration    // 0 for that of the window's length
 }
 
 // SetWindow computes the window: one that ends now ends later when the request runs again.

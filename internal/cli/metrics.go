@@ -28,11 +28,9 @@ type metricsOptions struct {
 	top        int
 	containers bool
 
-	window     string
-	step       time.Duration
-	prometheus string
-	matchers   string
-	tokenFile  string
+	window string
+	step   time.Duration
+	prometheusOptions
 
 	prices          string
 	share           string
@@ -121,9 +119,7 @@ func (o *metricsOptions) flags(cmd *cobra.Command) {
 
 	f.StringVar(&o.window, "window", "", "add up over a window of time, from Prometheus: 24h, 7d, week, month, lastmonth, 2026-11-01/2026-11-15")
 	f.DurationVar(&o.step, "step", 0, "the step in which a --window is summed: 1m, 5m, 15m or 60m (default: by its length)")
-	f.StringVar(&o.prometheus, "prometheus", "", "the address of Prometheus (or a server with its API): a URL, or svc:NAMESPACE/NAME[:PORT] through the API server")
-	f.StringVar(&o.tokenFile, "prometheus-token-file", "", "a FILE with the bearer token for a --prometheus URL")
-	f.StringVar(&o.matchers, "prometheus-matchers", "", `PromQL label matchers for every query, if a server has the series of several clusters (cluster="eu-1")`)
+	o.prometheusOptions.flags(cmd)
 
 	pricesFlag(cmd, &o.prices)
 	f.StringVar(&o.share, "share", "even", "how to split what several stacks need: even, usage, requests, weight (annotation "+app.WeightAnnotation+")")

@@ -23,7 +23,8 @@ func (o *metricsOptions) question(ctx context.Context) (*app.MetricsRequest, err
 		return nil, err
 	}
 	q := &app.MetricsRequest{Args: o.args, Top: o.top, Containers: o.containers, Rows: o.of.SystemRows}
-	for _, step := range []func(*app.MetricsRequest) error{o.parseRows, o.parseWindow, o.parseSharing, o.repeating} {
+	window := func(q *app.MetricsRequest) error { return o.parseWindow(ctx, q) }
+	for _, step := range []func(*app.MetricsRequest) error{o.parseRows, window, o.parseSharing, o.repeating} {
 		if err := step(q); err != nil {
 			return nil, err
 		}
@@ -55,22 +56,23 @@ func (o *metricsOptions) parseRows(q *app.MetricsRequest) error {
 }
 
 // parseWindow reads the flags of a window.
-func (o *metricsOptions) parseWindow(q *app.MetricsRequest) error {
+func (o *metricsOptions) parseWindow(ctx context.Context, q *app.MetricsRequest) error {
+	server, err := o.server(ctx)
+	if err != nil {
+		return err
+	}
 	switch {
-	case o.prometheus == "" && o.matchers != "":
-		return hint.With(fmt.Errorf("--prometheus-matchers is for queries: there is no --prometheus"), "add --prometheus URL and --window 24h")
-	case o.tokenFile != "" && !strings.HasPrefix(o.prometheus, "http"):
-		return hint.With(fmt.Errorf("--prometheus-token-file is for a --prometheus URL: requests through the API server carry no token"), "add --prometheus https://HOST and --window 24h")
 	case o.window == "" && o.step != 0:
 		return hint.With(fmt.Errorf("--step is for a window: there is no --window"), "add --prometheus URL and --window 24h")
-	case o.window == "" && o.prometheus == "":
+	case o.window == "" && server.Address == "":
 		return nil
 	case o.window == "":
 		return hint.With(fmt.Errorf("--prometheus is asked about a window: there is no --window"), "add --window 24h")
-	case o.prometheus == "":
+	case server.Address == "":
 		return hint.With(fmt.Errorf("--window %s needs a history: there is no --prometheus", o.window), "add --prometheus URL, or --prometheus svc:NAMESPACE/NAME:PORT")
 	}
-	q.History = app.HistorySource{Window: o.window, Address: o.prometheus, Matchers: o.matchers, TokenFile: o.tokenFile, Step: o.step}
+	q.History = server
+	q.History.Window, q.History.Step = o.window, o.step
 	if err := q.SetWindow(o.env.Now()); err != nil {
 		return err
 	}
@@ -82,7 +84,6 @@ func (o *metricsOptions) parseWindow(q *app.MetricsRequest) error {
 			return err
 		}
 	}
-	var err error
 	q.Timeout, err = o.requestTimeout()
 	return err
 }
