@@ -30,7 +30,10 @@ type MetricsResult struct {
 	Attribution  *metrics.Attribution
 	Ledger       *cost.Ledger
 	Report       *cost.Report
-	Home         string
+	// Periods are those of the window, where the request divides it; Report has a row for each.
+	Periods []cost.Period
+	Home    string
+	fixed   bool // the stacks are those of a longer window
 	extra        []metrics.Note
 	// resources are the extended ones that the book and the cluster know by their full names.
 	resources []metrics.Resource
@@ -60,7 +63,10 @@ func (c *Input) Measure(ctx context.Context, q *MetricsRequest) (*MetricsResult,
 	}
 	m.Session.ReportGaps(m.Graph)
 	defer in.Clock.Stage("measure")()
-	return m, m.Compute(ctx, collector)
+	if err := m.Compute(ctx, collector); err != nil || q.Every == "" {
+		return m, err
+	}
+	return m, m.divide(ctx, collector)
 }
 
 // Compute makes the report of what was read.

@@ -25,9 +25,10 @@ type MetricsRequest struct {
 	Top        int // how many rows, and the others as one; 0 for all
 	Containers bool
 	Rows       SystemRows
-	Window     *metrics.Window // nil for an instant
-	History    HistorySource   // for the window
-	Timeout    time.Duration   // with a query of Prometheus; 0 for the default
+	Window     *metrics.Window  // nil for an instant
+	History    HistorySource    // for the window
+	Every      metrics.Calendar // divides the window; empty for one row
+	Timeout    time.Duration    // with a query of Prometheus; 0 for the default
 	Book       *cost.Book
 	Options    cost.Options
 	// Applications selects the stacks that the stacks command lists; otherwise those that have

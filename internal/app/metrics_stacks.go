@@ -130,6 +130,9 @@ func (m *MetricsResult) fold(opts graph.StackOptions) {
 
 // find finds the stacks by the pods of a report, where the request names none.
 func (m *MetricsResult) find(r *metrics.UsageReport) {
+	if m.fixed {
+		return
+	}
 	if m.Request.Applications {
 		m.applications = m.Session.Applications(m.Graph, m.StackOptions())
 		m.stacks = nil

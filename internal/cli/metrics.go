@@ -29,6 +29,7 @@ type metricsOptions struct {
 	containers bool
 
 	window string
+	every  string
 	step   time.Duration
 	prometheusOptions
 
@@ -118,6 +119,7 @@ func (o *metricsOptions) flags(cmd *cobra.Command) {
 	f.BoolVar(&o.NoInferred, "no-inferred", false, "leave out inferred relations")
 
 	f.StringVar(&o.window, "window", "", "add up over a window of time, from Prometheus: 24h, 7d, week, month, lastmonth, 2026-11-01/2026-11-15")
+	f.StringVar(&o.every, "every", "", "divide a --window into rows, each with what is asked for: day, week (from Monday) or month, in UTC")
 	f.DurationVar(&o.step, "step", 0, "the step in which a --window is summed: 1m, 5m, 15m or 60m (default: by its length)")
 	o.prometheusOptions.flags(cmd)
 
@@ -137,7 +139,7 @@ func (o *metricsOptions) flags(cmd *cobra.Command) {
 	must(cmd.RegisterFlagCompletionFunc("by", o.completeBy))
 	for flag, values := range map[string][]string{
 		"sort-by": cost.SortKeys(), "share": {"even", "usage", "requests", "weight"}, "share-by": {"even", "weighted"}, "step": {"1m", "5m", "15m", "60m"},
-		"window": windowNames(),
+		"window": windowNames(), "every": {"day", "week", "month"},
 	} {
 		must(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
 	}
@@ -193,13 +195,13 @@ func (o *metricsOptions) answer(ctx context.Context, m *app.MetricsResult) (view
 		table, err := focus.CSV(m.Ledger, m.Reading, m.Attribution, options)
 		return view.Output{Focus: table}, err
 	case view.CSVShape:
-		return view.Output{CSV: export.CSV(m.Report, m.Reading)}, nil
+		return view.Output{CSV: export.CSV(m.Report, m.Reading, m.Periods)}, nil
 	case view.FamiliesShape:
 		return view.Output{Families: export.Families(m.Report, m.Reading)}, nil
 	}
 	return view.Metrics(m.Report, view.MetricsOptions{
 		Reading: m.Reading, Prices: m.Request.Book.Name, Sharing: m.Request.Options.Sharing, Tenant: m.Request.Rows.Tenant(), By: o.by, Depth: o.depth, Namespace: m.Home, Gaps: m.Graph.Gaps(),
-		Shape: shape,
+		Shape: shape, Every: m.Request.Every, Periods: m.Periods,
 	}), nil
 }
 

@@ -62,6 +62,8 @@ func (o *metricsOptions) parseWindow(ctx context.Context, q *app.MetricsRequest)
 		return err
 	}
 	switch {
+	case o.window == "" && o.every != "":
+		return hint.With(fmt.Errorf("--every divides a window: there is no --window"), "add --prometheus URL and --window lastmonth")
 	case o.window == "" && o.step != 0:
 		return hint.With(fmt.Errorf("--step is for a window: there is no --window"), "add --prometheus URL and --window 24h")
 	case o.window == "" && server.Address == "":
@@ -79,6 +81,9 @@ func (o *metricsOptions) parseWindow(ctx context.Context, q *app.MetricsRequest)
 	if o.step != 0 && !slices.Contains(metrics.Steps(), o.step) {
 		return hint.With(fmt.Errorf("--step %s: unknown step", o.step), "write one of 1m, 5m, 15m, 60m")
 	}
+	if err := o.parseEvery(q); err != nil {
+		return err
+	}
 	if o.output == "focus" {
 		if err := focus.CheckWindow(*q.Window); err != nil {
 			return err
@@ -86,6 +91,17 @@ func (o *metricsOptions) parseWindow(ctx context.Context, q *app.MetricsRequest)
 	}
 	q.Timeout, err = o.requestTimeout()
 	return err
+}
+
+func (o *metricsOptions) parseEvery(q *app.MetricsRequest) error {
+	q.Every = metrics.Calendar(o.every)
+	switch {
+	case o.every != "" && !slices.Contains(metrics.Calendars(), q.Every):
+		return hint.With(fmt.Errorf("unknown value %q of --every", o.every), "write one of day, week, month")
+	case o.every != "" && (o.output == "focus" || o.output == "openmetrics" || o.output == "svg" || o.listen != ""):
+		return hint.With(fmt.Errorf("--every: not supported with -o %s", o.output), "write one of tree, table, wide, json, yaml, csv, html, or leave it out")
+	}
+	return nil
 }
 
 // requestTimeout is that of --request-timeout; 0 if it is not given.

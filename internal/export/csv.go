@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -22,20 +23,38 @@ import (
 // Amounts are integrals over the hours of the row "hours" (core-hours, byte-hours,
 // piece-hours), which for an instant are cores, bytes and pieces; traffic is in
 // bytes. cost is that of these hours, cost_hour and cost_month what it makes an
-// hour and in 730 hours. The reading tells on which nodes pods run; it may be nil.
-func CSV(rep *cost.Report, r *metrics.UsageReport) *view.CSVTable {
-	leaves := leavesOf(rep)
-	b := &csvBuilder{rep: rep, node: nodesOfPods(r), extended: extendedOf(leaves)}
-	b.hourly = Spread(costsOf(leaves), decimal.NewFromInt(1), rep.Hours)
-	b.monthly = Spread(costsOf(leaves), decimal.NewFromInt(cost.HoursPerMonth), rep.Hours)
+// hour and in 730 hours. The reading tells on which nodes pods run; it may be nil. Periods are
+// those that the rows of the report stand for; none where they stand for none.
+func CSV(rep *cost.Report, r *metrics.UsageReport, periods []cost.Period) *view.CSVTable {
+	b := &csvBuilder{rep: rep, node: nodesOfPods(r), extended: extendedOf(leavesOf(rep))}
 	s := &view.CSVTable{Columns: b.columns()}
-	for i, leaf := range leaves {
-		s.Rows = append(s.Rows, b.row(leaf, leaf.row, i))
-		for _, c := range leaf.row.Children {
-			s.Rows = append(s.Rows, b.row(leaf, c, -1))
+	if len(periods) == 0 {
+		s.Rows = b.rows()
+		return s
+	}
+	s.Columns = append([]view.CSVColumn{{Name: "period"}, {Name: "period_from"}, {Name: "period_to"}}, s.Columns...)
+	for i, p := range periods {
+		b.rep = &cost.Report{Currency: rep.Currency, Hours: p.Hours(), Rows: rep.Rows[i].Children}
+		for _, row := range b.rows() {
+			s.Rows = append(s.Rows, append([]string{p.Name, p.From.Format(time.RFC3339), p.To.Format(time.RFC3339)}, row...))
 		}
 	}
 	return s
+}
+
+// rows are those of the leaves of the report.
+func (b *csvBuilder) rows() [][]string {
+	var all [][]string
+	leaves := leavesOf(b.rep)
+	b.hourly = Spread(costsOf(leaves), decimal.NewFromInt(1), b.rep.Hours)
+	b.monthly = Spread(costsOf(leaves), decimal.NewFromInt(cost.HoursPerMonth), b.rep.Hours)
+	for i, leaf := range leaves {
+		all = append(all, b.row(leaf, leaf.row, i))
+		for _, c := range leaf.row.Children {
+			all = append(all, b.row(leaf, c, -1))
+		}
+	}
+	return all
 }
 
 // csvLeaf is a row of a report that has none below it but containers.

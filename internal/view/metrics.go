@@ -28,6 +28,9 @@ type MetricsOptions struct {
 	// Namespace is that of the user: objects of others are shown with theirs.
 	Namespace string
 	Gaps      []object.Gap
+	// Every is by what the window is divided, and Periods are its parts; none for one row.
+	Every   metrics.Calendar
+	Periods []cost.Period
 	// Shape is the one that is wanted, since each takes time; 0 is all of them.
 	Shape Shape
 }
@@ -35,7 +38,7 @@ type MetricsOptions struct {
 // Metrics returns the answer of the metrics command, but for those in the formats of package
 // export and package focus.
 func Metrics(r *cost.Report, o MetricsOptions) Output {
-	v := metricsView{r: r, o: o, depthOf: map[*cost.Row]int{}}
+	v := metricsView{r: r, o: o, depthOf: map[*cost.Row]int{}, periodOf: map[*cost.Row]string{}}
 	v.cost, v.month = cost.Round(r, cost.ColumnCost, hourPlaces), cost.Round(r, cost.ColumnMonth, monthPlaces)
 	var a Output
 	if o.Shape.has(TreeShape) {
@@ -69,6 +72,8 @@ type metricsView struct {
 	cost, month cost.Money
 	// depthOf is the level of each row, from 0.
 	depthOf map[*cost.Row]int
+	// periodOf is the name of the period that each row is in.
+	periodOf map[*cost.Row]string
 }
 
 func (v *metricsView) instant() bool { return v.o.Reading.Instant() }
@@ -170,6 +175,14 @@ func (v *metricsView) tree() *Tree {
 }
 
 func (v *metricsView) heading() string {
+	if v.o.Every != "" {
+		return strings.ToUpper(string(v.o.Every)) + " (UTC), " + v.groupHeading()
+	}
+	return v.groupHeading()
+}
+
+// groupHeading is what a row of a group or a stack is.
+func (v *metricsView) groupHeading() string {
 	if v.o.By == "" || v.o.By == "stack" {
 		return "OBJECT"
 	}

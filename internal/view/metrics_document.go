@@ -20,8 +20,11 @@ type MetricsDocument struct {
 	// At is when it was measured, or the end of the window.
 	At string `json:"at"`
 	// Window is left out of an instant.
-	Window   document.Window `json:"window,omitzero"`
-	Currency string          `json:"currency"`
+	Window document.Window `json:"window,omitzero"`
+	// Every is by what the window is divided, in UTC: the rows of the first level are then its
+	// days, weeks or months.
+	Every    metrics.Calendar `json:"every,omitempty"`
+	Currency string           `json:"currency"`
 	// Prices is the name of the price book.
 	Prices string `json:"prices"`
 	// Sharing says how what several stacks need is split.
@@ -42,6 +45,9 @@ type MetricsRowDocument struct {
 	// ID is that of the object; left out of groups.
 	ID   string `json:"id,omitempty"`
 	Name string `json:"name"`
+	// From and To bound a period.
+	From *time.Time `json:"from,omitempty"`
+	To   *time.Time `json:"to,omitempty"`
 	// Stack is the id of the root that the row is under.
 	Stack    string          `json:"stack,omitempty"`
 	Pods     int             `json:"pods"`
@@ -93,14 +99,17 @@ func (v *metricsView) document() MetricsDocument {
 	r := v.o.Reading
 	doc := MetricsDocument{
 		Head: headOf("Metrics"), At: r.To.UTC().Format(time.RFC3339), Currency: v.r.Currency, Prices: v.o.Prices, Sharing: string(v.o.Sharing), Tenant: v.o.Tenant, GroupBy: v.o.By,
-		Window: document.WindowOf(r), Total: v.rowDocument(&v.r.Total), Notes: document.NotesOf(r), Gaps: v.o.Gaps,
+		Window: document.WindowOf(r), Every: v.o.Every, Total: v.rowDocument(&v.r.Total), Notes: document.NotesOf(r), Gaps: v.o.Gaps,
 	}
 	if doc.GroupBy == "" {
 		doc.GroupBy = "stack"
 	}
 	doc.Total.Level, doc.Total.Name = "total", "total"
-	for _, row := range v.r.Rows {
+	for i, row := range v.r.Rows {
 		doc.Rows = append(doc.Rows, v.rowsDocument(row))
+		if v.o.Every != "" {
+			doc.Rows[i].From, doc.Rows[i].To = &v.o.Periods[i].From, &v.o.Periods[i].To
+		}
 	}
 	return doc
 }

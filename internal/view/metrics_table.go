@@ -35,16 +35,24 @@ func (v *metricsView) figureColumns() columns[*cost.Row] {
 		number(money+"/HOUR", money, hourDrop, v.hourly),
 		number(money+"/MONTH", money+"/MONTH", monthDrop, v.monthly),
 		number("EFFICIENCY", "EFFICIENCY", 6, v.efficiency),
-	}
+	}.without(v.o.Every != "", money+"/MONTH")
 }
 
 // table is a line for each row of the first level, and the total.
 func (v *metricsView) table() *Table {
-	rows := slices.Clone(v.r.Rows)
+	rows, periodOf := slices.Clone(v.r.Rows), map[*cost.Row]string{}
+	if v.o.Every != "" {
+		rows = nil
+		for _, period := range v.r.Rows {
+			for _, row := range period.Children {
+				rows, periodOf[row] = append(rows, row), period.Name
+			}
+		}
+	}
 	if len(rows) > 1 {
 		rows = append(rows, &v.r.Total)
 	}
-	c := columns[*cost.Row]{{Column: Column{Name: v.heading(), Truncate: Middle, MinWidth: leastName}, cell: text(func(r *cost.Row) string {
+	c := columns[*cost.Row]{{Column: Column{Name: v.groupHeading(), Truncate: Middle, MinWidth: leastName}, cell: text(func(r *cost.Row) string {
 		switch ref := r.Ref; {
 		case r == &v.r.Total:
 			return "total"
@@ -55,8 +63,11 @@ func (v *metricsView) table() *Table {
 		return r.Name
 	})}}
 	// A namespace, a node or the value of a label is in no namespace.
-	if v.heading() == "OBJECT" || v.o.By == cost.ByResource {
+	if v.groupHeading() == "OBJECT" || v.o.By == cost.ByResource {
 		c = append(columns[*cost.Row]{{Column: Column{Name: "NAMESPACE", DropOrder: 3, Truncate: Middle, MinWidth: 12}, cell: text(func(r *cost.Row) string { return r.Ref.Namespace })}}, c...)
+	}
+	if v.o.Every != "" {
+		c = append(columns[*cost.Row]{{Column: Column{Name: strings.ToUpper(string(v.o.Every)) + " (UTC)"}, cell: text(func(r *cost.Row) string { return periodOf[r] })}}, c...)
 	}
 	return append(c, v.figureColumns()...).table(rows)
 }
@@ -80,6 +91,7 @@ func (v *metricsView) wideColumns() columns[*cost.Row] {
 	number := func(name string, cell func(*cost.Row) Cell) {
 		c = append(c, column[*cost.Row]{Column: Column{Name: name, Right: true}, cell: cell})
 	}
+	words("PERIOD", func(r *cost.Row) string { return v.periodOf[r] })
 	words("LEVEL", func(r *cost.Row) string {
 		if r == &v.r.Total {
 			return "total"
@@ -121,7 +133,7 @@ func (v *metricsView) wideColumns() columns[*cost.Row] {
 	number(v.r.Currency+"/MONTH", v.monthly)
 	number("EFFICIENCY", v.efficiency)
 	words("NOTE", v.note)
-	return c
+	return c.without(v.o.Every != "", v.r.Currency+"/MONTH").without(v.o.Every == "", "PERIOD")
 }
 
 // traffic is what went over the network, or since when it is counted.
@@ -172,9 +184,13 @@ func (v *metricsView) full(r *cost.Row) string {
 // each calls f with every row, from the top, in order.
 func (v *metricsView) each(f func(*cost.Row)) {
 	var walk func(rows []*cost.Row, depth int)
+	period := ""
 	walk = func(rows []*cost.Row, depth int) {
 		for _, r := range rows {
-			v.depthOf[r] = depth
+			if r.Level == cost.LevelPeriod {
+				period = r.Name
+			}
+			v.depthOf[r], v.periodOf[r] = depth, period
 			f(r)
 			walk(r.Children, depth+1)
 		}

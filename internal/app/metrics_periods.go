@@ -1,0 +1,41 @@
+package app
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+)
+
+// divide divides the report of the window by the calendar: each period is measured by itself, for
+// the stacks of the window.
+func (m *MetricsResult) divide(ctx context.Context, collector *metrics.Collector) error {
+	step, err := m.EvaluatedStep(ctx)
+	if err != nil {
+		return err
+	}
+	for _, span := range m.Request.Window.Aligned(step).Divide(m.Request.Every) {
+		part, q := *m, *m.Request
+		q.Window, q.History.Step, q.SortBy, q.Top = &span, step, "", 0
+		part.Request, part.fixed, part.extra = &q, true, nil
+		if err := part.Compute(ctx, collector); err != nil {
+			return fmt.Errorf("measure %s: %w", q.Every.Name(span.From), err)
+		}
+		m.Periods = append(m.Periods, cost.Period{Name: q.Every.Name(span.From), From: span.From, To: span.To, Report: part.Report})
+	}
+	whole, top := *m.Request, m.Request.Top
+	whole.Top = 0
+	all := *m
+	all.Request = &whole
+	if err := all.roll(ctx); err != nil {
+		return err
+	}
+	m.Report = cost.Divide(all.Report, m.Periods)
+	if top > 0 {
+		for _, row := range m.Report.Rows {
+			row.Children = cost.Limit(&cost.Report{Rows: row.Children, Total: *row}, top, 0).Rows
+		}
+	}
+	return nil
+}
