@@ -30,8 +30,9 @@ type MetricsResult struct {
 	Attribution  *metrics.Attribution
 	Ledger       *cost.Ledger
 	Report       *cost.Report
-	// Periods are those of the window, where the request divides it; Report has a row for each.
+	// Periods are those of the window, where the request divides it; Divided has a row for each.
 	Periods []cost.Period
+	Divided *cost.Report
 	Home    string
 	fixed   bool // the stacks are those of a longer window
 	extra        []metrics.Note

@@ -31,9 +31,9 @@ func (m *MetricsResult) divide(ctx context.Context, collector *metrics.Collector
 	if err := all.roll(ctx); err != nil {
 		return err
 	}
-	m.Report = cost.Divide(all.Report, m.Periods)
+	m.Divided = cost.Divide(all.Report, m.Periods)
 	if top > 0 {
-		for _, row := range m.Report.Rows {
+		for _, row := range m.Divided.Rows {
 			row.Children = cost.Limit(&cost.Report{Rows: row.Children, Total: *row}, top, 0).Rows
 		}
 	}

@@ -48,6 +48,8 @@ type metricsOptions struct {
 	of systems.Query
 	// shareChosen says that --share was written.
 	shareChosen bool
+	// byChosen says that --by was written.
+	byChosen bool
 }
 
 func newMetrics(env Env) *cobra.Command {
@@ -96,7 +98,7 @@ instant's cost is that of an hour, and of a month of 730 hours.`,
 		Args:              cobra.ArbitraryArgs, // it has a subcommand besides
 		ValidArgsFunction: o.completeRoots,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.args, o.shareChosen = args, cmd.Flags().Changed("share")
+			o.args, o.shareChosen, o.byChosen = args, cmd.Flags().Changed("share"), cmd.Flags().Changed("by")
 			return o.run(cmd.Context())
 		},
 	}
@@ -156,7 +158,7 @@ func (o *metricsOptions) run(ctx context.Context) error {
 		return err
 	}
 	switch {
-	case o.drawn():
+	case o.drawn() && !o.invoiced():
 		return o.draw(ctx, q)
 	case o.listen != "":
 		return o.serving(ctx, q)
@@ -183,9 +185,17 @@ func (o *metricsOptions) show(ctx context.Context, m *app.MetricsResult) error {
 	return o.write(a)
 }
 
+// invoiced says that a page is an invoice: that of groups or of a window.
+func (o *metricsOptions) invoiced() bool {
+	return o.output == "html" && (o.byChosen || o.window != "")
+}
+
 // answer is what is shown.
 func (o *metricsOptions) answer(ctx context.Context, m *app.MetricsResult) (view.Output, error) {
-	shape := render.ShapeOf(o.output)
+	shape, shown, divided := render.ShapeOf(o.output), m.Report, m.Divided
+	if divided != nil && shape != view.UIShape {
+		shown, divided = divided, nil
+	}
 	switch shape {
 	case view.FocusShape:
 		options, err := o.focusOf(ctx, m)
@@ -195,13 +205,13 @@ func (o *metricsOptions) answer(ctx context.Context, m *app.MetricsResult) (view
 		table, err := focus.CSV(m.Ledger, m.Reading, m.Attribution, options)
 		return view.Output{Focus: table}, err
 	case view.CSVShape:
-		return view.Output{CSV: export.CSV(m.Report, m.Reading, m.Periods)}, nil
+		return view.Output{CSV: export.CSV(shown, m.Reading, m.Periods)}, nil
 	case view.FamiliesShape:
 		return view.Output{Families: export.Families(m.Report, m.Reading)}, nil
 	}
-	return view.Metrics(m.Report, view.MetricsOptions{
+	return view.Metrics(shown, view.MetricsOptions{
 		Reading: m.Reading, Prices: m.Request.Book.Name, Sharing: m.Request.Options.Sharing, Tenant: m.Request.Rows.Tenant(), By: o.by, Depth: o.depth, Namespace: m.Home, Gaps: m.Graph.Gaps(),
-		Shape: shape, Every: m.Request.Every, Periods: m.Periods,
+		Shape: shape, Every: m.Request.Every, Periods: m.Periods, Divided: divided,
 	}), nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/focus"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 )
@@ -95,6 +96,9 @@ func (o *metricsOptions) parseWindow(ctx context.Context, q *app.MetricsRequest)
 
 func (o *metricsOptions) parseEvery(q *app.MetricsRequest) error {
 	q.Every = metrics.Calendar(o.every)
+	if o.invoiced() && o.every == "" {
+		q.Every = view.InvoiceCalendar(*q.Window)
+	}
 	switch {
 	case o.every != "" && !slices.Contains(metrics.Calendars(), q.Every):
 		return hint.With(fmt.Errorf("unknown value %q of --every", o.every), "write one of day, week, month")
@@ -135,6 +139,8 @@ func (o *metricsOptions) parseSharing(q *app.MetricsRequest) error {
 func (o *metricsOptions) repeating(*app.MetricsRequest) error {
 	const least = time.Second
 	switch {
+	case o.invoiced() && o.watch:
+		return fmt.Errorf("--watch: not supported with -o html")
 	case o.watch && o.listen != "":
 		return fmt.Errorf("--watch and --listen exclude each other")
 	case o.interval < least:

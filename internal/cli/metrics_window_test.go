@@ -279,6 +279,12 @@ func TestWindowByDay(t *testing.T) {
 	if text := ask("--by namespace --every month --depth 1"); !strings.Contains(text, "MONTH (UTC), NAMESPACE") || !strings.Contains(text, "\n2026-09 ") {
 		t.Errorf("tree\n%s", text)
 	}
+	page := ask("--by namespace -o html")
+	for _, want := range []string{"<h1>Invoice</h1>", "2026-09-03 12:00 UTC", "<h2>By day</h2>", `class="idle"><title>2026-09-01, idle: `, "<small>capacity of nodes", `<td class="num">` + whole.Total.Cost.Window.StringFixed(2) + "</td></tr></tfoot>"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q in the invoice", want)
+		}
+	}
 	for _, format := range []string{"wide", "yaml", "name"} {
 		if text := ask("--every week -o " + format); !strings.Contains(text, "2026-W36") {
 			t.Errorf("%s\n%s", format, text)

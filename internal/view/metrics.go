@@ -31,6 +31,8 @@ type MetricsOptions struct {
 	// Every is by what the window is divided, and Periods are its parts; none for one row.
 	Every   metrics.Calendar
 	Periods []cost.Period
+	// Divided is the report by period, for the chart of an invoice: the report itself is not divided.
+	Divided *cost.Report
 	// Shape is the one that is wanted, since each takes time; 0 is all of them.
 	Shape Shape
 }
@@ -55,6 +57,10 @@ func Metrics(r *cost.Report, o MetricsOptions) Output {
 	}
 	if o.Shape.has(NamesShape) {
 		a.Names = v.rowNames()
+	}
+	if o.Shape == UIShape {
+		v.cost = cost.Round(r, cost.ColumnCost, v.places())
+		a.Invoice = v.invoice()
 	}
 	return a
 }
