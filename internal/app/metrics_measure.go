@@ -35,7 +35,7 @@ type MetricsResult struct {
 	Divided *cost.Report
 	Home    string
 	fixed   bool // the stacks are those of a longer window
-	extra        []metrics.Note
+	extra   []metrics.Note
 	// resources are the extended ones that the book and the cluster know by their full names.
 	resources []metrics.Resource
 }
@@ -95,7 +95,7 @@ func costing(r *metrics.UsageReport) []object.Ref {
 
 // scope makes the report that is to be measured, from the scope of the request.
 func (m *MetricsResult) scope(collector *metrics.Collector) {
-	m.whole = m.Session.Inventory.Covered(PodKind, "") && (m.isClusterWide() || m.Request.Options.ShareIdle)
+	m.whole = (m.isClusterWide() || m.Request.Options.ShareIdle) && m.hasAllPods()
 	options := metrics.ReportOptions{Whole: m.whole}
 	read := func() *metrics.UsageReport {
 		if w := m.Request.Window; w != nil {

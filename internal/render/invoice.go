@@ -22,9 +22,11 @@ var invoiceText string
 func invoice(w io.Writer, inv *view.Invoice) error {
 	hash := sha256.Sum256([]byte(invoiceStyle))
 	t, err := template.New("invoice").Funcs(template.FuncMap{
-		"clean":  clean,
-		"style":  func() template.CSS { return template.CSS(invoiceStyle) }, //nolint:gosec // a text of this package
-		"policy": func() string { return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) + "'" },
+		"clean": clean,
+		"style": func() template.CSS { return template.CSS(invoiceStyle) }, //nolint:gosec // a text of this package
+		"policy": func() string {
+			return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) + "'"
+		},
 		"heads":  invoiceHeads,
 		"chart":  chartOf,
 		"indent": func(depth int) string { return fmt.Sprintf("d%d", min(depth, 6)) },

@@ -142,7 +142,9 @@ func (d *divider) leaf(row *Row, parts, found []*Row) {
 				return nil
 			}
 			return *of(found[i])
-		}, func(i int) *map[metrics.Resource]decimal.Decimal { return (*map[metrics.Resource]decimal.Decimal)(of(parts[i])) })
+		}, func(i int) *map[metrics.Resource]decimal.Decimal {
+			return (*map[metrics.Resource]decimal.Decimal)(of(parts[i]))
+		})
 	}
 	divideMap(row.Costs, d.periods, func(i int) map[string]decimal.Decimal {
 		if found[i] == nil {
