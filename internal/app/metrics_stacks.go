@@ -212,6 +212,20 @@ func (m *MetricsResult) roots() []graph.ID {
 	return roots
 }
 
+// SharedAmong is among which stacks the cost of what several of them need is split: a stack that is
+// requested alone pays all that it needs.
+func (m *MetricsResult) SharedAmong() string {
+	switch {
+	case m.asked && len(m.stacks) == 1:
+		return "alone"
+	case m.asked:
+		return "requested"
+	case m.everywhere():
+		return "cluster"
+	}
+	return "namespace"
+}
+
 // HealthyPods counts the healthy pods of each stack.
 func (m *MetricsResult) HealthyPods(a *health.Assessment) map[object.Ref]int {
 	n := map[object.Ref]int{}

@@ -211,7 +211,7 @@ func (o *metricsOptions) answer(ctx context.Context, m *app.MetricsResult) (view
 	}
 	return view.Metrics(shown, view.MetricsOptions{
 		Reading: m.Reading, Prices: m.Request.Book.Name, Sharing: m.Request.Options.Sharing, Tenant: m.Request.Rows.Tenant(), By: o.by, Depth: o.depth, Namespace: m.Home, Gaps: m.Graph.Gaps(),
-		Shape: shape, Every: m.Request.Every, Periods: m.Periods, Divided: divided,
+		Shape: shape, Every: m.Request.Every, Periods: m.Periods, Divided: divided, SharedAmong: m.SharedAmong(),
 	}), nil
 }
 

@@ -20,6 +20,9 @@ type MetricsOptions struct {
 	// the rows.
 	Prices  string
 	Sharing cost.Sharing
+	// SharedAmong is among which stacks shared parts are split: alone (one stack that pays all
+	// it needs), requested, namespace, cluster.
+	SharedAmong string
 	// Tenant is who pays; empty where no tenant is named.
 	Tenant string
 	By     string
@@ -180,6 +183,9 @@ func (v *metricsView) tree() *Tree {
 	return t
 }
 
+// objectHeading is that of stacks and what they hold.
+const objectHeading = "OBJECT"
+
 func (v *metricsView) heading() string {
 	if v.o.Every != "" {
 		return strings.ToUpper(string(v.o.Every)) + " (UTC), " + v.groupHeading()
@@ -190,7 +196,13 @@ func (v *metricsView) heading() string {
 // groupHeading is what a row of a group or a stack is.
 func (v *metricsView) groupHeading() string {
 	if v.o.By == "" || v.o.By == "stack" {
-		return "OBJECT"
+		switch v.o.SharedAmong {
+		case "alone":
+			return objectHeading + " (ALONE)"
+		case "requested":
+			return objectHeading + " (SHARED AMONG THESE)"
+		}
+		return objectHeading
 	}
 	if _, key, ok := strings.Cut(v.o.By, ":"); ok {
 		return key

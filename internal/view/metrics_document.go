@@ -29,6 +29,9 @@ type MetricsDocument struct {
 	Prices string `json:"prices"`
 	// Sharing says how what several stacks need is split.
 	Sharing string `json:"sharing"`
+	// SharedAmong says among which stacks: alone (one stack that pays all that it needs),
+	// requested, namespace or cluster.
+	SharedAmong string `json:"sharedAmong"`
 	// Tenant is who pays, where a System says so.
 	Tenant string `json:"tenant,omitempty"`
 	// GroupBy is the kind of the rows of the first level.
@@ -98,7 +101,7 @@ type CostDocument struct {
 func (v *metricsView) document() MetricsDocument {
 	r := v.o.Reading
 	doc := MetricsDocument{
-		Head: headOf("Metrics"), At: r.To.UTC().Format(time.RFC3339), Currency: v.r.Currency, Prices: v.o.Prices, Sharing: string(v.o.Sharing), Tenant: v.o.Tenant, GroupBy: v.o.By,
+		Head: headOf("Metrics"), At: r.To.UTC().Format(time.RFC3339), Currency: v.r.Currency, Prices: v.o.Prices, Sharing: string(v.o.Sharing), SharedAmong: v.o.SharedAmong, Tenant: v.o.Tenant, GroupBy: v.o.By,
 		Window: document.WindowOf(r), Every: v.o.Every, Total: v.rowDocument(&v.r.Total), Notes: document.NotesOf(r), Gaps: v.o.Gaps,
 	}
 	if doc.GroupBy == "" {

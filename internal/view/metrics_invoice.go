@@ -142,7 +142,12 @@ func (v *metricsView) facts() []Pair {
 	add("Tenant", v.o.Tenant)
 	add("By", v.o.By)
 	add("Prices", cmp.Or(map[string]string{"default": "OpenCost's public ones"}[v.o.Prices], v.o.Prices))
-	add("Shared parts", "split "+map[cost.Sharing]string{cost.ShareEven: "evenly", cost.ShareUsage: "by usage", cost.ShareRequests: "by requests", cost.ShareWeight: "by weight"}[v.o.Sharing])
+	among := map[string]string{"alone": "all that the stack needs", "requested": "among the requested stacks, ", "namespace": "among the stacks of the namespace, ", "cluster": "among all stacks, "}[v.o.SharedAmong]
+	if v.o.SharedAmong == "alone" {
+		add("Charged", among)
+	} else {
+		add("Shared parts", "split "+among+map[cost.Sharing]string{cost.ShareEven: "evenly", cost.ShareUsage: "by usage", cost.ShareRequests: "by requests", cost.ShareWeight: "by weight"}[v.o.Sharing])
+	}
 	add("Currency", v.r.Currency)
 	return all
 }

@@ -63,7 +63,7 @@ func (v *metricsView) table() *Table {
 		return r.Name
 	})}}
 	// A namespace, a node or the value of a label is in no namespace.
-	if v.groupHeading() == "OBJECT" || v.o.By == cost.ByResource {
+	if strings.HasPrefix(v.groupHeading(), objectHeading) || v.o.By == cost.ByResource {
 		c = append(columns[*cost.Row]{{Column: Column{Name: "NAMESPACE", DropOrder: 3, Truncate: Middle, MinWidth: 12}, cell: text(func(r *cost.Row) string { return r.Ref.Namespace })}}, c...)
 	}
 	if v.o.Every != "" {
