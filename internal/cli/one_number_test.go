@@ -86,7 +86,7 @@ func TestOneNumberPerStack(t *testing.T) {
 			}
 		}
 	}
-	for args, heading := range map[string]string{"moodle/moodle-1": "OBJECT (ALONE) ", "moodle/moodle-1 moodle/moodle-2": "OBJECT (SHARED AMONG THESE) ", "-A": "OBJECT  "} {
+	for args, heading := range map[string]string{"moodle/moodle-1": "OBJECT (ALONE) ", "moodle/moodle-1 moodle/moodle-2": "OBJECT (SHARED) ", "-A": "OBJECT  "} {
 		if text := string(ask("metrics --depth 1 " + args)); !strings.HasPrefix(text, heading) {
 			t.Errorf("%s: heading of\n%s", args, text)
 		}

@@ -200,7 +200,7 @@ func (v *metricsView) groupHeading() string {
 		case "alone":
 			return objectHeading + " (ALONE)"
 		case "requested":
-			return objectHeading + " (SHARED AMONG THESE)"
+			return objectHeading + " (SHARED)"
 		}
 		return objectHeading
 	}
