@@ -38,7 +38,7 @@ window: a metric is present at all of them, partial at some, or missing.`,
 	o.writing(cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.window, "window", "30d", "the window of time that is inspected: 24h, 7d, month, lastmonth, 2026-11-01/2026-11-15")
-	o.prometheusOptions.flags(cmd)
+	o.prometheusFlags(cmd)
 	must(cmd.RegisterFlagCompletionFunc("window", cobra.FixedCompletions(windowNames(), cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
 }

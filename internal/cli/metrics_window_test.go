@@ -241,8 +241,8 @@ func TestWindowByDay(t *testing.T) {
 		Rows  []row
 		Total row
 	}
-	for text, into := range map[string]any{"": &whole, " --every day": &days} {
-		if err := json.Unmarshal([]byte(ask("--by namespace -o json"+text)), into); err != nil {
+	for text, into := range map[string]any{"": &whole, "--every day": &days} {
+		if err := json.Unmarshal([]byte(ask("--by namespace -o json "+text)), into); err != nil {
 			t.Fatal(err)
 		}
 	}

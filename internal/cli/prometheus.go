@@ -19,7 +19,7 @@ type prometheusOptions struct {
 	access                    app.PrometheusAccess
 }
 
-func (o *prometheusOptions) flags(cmd *cobra.Command) {
+func (o *prometheusOptions) prometheusFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.address, "prometheus", "", "the address of Prometheus (or a server with its API): a URL, or svc:NAMESPACE/NAME[:PORT] through the API server")
 	f.StringVar(&o.matchers, "prometheus-matchers", "", `PromQL label matchers for every query, if a server has the series of several clusters (cluster="eu-1")`)

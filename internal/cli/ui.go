@@ -76,7 +76,7 @@ that needs no server and no network (-o html), or as a drawing (-o svg).`,
 	f.BoolVar(&o.NoInferred, "no-inferred", false, "leave out inferred relations")
 	healthRuleFlags(cmd, &o.rules, o.common)
 	pricesFlag(cmd, &o.prices)
-	o.prometheusOptions.flags(cmd)
+	o.prometheusFlags(cmd)
 	o.catalogues.findingFlags(cmd)
 	f.BoolVar(&o.open, "open", false, "open it in the browser")
 	f.IntVar(&o.port, "port", 0, "the port at 127.0.0.1 (0: any that is free)")
