@@ -30,7 +30,7 @@ func (m *MetricsResult) hasAllPods() bool {
 	case 0:
 		return false
 	case 1:
-		if !m.Input.AllNamespaces || m.Request.Options.ShareIdle { // nobody asks about all, or scope says it
+		if !m.Input.AllNamespaces || m.Request.Options.ShareIdle { // the request is not about all, or scope says it
 			return false
 		}
 		message = "idle cost is unknown: the file has pods of the namespace " + namespaces[0] + " alone, and does not say whether there are others (kubectl sysop snapshot -A does)"

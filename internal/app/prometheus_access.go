@@ -274,22 +274,22 @@ func (a *PrometheusAccess) header() (http.Header, error) {
 	return header, nil
 }
 
-func secretOr(value, file, what string) (string, error) {
+func secretOr(value, file, subject string) (string, error) {
 	if file == "" {
 		return value, nil
 	}
-	return secretIn(file, what)
+	return secretIn(file, subject)
 }
 
 // secretIn reads the one line of a file.
-func secretIn(file, what string) (string, error) {
+func secretIn(file, subject string) (string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return "", fmt.Errorf("read %s: %w", what, err)
+		return "", fmt.Errorf("read %s: %w", subject, err)
 	}
 	value := strings.TrimSpace(string(text))
 	if value == "" || wrongValue(value) != "" {
-		return "", fmt.Errorf("read %s: %s holds no value: expected one line", what, file)
+		return "", fmt.Errorf("read %s: %s holds no value: expected one line", subject, file)
 	}
 	return value, nil
 }

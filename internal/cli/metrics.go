@@ -121,7 +121,7 @@ func (o *metricsOptions) flags(cmd *cobra.Command) {
 	f.BoolVar(&o.NoInferred, "no-inferred", false, "leave out inferred relations")
 
 	f.StringVar(&o.window, "window", "", "add up over a window of time, from Prometheus: 24h, 7d, week, month, lastmonth, 2026-11-01/2026-11-15")
-	f.StringVar(&o.every, "every", "", "divide a --window into rows, each with what is asked for: day, week (from Monday) or month, in UTC")
+	f.StringVar(&o.every, "every", "", "divide a --window into rows that add up to it: day, week (from Monday) or month, in UTC")
 	f.DurationVar(&o.step, "step", 0, "the step in which a --window is summed: 1m, 5m, 15m or 60m (default: by its length)")
 	o.prometheusFlags(cmd)
 

@@ -24,7 +24,7 @@ import (
 // piece-hours), which for an instant are cores, bytes and pieces; traffic is in
 // bytes. cost is that of these hours, cost_hour and cost_month what it makes an
 // hour and in 730 hours. The reading tells on which nodes pods run; it may be nil. Periods are
-// those that the rows of the report stand for; none where they stand for none.
+// those of the rows of the report, if it is divided by time.
 func CSV(rep *cost.Report, r *metrics.UsageReport, periods []cost.Period) *view.CSVTable {
 	b := &csvBuilder{rep: rep, node: nodesOfPods(r), extended: extendedOf(leavesOf(rep))}
 	s := &view.CSVTable{Columns: b.columns()}

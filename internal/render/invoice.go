@@ -89,11 +89,11 @@ func chartOf(c *view.InvoiceChart, currency string) *drawnChart {
 	every := (len(c.Periods) + 9) / 10
 	for i, p := range c.Periods {
 		x, y := chartMargin+float64(i)*width, chartHeight
-		for j, of := range p.Costs {
-			h := of.InexactFloat64() / most * (chartHeight - 12)
+		for j, part := range p.Costs {
+			h := part.InexactFloat64() / most * (chartHeight - 12)
 			y -= h
 			if h > 0 {
-				d.Bars = append(d.Bars, chartBar{at(x + width*0.08), at(y), at(width * 0.84), at(h), classOf(c, j), fmt.Sprintf("%s, %s: %s %s", clean(p.Name), clean(c.Names[j]), of, currency)})
+				d.Bars = append(d.Bars, chartBar{at(x + width*0.08), at(y), at(width * 0.84), at(h), classOf(c, j), fmt.Sprintf("%s, %s: %s %s", clean(p.Name), clean(c.Names[j]), part, currency)})
 			}
 		}
 		if i%every == 0 {
@@ -103,7 +103,7 @@ func chartOf(c *view.InvoiceChart, currency string) *drawnChart {
 	return d
 }
 
-// classOf is the colour of a group: what nobody used is grey.
+// classOf is the colour of a group: idle is grey.
 func classOf(c *view.InvoiceChart, i int) string {
 	if i == c.Idle {
 		return "idle"

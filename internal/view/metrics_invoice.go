@@ -261,8 +261,8 @@ func (v *metricsView) chart() *InvoiceChart {
 			}
 			p.Costs[i] = p.Costs[i].Add(shown[row])
 		}
-		for _, of := range append(slices.Clone(p.Costs), p.Total) {
-			p.Texts = append(p.Texts, of.StringFixed(v.places()))
+		for _, amount := range append(slices.Clone(p.Costs), p.Total) {
+			p.Texts = append(p.Texts, amount.StringFixed(v.places()))
 		}
 		c.Periods = append(c.Periods, p)
 	}
@@ -277,7 +277,7 @@ func (v *metricsView) places() int32 {
 	return monthPlaces
 }
 
-// InvoiceCalendar is by what the chart of a window is divided where nobody says so.
+// InvoiceCalendar is by what the chart of a window is divided by default.
 func InvoiceCalendar(w metrics.Window) metrics.Calendar {
 	const day = 24 * time.Hour
 	switch length := w.Length(); {

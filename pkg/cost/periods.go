@@ -130,20 +130,20 @@ func (d *divider) divide(row, top *Row) []*Row {
 
 // leaf divides a row that is charged itself.
 func (d *divider) leaf(row *Row, parts, found []*Row) {
-	for _, of := range []func(*Row) *metrics.Amounts{
+	for _, amounts := range []func(*Row) *metrics.Amounts{
 		func(r *Row) *metrics.Amounts { return &r.Used },
 		func(r *Row) *metrics.Amounts { return &r.Requested },
 		func(r *Row) *metrics.Amounts { return &r.Limited },
 		func(r *Row) *metrics.Amounts { return &r.Claimed },
 		func(r *Row) *metrics.Amounts { return &r.HostTraffic },
 	} {
-		divideMap(*of(row), d.periods, func(i int) map[metrics.Resource]decimal.Decimal {
+		divideMap(*amounts(row), d.periods, func(i int) map[metrics.Resource]decimal.Decimal {
 			if found[i] == nil {
 				return nil
 			}
-			return *of(found[i])
+			return *amounts(found[i])
 		}, func(i int) *map[metrics.Resource]decimal.Decimal {
-			return (*map[metrics.Resource]decimal.Decimal)(of(parts[i]))
+			return (*map[metrics.Resource]decimal.Decimal)(amounts(parts[i]))
 		})
 	}
 	divideMap(row.Costs, d.periods, func(i int) map[string]decimal.Decimal {
