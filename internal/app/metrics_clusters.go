@@ -133,6 +133,7 @@ func merged(q *MetricsRequest, all []*MetricsResult) (*MetricsResult, error) {
 		reports = append(reports, one.Report)
 	}
 	m.Report = cost.Merge(reports)
+	m.mergePeriods()
 	return m, m.arrange()
 }
 

@@ -16,7 +16,7 @@ func (i *Input) InspectMetrics(ctx context.Context, h HistorySource, w metrics.W
 		i.Report.Progress(fmt.Sprintf("%d of %d queries answered", answered, needed))
 	}}
 	var err error
-	if o.Client, err = HistoryClient(h.TokenFile); err != nil {
+	if o.Client, err = h.Access.Client(); err != nil {
 		return nil, err
 	}
 	var get metrics.GetFunc
@@ -31,5 +31,6 @@ func (i *Input) InspectMetrics(ctx context.Context, h HistorySource, w metrics.W
 	if err != nil {
 		return nil, err
 	}
-	return history.Inspect(ctx)
+	all, err := history.Inspect(ctx)
+	return all, withRemedy(err)
 }

@@ -30,12 +30,16 @@ type MetricsResult struct {
 	Attribution  *metrics.Attribution
 	Ledger       *cost.Ledger
 	Report       *cost.Report
-	Home         string
+	// Periods are those of the window, where the request divides it; Divided has a row for each.
+	Periods []cost.Period
+	Divided *cost.Report
+	Home    string
 	// Options are those by which the ledger was made.
 	Options cost.Options
 	// Clusters are the results that a report of several clusters sums up; that has no Graph and no
 	// Session of its own.
 	Clusters []*MetricsResult
+	fixed    bool // the stacks are those of a longer window
 	extra    []metrics.Note
 	// resources are the extended ones that the book and the cluster know by their full names.
 	resources []metrics.Resource
@@ -66,7 +70,10 @@ func (c *Input) Measure(ctx context.Context, q *MetricsRequest) (*MetricsResult,
 	}
 	m.Session.ReportGaps(m.Graph)
 	defer in.Clock.Stage("measure")()
-	return m, m.Compute(ctx, collector)
+	if err := m.Compute(ctx, collector); err != nil || q.Every == "" {
+		return m, err
+	}
+	return m, m.divide(ctx, collector)
 }
 
 // Compute makes the report of what was read.
@@ -97,7 +104,7 @@ func costing(r *metrics.UsageReport) []object.Ref {
 
 // scope makes the report that is to be measured, from the scope of the request.
 func (m *MetricsResult) scope(collector *metrics.Collector) {
-	m.whole = m.Session.Inventory.Covered(PodKind, "") && (m.isClusterWide() || m.Request.Options.ShareIdle)
+	m.whole = (m.isClusterWide() || m.Request.Options.ShareIdle) && m.hasAllPods()
 	options := metrics.ReportOptions{Whole: m.whole}
 	read := func() *metrics.UsageReport {
 		if w := m.Request.Window; w != nil {
@@ -170,7 +177,7 @@ func (m *MetricsResult) usage(ctx context.Context) error {
 	}
 	for _, source := range sources {
 		if err := source.Measure(ctx, m.Reading); err != nil {
-			return err
+			return withRemedy(err)
 		}
 	}
 	metrics.Settle(m.Reading)
@@ -318,7 +325,7 @@ func (m *MetricsResult) sources() ([]metrics.Source, error) {
 // history is the source of the window.
 func (m *MetricsResult) history(get metrics.GetFunc) (*metrics.History, error) {
 	m.Input.Report.Progress(fmt.Sprintf("querying Prometheus: %s", m.Request.Window))
-	client, err := HistoryClient(m.Request.History.TokenFile)
+	client, err := m.Request.History.Access.Client()
 	if err != nil {
 		return nil, err
 	}
@@ -334,7 +341,8 @@ func (m *MetricsResult) EvaluatedStep(ctx context.Context) (time.Duration, error
 	if err != nil {
 		return 0, err
 	}
-	return h.EvaluatedStep(ctx)
+	step, err := h.EvaluatedStep(ctx)
+	return step, withRemedy(err)
 }
 
 // groupOf finds the group of a kind, where a history has only the kind.

@@ -24,9 +24,10 @@ type MetricsRequest struct {
 	Top        int // how many rows, and the others as one; 0 for all
 	Containers bool
 	Rows       SystemRows
-	Window     *metrics.Window // nil for an instant
-	History    HistorySource   // for the window
-	Timeout    time.Duration   // with a query of Prometheus; 0 for the default
+	Window     *metrics.Window  // nil for an instant
+	History    HistorySource    // for the window
+	Every      metrics.Calendar // divides the window; empty for one row
+	Timeout    time.Duration    // with a query of Prometheus; 0 for the default
 	Book       *cost.Book
 	Options    cost.Options
 	// ShareByChosen says that the user chose how shared cost is split; otherwise the price book says it.
@@ -44,9 +45,10 @@ type MetricsRequest struct {
 
 // HistorySource selects a Prometheus and a window.
 type HistorySource struct {
-	Window                       string // as the user wrote it; empty for an instant
-	Address, Matchers, TokenFile string
-	Step                         time.Duration // 0 for that of the window's length
+	Window            string // as the user wrote it; empty for an instant
+	Address, Matchers string
+	Access            PrometheusAccess // to a URL
+	Step              time.Duration    // 0 for that of the window's length
 }
 
 // SetWindow computes the window: one that ends now ends later when the request runs again.

@@ -3,8 +3,6 @@ package app
 import (
 	"context"
 	"fmt"
-	"net/http"
-	"os"
 	"strings"
 	"time"
 
@@ -82,36 +80,4 @@ func (m *MetricsResult) answered(answered, needed int) {
 	if answered%20 == 0 || answered == needed {
 		m.Input.Report.Progress(fmt.Sprintf("%d of %d queries answered", answered, needed))
 	}
-}
-
-// HistoryClient returns a client for a Prometheus that needs a token; nil without one.
-func HistoryClient(tokenFile string) (*http.Client, error) {
-	if tokenFile == "" {
-		return nil, nil
-	}
-	text, err := os.ReadFile(tokenFile)
-	if err != nil {
-		return nil, fmt.Errorf("--prometheus-token-file: %w", err)
-	}
-	token := strings.TrimSpace(string(text))
-	if token == "" || strings.ContainsAny(token, " \t\r\n") {
-		return nil, hint.With(fmt.Errorf("--prometheus-token-file %s: holds no token", tokenFile), "write the token alone into it, as kubectl create token does")
-	}
-	return &http.Client{
-		Transport: &bearer{token, http.DefaultTransport},
-		// The token is only for the named server, not for one that it redirects to.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}, nil
-}
-
-// bearer adds a token to requests.
-type bearer struct {
-	token string
-	next  http.RoundTripper
-}
-
-func (b *bearer) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	r.Header.Set("Authorization", "Bearer "+b.token)
-	return b.next.RoundTrip(r)
 }

@@ -130,6 +130,9 @@ func (m *MetricsResult) fold(opts graph.StackOptions) {
 
 // find finds the stacks by the pods of a report, where the request names none.
 func (m *MetricsResult) find(r *metrics.UsageReport) {
+	if m.fixed {
+		return
+	}
 	if m.Request.Applications {
 		m.applications = m.Session.Applications(m.Graph, m.StackOptions())
 		m.stacks = nil
@@ -207,6 +210,23 @@ func (m *MetricsResult) roots() []graph.ID {
 		roots = append(roots, s.Roots...)
 	}
 	return roots
+}
+
+// SharedAmong is among which stacks the cost of what several of them need is split: a stack that is
+// requested alone pays all that it needs.
+func (m *MetricsResult) SharedAmong() string {
+	if len(m.Clusters) > 0 { // nothing is shared between clusters
+		return m.Clusters[0].SharedAmong()
+	}
+	switch {
+	case m.asked && len(m.stacks) == 1:
+		return "alone"
+	case m.asked:
+		return "requested"
+	case m.everywhere():
+		return "cluster"
+	}
+	return "namespace"
 }
 
 // HealthyPods counts the healthy pods of each stack.

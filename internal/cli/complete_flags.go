@@ -14,6 +14,7 @@ func fileFlags() map[string][]string {
 		"filename": yaml, "rules": yaml, "values": yaml, "waivers": yaml, "health-rules": yaml, "footprint": yaml,
 		"bundle": {"tar", "tgz"}, "key": {"pem", "pub"}, "keyring": {"gpg", "pgp", "asc"},
 		"catalog": nil, "write": nil, "output": nil, "prometheus-token-file": nil,
+		"prometheus-config": yaml, "prometheus-ca-file": {"pem", "crt"}, "prometheus-cert-file": {"pem", "crt"}, "prometheus-key-file": {"pem", "key"},
 		"kubeconfig": nil, "client-key": nil, "client-certificate": nil, "certificate-authority": nil,
 	}
 }
@@ -30,7 +31,7 @@ func plainFlags() map[string]string {
 		"prometheus": address, "listen": address, "metrics-address": address,
 		"request-timeout": duration, "timeout": duration, "lock-lease": duration, "interval": duration, "since": duration, "since-time": "a time",
 		"depth": number, "top": number, "replicas": number, "max-streams": number, "share-overhead": number, "v": number,
-		"set": text, "set-string": text, "name": text, "kubernetes": "a version of Kubernetes", "prometheus-matchers": text,
+		"set": text, "set-string": text, "name": text, "kubernetes": "a version of Kubernetes", "prometheus-matchers": text, "prometheus-header": text,
 		"provider": text, "billing-account": text, "billing-account-name": text, "delete-data": "the user has to type it",
 	}
 }

@@ -28,11 +28,10 @@ type metricsOptions struct {
 	top        int
 	containers bool
 
-	window     string
-	step       time.Duration
-	prometheus string
-	matchers   string
-	tokenFile  string
+	window string
+	every  string
+	step   time.Duration
+	prometheusOptions
 
 	prices          string
 	share           string
@@ -51,6 +50,8 @@ type metricsOptions struct {
 	shareChosen bool
 	// froms and contexts are the clusters of one report.
 	froms, contexts repeatedFlag
+	// byChosen says that --by was written.
+	byChosen bool
 }
 
 const metricsExample = `  # what do the stacks of the example use, and what do they cost?
@@ -114,7 +115,7 @@ text. What is left out keeps its part of what is shared. With several --context,
 		Args:              cobra.ArbitraryArgs, // it has a subcommand besides
 		ValidArgsFunction: o.completeRoots,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.args, o.shareChosen = args, cmd.Flags().Changed("share")
+			o.args, o.shareChosen, o.byChosen = args, cmd.Flags().Changed("share"), cmd.Flags().Changed("by")
 			return o.run(cmd.Context())
 		},
 	}
@@ -137,10 +138,9 @@ func (o *metricsOptions) flags(cmd *cobra.Command) {
 	f.BoolVar(&o.NoInferred, "no-inferred", false, "leave out inferred relations")
 
 	f.StringVar(&o.window, "window", "", "add up over a window of time, from Prometheus: 24h, 7d, week, month, lastmonth, 2026-11-01/2026-11-15")
+	f.StringVar(&o.every, "every", "", "divide a --window into rows that add up to it: day, week (from Monday) or month, in UTC")
 	f.DurationVar(&o.step, "step", 0, "the step in which a --window is summed: 1m, 5m, 15m or 60m (default: by its length)")
-	f.StringVar(&o.prometheus, "prometheus", "", "the address of Prometheus (or a server with its API): a URL, or svc:NAMESPACE/NAME[:PORT] through the API server")
-	f.StringVar(&o.tokenFile, "prometheus-token-file", "", "a FILE with the bearer token for a --prometheus URL")
-	f.StringVar(&o.matchers, "prometheus-matchers", "", `PromQL label matchers for every query, if a server has the series of several clusters (cluster="eu-1")`)
+	o.prometheusFlags(cmd)
 
 	pricesFlag(cmd, &o.prices)
 	f.StringVar(&o.share, "share", "even", "how to split what several stacks need: even, usage, requests, weight (annotation "+app.WeightAnnotation+"), or none: it has rows of its own")
@@ -157,7 +157,7 @@ func (o *metricsOptions) flags(cmd *cobra.Command) {
 
 	for flag, values := range map[string][]string{
 		"sort-by": cost.SortKeys(), "share": sharings(), "share-by": {"even", "weighted"}, "step": {"1m", "5m", "15m", "60m"},
-		"window": windowNames(),
+		"window": windowNames(), "every": {"day", "week", "month"},
 	} {
 		must(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
 	}
@@ -174,7 +174,7 @@ func (o *metricsOptions) run(ctx context.Context) error {
 		return err
 	}
 	switch {
-	case o.drawn():
+	case o.drawn() && !o.invoiced():
 		return o.draw(ctx, q)
 	case o.listen != "":
 		return o.serving(ctx, q)
@@ -201,21 +201,30 @@ func (o *metricsOptions) show(ctx context.Context, m *app.MetricsResult) error {
 	return o.write(a)
 }
 
+// invoiced says that a page is an invoice: that of groups, of a window, of a filter, or of several
+// clusters.
+func (o *metricsOptions) invoiced() bool {
+	return o.output == "html" && (o.byChosen || o.window != "" || len(o.filter) > 0 || len(o.froms.all)+len(o.contexts.all) > 1)
+}
+
 // answer is what is shown.
 func (o *metricsOptions) answer(ctx context.Context, m *app.MetricsResult) (view.Output, error) {
-	shape := render.ShapeOf(o.output)
+	shape, shown, divided := render.ShapeOf(o.output), m.Report, m.Divided
+	if divided != nil && shape != view.UIShape {
+		shown, divided = divided, nil
+	}
 	switch shape {
 	case view.FocusShape:
 		table, err := o.focusTable(ctx, m)
 		return view.Output{Focus: table}, err
 	case view.CSVShape:
-		return view.Output{CSV: export.CSV(m.Report, m.Readings())}, nil
+		return view.Output{CSV: export.CSV(shown, m.Readings(), m.Periods)}, nil
 	case view.FamiliesShape:
 		return view.Output{Families: export.Families(m.Report, m.Readings())}, nil
 	}
-	return view.Metrics(m.Report, view.MetricsOptions{
+	return view.Metrics(shown, view.MetricsOptions{
 		Reading: m.Reading, Prices: m.Request.Book.Name, Sharing: m.Request.Options.Sharing, Tenant: m.Request.Rows.Tenant(), Depth: o.depth, Namespace: m.Home, Gaps: m.Gaps(),
-		Shape: shape,
+		Shape: shape, Every: m.Request.Every, Periods: m.Periods, Divided: divided, SharedAmong: m.SharedAmong(),
 	}), nil
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
@@ -14,7 +13,8 @@ import (
 
 type metricsDoctorOptions struct {
 	*common
-	history app.HistorySource
+	prometheusOptions
+	window string
 }
 
 func newMetricsDoctor(env Env) *cobra.Command {
@@ -23,10 +23,8 @@ func newMetricsDoctor(env Env) *cobra.Command {
 	o.connecting(cmd)
 	o.writing(cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.history.Window, "window", "30d", "the window of time that is inspected: 24h, 7d, month, lastmonth, 2026-11-01/2026-11-15")
-	f.StringVar(&o.history.Address, "prometheus", "", "the address of Prometheus (or a server with its API): a URL, or svc:NAMESPACE/NAME[:PORT] through the API server")
-	f.StringVar(&o.history.TokenFile, "prometheus-token-file", "", "a FILE with the bearer token for a --prometheus URL")
-	f.StringVar(&o.history.Matchers, "prometheus-matchers", "", `PromQL label matchers for every query, if a server has the series of several clusters (cluster="eu-1")`)
+	f.StringVar(&o.window, "window", "30d", "the window of time that is inspected: 24h, 7d, month, lastmonth, 2026-11-01/2026-11-15")
+	o.prometheusFlags(cmd)
 	offer(cmd, "window", windowNames()...)
 	return cmd
 }
@@ -37,10 +35,14 @@ func windowNames() []string {
 }
 
 func (o *metricsDoctorOptions) run(ctx context.Context, _ []string) error {
-	if o.history.Address == "" {
+	server, err := o.server(ctx)
+	if err != nil {
+		return err
+	}
+	if server.Address == "" {
 		return hint.With(fmt.Errorf("there is no --prometheus to ask"), "add --prometheus URL, or --prometheus svc:NAMESPACE/NAME:PORT")
 	}
-	w, err := metrics.ParseWindow(o.history.Window, o.env.Now())
+	w, err := metrics.ParseWindow(o.window, o.env.Now())
 	if err != nil {
 		return fmt.Errorf("--window: %w", err)
 	}
@@ -48,7 +50,7 @@ func (o *metricsDoctorOptions) run(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	all, err := o.InspectMetrics(ctx, o.history, w, timeout)
+	all, err := o.InspectMetrics(ctx, server, w, timeout)
 	if err != nil {
 		return err
 	}

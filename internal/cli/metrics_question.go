@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/focus"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 )
@@ -23,7 +24,8 @@ func (o *metricsOptions) question(ctx context.Context) (*app.MetricsRequest, err
 		return nil, err
 	}
 	q := &app.MetricsRequest{Args: o.args, Top: o.top, Containers: o.containers, Rows: o.of.SystemRows}
-	for _, step := range []func(*app.MetricsRequest) error{o.parseRows, o.parseKeys, o.parseWindow, o.parseSharing, o.repeating} {
+	window := func(q *app.MetricsRequest) error { return o.parseWindow(ctx, q) }
+	for _, step := range []func(*app.MetricsRequest) error{o.parseRows, o.parseKeys, window, o.parseSharing, o.repeating} {
 		if err := step(q); err != nil {
 			return nil, err
 		}
@@ -55,36 +57,55 @@ func (o *metricsOptions) parseRows(q *app.MetricsRequest) error {
 }
 
 // parseWindow reads the flags of a window.
-func (o *metricsOptions) parseWindow(q *app.MetricsRequest) error {
+func (o *metricsOptions) parseWindow(ctx context.Context, q *app.MetricsRequest) error {
+	server, err := o.server(ctx)
+	if err != nil {
+		return err
+	}
 	switch {
-	case o.prometheus == "" && o.matchers != "":
-		return hint.With(fmt.Errorf("--prometheus-matchers is for queries: there is no --prometheus"), "add --prometheus URL and --window 24h")
-	case o.tokenFile != "" && !strings.HasPrefix(o.prometheus, "http"):
-		return hint.With(fmt.Errorf("--prometheus-token-file is for a --prometheus URL: requests through the API server carry no token"), "add --prometheus https://HOST and --window 24h")
+	case o.window == "" && o.every != "":
+		return hint.With(fmt.Errorf("--every divides a window: there is no --window"), "add --prometheus URL and --window lastmonth")
 	case o.window == "" && o.step != 0:
 		return hint.With(fmt.Errorf("--step is for a window: there is no --window"), "add --prometheus URL and --window 24h")
-	case o.window == "" && o.prometheus == "":
+	case o.window == "" && server.Address == "":
 		return nil
 	case o.window == "":
 		return hint.With(fmt.Errorf("--prometheus is asked about a window: there is no --window"), "add --window 24h")
-	case o.prometheus == "":
+	case server.Address == "":
 		return hint.With(fmt.Errorf("--window %s needs a history: there is no --prometheus", o.window), "add --prometheus URL, or --prometheus svc:NAMESPACE/NAME:PORT")
 	}
-	q.History = app.HistorySource{Window: o.window, Address: o.prometheus, Matchers: o.matchers, TokenFile: o.tokenFile, Step: o.step}
+	q.History = server
+	q.History.Window, q.History.Step = o.window, o.step
 	if err := q.SetWindow(o.env.Now()); err != nil {
 		return err
 	}
 	if o.step != 0 && !slices.Contains(metrics.Steps(), o.step) {
 		return hint.With(fmt.Errorf("--step %s: unknown step", o.step), "write one of 1m, 5m, 15m, 60m")
 	}
+	if err := o.parseEvery(q); err != nil {
+		return err
+	}
 	if o.output == "focus" {
 		if err := focus.CheckWindow(*q.Window); err != nil {
 			return err
 		}
 	}
-	var err error
 	q.Timeout, err = o.requestTimeout()
 	return err
+}
+
+func (o *metricsOptions) parseEvery(q *app.MetricsRequest) error {
+	q.Every = metrics.Calendar(o.every)
+	if o.invoiced() && o.every == "" {
+		q.Every = view.InvoiceCalendar(*q.Window)
+	}
+	switch {
+	case o.every != "" && !slices.Contains(metrics.Calendars(), q.Every):
+		return hint.With(fmt.Errorf("unknown value %q of --every", o.every), "write one of day, week, month")
+	case o.every != "" && (o.output == "focus" || o.output == "openmetrics" || o.output == "svg" || o.listen != ""):
+		return hint.With(fmt.Errorf("--every: not supported with -o %s", o.output), "write one of tree, table, wide, json, yaml, csv, html, or leave it out")
+	}
+	return nil
 }
 
 // requestTimeout is that of --request-timeout; 0 if it is not given.
@@ -120,6 +141,8 @@ func (o *metricsOptions) parseSharing(q *app.MetricsRequest) error {
 func (o *metricsOptions) repeating(*app.MetricsRequest) error {
 	const least = time.Second
 	switch {
+	case o.invoiced() && o.watch:
+		return fmt.Errorf("--watch: not supported with -o html")
 	case o.watch && o.listen != "":
 		return fmt.Errorf("--watch and --listen exclude each other")
 	case o.interval < least:

@@ -50,7 +50,7 @@ func TestAWindowThatEndsNowMoves(t *testing.T) {
 		at := now
 		env := Env{IOStreams: genericiooptions.IOStreams{Out: io.Discard, ErrOut: io.Discard}, Now: func() time.Time { return at }}
 		o := &metricsOptions{common: newCommon(env, "tree"), by: []string{"stack"}, share: "even", shareBy: "even", shareOverhead: "0", interval: time.Minute}
-		o.output, o.color, o.window, o.prometheus = "tree", "never", window, server.URL
+		o.output, o.color, o.window, o.address = "tree", "never", window, server.URL
 		o.focus.version = focus.Versions()[0]
 		o.From = filepath.Join(t.TempDir(), "snapshot.yaml")
 		if err := os.WriteFile(o.From, []byte("apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n"), 0o600); err != nil {
@@ -95,7 +95,7 @@ func TestTokenOfPrometheus(t *testing.T) {
 	if err := os.WriteFile(file, []byte("abc.def\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	client, err := app.HistoryClient(file)
+	client, err := app.PrometheusAccess{TokenFile: file}.Client()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,15 +107,15 @@ func TestTokenOfPrometheus(t *testing.T) {
 	if len(seen) != 1 || seen[0] != "Bearer abc.def" {
 		t.Errorf("requests %q", seen)
 	}
-	for text, want := range map[string]string{"": "holds no token", "a b": "holds no token"} {
+	for text, want := range map[string]string{"": "holds no value", "a b": "holds no token"} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := app.HistoryClient(file); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := (app.PrometheusAccess{TokenFile: file}).Client(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v", text, err)
 		}
 	}
-	if _, err := app.HistoryClient(file + "none"); err == nil {
+	if _, err := (app.PrometheusAccess{TokenFile: file + "none"}).Client(); err == nil {
 		t.Error("a file that is not there is taken")
 	}
 }

@@ -87,6 +87,6 @@ func stacksOutput(l *app.StacksResult, shape view.Shape) view.Output {
 	return view.Stacks(l.Rows, &l.Total, view.StacksOptions{
 		Namespace: l.CommonNamespace(), Now: l.Session.AsOf(), Kind: l.Session.Typed, Reading: l.Reading, Prices: l.Request.Book.Name,
 		Money: cost.Round(l.Report, cost.ColumnMonth, 2), Currency: l.Report.Currency, Gaps: l.Graph.Gaps(),
-		Rest: l.Rest, Others: l.Others, Shape: shape,
+		Rest: l.Rest, Others: l.Others, Shape: shape, SharedAmong: l.SharedAmong(),
 	})
 }

@@ -2,9 +2,7 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,7 +19,7 @@ type uiOptions struct {
 	selector string
 	prices   string
 	rules    app.HealthRuleOptions
-	past     app.HistorySource
+	prometheusOptions
 	// catalogues are those whose operators the composer offers.
 	catalogues catalogueOptions
 	open       bool
@@ -39,9 +37,7 @@ func newUI(env Env) *cobra.Command {
 	o.selecting(cmd, &o.selector, "select the roots of a TYPE by label; without a ROOT, the stacks with such a root")
 	healthRuleFlags(cmd, &o.rules, o.common)
 	pricesFlag(cmd, &o.prices)
-	f.StringVar(&o.past.Address, "prometheus", "", "the source of costs over time: the URL of Prometheus (or a server with its API), or svc:NAMESPACE/NAME[:PORT] through the API server")
-	f.StringVar(&o.past.TokenFile, "prometheus-token-file", "", "a FILE with the bearer token for a --prometheus URL")
-	f.StringVar(&o.past.Matchers, "prometheus-matchers", "", `PromQL label matchers for every query, if a server has the series of several clusters (cluster="eu-1")`)
+	o.prometheusFlags(cmd)
 	o.catalogues.findingFlags(cmd)
 	f.BoolVar(&o.open, "open", false, "open it in the browser")
 	f.IntVar(&o.port, "port", 0, "the port at 127.0.0.1 (0: any that is free)")
@@ -59,18 +55,16 @@ func (o *uiOptions) check() error {
 	if o.port < 0 || o.port > 65535 {
 		return fmt.Errorf("--port %d: expected 0 to 65535", o.port)
 	}
-	switch p := &o.past; {
-	case p.Address == "" && p.Matchers != "":
-		return hint.With(errors.New("--prometheus-matchers is for queries: there is no --prometheus"), "add --prometheus URL")
-	case p.TokenFile != "" && !strings.HasPrefix(p.Address, "http"):
-		return hint.With(errors.New("--prometheus-token-file is for a --prometheus URL: requests through the API server carry no token"), "add --prometheus https://HOST")
-	}
 	return o.validate()
 }
 
 func (o *uiOptions) run(ctx context.Context, args []string) error {
 	o.args = args
 	if err := o.check(); err != nil {
+		return err
+	}
+	past, err := o.server(ctx)
+	if err != nil {
 		return err
 	}
 	v, err := o.StacksPage(ctx, o.args, o.selector, o.prices, &o.rules)
@@ -83,10 +77,10 @@ func (o *uiOptions) run(ctx context.Context, args []string) error {
 		}
 	}
 	v.Mode, v.MissingSources = "live", map[string]string{}
-	if o.past.Address == "" {
+	if past.Address == "" {
 		v.MissingSources["history"] = "costs over time need Prometheus: --prometheus URL, or --prometheus svc:NAMESPACE/NAME:PORT"
 	}
-	a := &web.API{Page: v, History: o.past, Catalog: o.catalogEntries, CatalogFlags: o.catalogues.shellFlags()}
+	a := &web.API{Page: v, History: past, Catalog: o.catalogEntries, CatalogFlags: o.catalogues.shellFlags()}
 	return web.ServePage(ctx, a, web.PageOptions{Port: o.port, Idle: pageIdle, Open: o.open, Ready: o.printAddress})
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -24,20 +25,38 @@ import (
 // piece-hours), which for an instant are cores, bytes and pieces; traffic is in
 // bytes. cost is that of these hours, cost_hour and cost_month what it makes an
 // hour and in 730 hours. The readings, by the name that rows have of their cluster, tell on which
-// nodes pods run.
-func CSV(rep *cost.Report, readings map[string]*metrics.UsageReport) *view.CSVTable {
+// nodes pods run. Periods are those of the rows of the report, if it is divided by time.
+func CSV(rep *cost.Report, readings map[string]*metrics.UsageReport, periods []cost.Period) *view.CSVTable {
 	leaves := leavesOf(rep)
 	b := &csvBuilder{rep: rep, node: nodesOfPods(readings), extended: extendedOf(leaves), clusters: hasClusters(leaves)}
-	b.hourly = Spread(costsOf(leaves), decimal.NewFromInt(1), rep.Hours)
-	b.monthly = Spread(costsOf(leaves), decimal.NewFromInt(cost.HoursPerMonth), rep.Hours)
 	s := &view.CSVTable{Columns: b.columns()}
-	for i, leaf := range leaves {
-		s.Rows = append(s.Rows, b.row(leaf, leaf.row, i))
-		for _, c := range leaf.row.Children {
-			s.Rows = append(s.Rows, b.row(leaf, c, -1))
+	if len(periods) == 0 {
+		s.Rows = b.rows()
+		return s
+	}
+	s.Columns = append([]view.CSVColumn{{Name: "period"}, {Name: "period_from"}, {Name: "period_to"}}, s.Columns...)
+	for i, p := range periods {
+		b.rep = &cost.Report{Currency: rep.Currency, Hours: p.Hours(), Keys: rep.Keys[1:], Rows: rep.Rows[i].Children}
+		for _, row := range b.rows() {
+			s.Rows = append(s.Rows, append([]string{p.Name, p.From.Format(time.RFC3339), p.To.Format(time.RFC3339)}, row...))
 		}
 	}
 	return s
+}
+
+// rows are those of the leaves of the report.
+func (b *csvBuilder) rows() [][]string {
+	var all [][]string
+	leaves := leavesOf(b.rep)
+	b.hourly = Spread(costsOf(leaves), decimal.NewFromInt(1), b.rep.Hours)
+	b.monthly = Spread(costsOf(leaves), decimal.NewFromInt(cost.HoursPerMonth), b.rep.Hours)
+	for i, leaf := range leaves {
+		all = append(all, b.row(leaf, leaf.row, i))
+		for _, c := range leaf.row.Children {
+			all = append(all, b.row(leaf, c, -1))
+		}
+	}
+	return all
 }
 
 // csvLeaf is a row of a report that has none below it but containers.

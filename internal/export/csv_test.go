@@ -109,7 +109,7 @@ func cellsOf(t *testing.T, s *view.CSVTable, name string) map[string]string {
 }
 
 func TestMetricsSheetHoldsWhatIsKnown(t *testing.T) {
-	s := export.CSV(schoolReport(), map[string]*metrics.UsageReport{"": schoolReading()})
+	s := export.CSV(schoolReport(), map[string]*metrics.UsageReport{"": schoolReading()}, nil)
 	for i, row := range s.Rows {
 		if len(row) != len(s.Columns) {
 			t.Fatalf("row %d has %d cells under %d columns", i, len(row), len(s.Columns))
@@ -198,7 +198,7 @@ func TestSheetsAddUp(t *testing.T) {
 	for i := range 500 {
 		hours := []decimal.Decimal{dec("1"), dec("7"), dec("168"), dec("0.0833333333333"), dec("336.2502777777")}[i%5]
 		rep := randomReport(r, hours)
-		s := export.CSV(rep, nil)
+		s := export.CSV(rep, nil, nil)
 		sums := map[string]decimal.Decimal{}
 		for _, row := range s.Rows {
 			for at, c := range s.Columns {

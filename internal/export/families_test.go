@@ -137,7 +137,7 @@ func TestFamiliesAreTheCSV(t *testing.T) {
 				}
 			}
 		}
-		table := export.CSV(rep, nil)
+		table := export.CSV(rep, nil, nil)
 		at := slices.IndexFunc(table.Columns, func(c view.CSVColumn) bool { return c.Name == "cost_hour" })
 		for _, row := range table.Rows {
 			if row[at] != "" {

@@ -61,7 +61,7 @@ func BenchmarkFormats(b *testing.B) {
 		b.Run(fmt.Sprintf("csv/%d", pods), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				export.CSV(rep, map[string]*metrics.UsageReport{"": r})
+				export.CSV(rep, map[string]*metrics.UsageReport{"": r}, nil)
 			}
 		})
 		b.Run(fmt.Sprintf("openmetrics/%d", pods), func(b *testing.B) {

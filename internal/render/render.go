@@ -46,7 +46,7 @@ func Formats() []Format {
 		{"junit", view.FindingsShape, func(a view.Output) bool { return a.Findings != nil }, asJUnit},
 		{"dot", view.DiagramShape, func(a view.Output) bool { return a.Diagram != nil }, dot},
 		{"mermaid", view.DiagramShape, func(a view.Output) bool { return a.Diagram != nil }, mermaid},
-		{"html", view.UIShape, func(a view.Output) bool { return a.UIState != nil }, html},
+		{"html", view.UIShape, func(a view.Output) bool { return a.UIState != nil || a.Invoice != nil }, html},
 		{"svg", view.UIShape, func(a view.Output) bool { return a.UIState != nil }, svg},
 		{"name", view.NamesShape, func(a view.Output) bool { return a.Names != nil }, names},
 	}

@@ -31,6 +31,9 @@ type State struct {
 	View     string `json:"view,omitempty"`
 	Currency string `json:"currency,omitempty"`
 	Prices   string `json:"prices,omitempty"`
+	// SharedAmong is among which stacks the cost of what several need is split: alone,
+	// requested, namespace or cluster.
+	SharedAmong string `json:"sharedAmong,omitempty"`
 	// Window is what costs are of; left out for a month at the rates of now.
 	Window document.Window `json:"window,omitzero"`
 

@@ -75,6 +75,11 @@ func (c columns[T]) csv(rows []T) *CSVTable {
 	return out
 }
 
+// without leaves out a column where unwanted.
+func (c columns[T]) without(unwanted bool, name string) columns[T] {
+	return slices.DeleteFunc(c, func(col column[T]) bool { return unwanted && col.Name == name })
+}
+
 func (c *column[T]) csvName() string {
 	if c.key != "" {
 		return c.key

@@ -19,6 +19,9 @@ type MetricsOptions struct {
 	// Prices is the name of the price book, Sharing how shared parts are split.
 	Prices  string
 	Sharing cost.Sharing
+	// SharedAmong is among which stacks shared parts are split: alone (one stack that pays all
+	// it needs), requested, namespace, cluster.
+	SharedAmong string
 	// Tenant is who pays; empty where no tenant is named.
 	Tenant string
 	// Depth is how many levels below the first people are shown; 0 is all of them.
@@ -26,6 +29,11 @@ type MetricsOptions struct {
 	// Namespace is that of the user: objects of others are shown with theirs.
 	Namespace string
 	Gaps      []object.Gap
+	// Every is by what the window is divided, and Periods are its parts; none for one row.
+	Every   metrics.Calendar
+	Periods []cost.Period
+	// Divided is the report by period, for the chart of an invoice: the report itself is not divided.
+	Divided *cost.Report
 	// Shape is the one that is wanted, since each takes time; 0 is all of them.
 	Shape Shape
 }
@@ -33,7 +41,7 @@ type MetricsOptions struct {
 // Metrics returns the answer of the metrics command, but for those in the formats of package
 // export and package focus.
 func Metrics(r *cost.Report, o MetricsOptions) Output {
-	v := metricsView{r: r, o: o, depthOf: map[*cost.Row]int{}}
+	v := metricsView{r: r, o: o, depthOf: map[*cost.Row]int{}, periodOf: map[*cost.Row]string{}}
 	v.cost, v.month = cost.Round(r, cost.ColumnCost, hourPlaces), cost.Round(r, cost.ColumnMonth, monthPlaces)
 	var a Output
 	if o.Shape.has(TreeShape) {
@@ -51,6 +59,10 @@ func Metrics(r *cost.Report, o MetricsOptions) Output {
 	if o.Shape.has(NamesShape) {
 		a.Names = v.rowNames()
 	}
+	if o.Shape == UIShape {
+		v.cost = cost.Round(r, cost.ColumnCost, v.places())
+		a.Invoice = v.invoice()
+	}
 	return a
 }
 
@@ -67,6 +79,8 @@ type metricsView struct {
 	cost, month cost.Money
 	// depthOf is the level of each row, from 0.
 	depthOf map[*cost.Row]int
+	// periodOf is the name of the period that each row is in.
+	periodOf map[*cost.Row]string
 }
 
 func (v *metricsView) instant() bool { return v.o.Reading.Instant() }
@@ -167,22 +181,36 @@ func (v *metricsView) tree() *Tree {
 	return t
 }
 
+// objectHeading is that of stacks and what they hold.
+const objectHeading = "OBJECT"
+
 func (v *metricsView) heading() string {
 	var names []string
+	period := ""
 	for _, k := range v.r.Keys {
-		names = append(names, headingOf(k))
+		if k.By == cost.ByPeriod {
+			period = v.headingOf(k) + ", "
+			continue
+		}
+		names = append(names, v.headingOf(k))
 	}
 	if len(names) == 0 {
-		return "OBJECT"
+		names = []string{v.headingOf(cost.Key{By: cost.ByStack})}
 	}
-	return strings.Join(names, " / ")
+	return period + strings.Join(names, " / ")
 }
 
 // headingOf is the heading of the values of a key.
-func headingOf(k cost.Key) string {
+func (v *metricsView) headingOf(k cost.Key) string {
 	switch {
+	case k.By == cost.ByPeriod:
+		return strings.ToUpper(string(v.o.Every)) + " (UTC)"
+	case k.By == cost.ByStack && v.o.SharedAmong == "alone":
+		return objectHeading + " (ALONE)"
+	case k.By == cost.ByStack && v.o.SharedAmong == "requested":
+		return objectHeading + " (SHARED)"
 	case k.By == cost.ByStack:
-		return "OBJECT"
+		return objectHeading
 	case k.Name != "":
 		return k.Name
 	}

@@ -22,12 +22,18 @@ type MetricsDocument struct {
 	// At is when it was measured, or the end of the window.
 	At string `json:"at"`
 	// Window is left out of an instant.
-	Window   document.Window `json:"window,omitzero"`
-	Currency string          `json:"currency"`
+	Window document.Window `json:"window,omitzero"`
+	// Every is by what the window is divided, in UTC: the rows of the first level are then its
+	// days, weeks or months.
+	Every    metrics.Calendar `json:"every,omitempty"`
+	Currency string           `json:"currency"`
 	// Prices is the name of the price book.
 	Prices string `json:"prices"`
 	// Sharing says how what several stacks need is split.
 	Sharing string `json:"sharing"`
+	// SharedAmong says among which stacks: alone (one stack that pays all that it needs),
+	// requested, namespace or cluster.
+	SharedAmong string `json:"sharedAmong"`
 	// Tenant is who pays, where a System says so.
 	Tenant string `json:"tenant,omitempty"`
 	// GroupBy are the keys of the rows, from the first level, separated by commas.
@@ -48,6 +54,9 @@ type MetricsRowDocument struct {
 	// ID is that of the object; left out of groups.
 	ID   string `json:"id,omitempty"`
 	Name string `json:"name"`
+	// From and To bound a period.
+	From *time.Time `json:"from,omitempty"`
+	To   *time.Time `json:"to,omitempty"`
 	// Stack is the id of the root that the row is under.
 	Stack    string          `json:"stack,omitempty"`
 	Pods     int             `json:"pods"`
@@ -98,12 +107,15 @@ type CostDocument struct {
 func (v *metricsView) document() MetricsDocument {
 	r := v.o.Reading
 	doc := MetricsDocument{
-		Head: headOf("Metrics"), At: r.To.UTC().Format(time.RFC3339), Currency: v.r.Currency, Prices: v.o.Prices, Sharing: string(v.o.Sharing), Tenant: v.o.Tenant, GroupBy: v.groupBy(),
-		Window: document.WindowOf(r), Total: v.rowDocument(&v.r.Total), Notes: document.NotesOf(r), Gaps: v.o.Gaps,
+		Head: headOf("Metrics"), At: r.To.UTC().Format(time.RFC3339), Currency: v.r.Currency, Prices: v.o.Prices, Sharing: string(v.o.Sharing), SharedAmong: v.o.SharedAmong, Tenant: v.o.Tenant, GroupBy: v.groupBy(),
+		Window: document.WindowOf(r), Every: v.o.Every, Total: v.rowDocument(&v.r.Total), Notes: document.NotesOf(r), Gaps: v.o.Gaps,
 	}
 	doc.Total.Level, doc.Total.Name = "total", "total"
-	for _, row := range v.r.Rows {
+	for i, row := range v.r.Rows {
 		doc.Rows = append(doc.Rows, v.rowsDocument(row))
+		if v.o.Every != "" {
+			doc.Rows[i].From, doc.Rows[i].To = &v.o.Periods[i].From, &v.o.Periods[i].To
+		}
 	}
 	return doc
 }
@@ -111,7 +123,9 @@ func (v *metricsView) document() MetricsDocument {
 func (v *metricsView) groupBy() string {
 	var keys []string
 	for _, k := range v.r.Keys {
-		keys = append(keys, k.String())
+		if k.By != cost.ByPeriod {
+			keys = append(keys, k.String())
+		}
 	}
 	return cmp.Or(strings.Join(keys, ","), cost.ByStack)
 }

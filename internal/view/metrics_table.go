@@ -35,7 +35,7 @@ func (v *metricsView) figureColumns() columns[*cost.Row] {
 		number(money+"/HOUR", money, hourDrop, v.hourly),
 		number(money+"/MONTH", money+"/MONTH", monthDrop, v.monthly),
 		number("EFFICIENCY", "EFFICIENCY", 6, v.efficiency),
-	}
+	}.without(v.o.Every != "", money+"/MONTH")
 }
 
 // metricsLine is a row of the table, and the groups that it is below.
@@ -75,7 +75,7 @@ func (v *metricsView) table() *Table {
 				return ""
 			})
 		}
-		name(headingOf(k), 0, leastName, func(l metricsLine) string {
+		name(v.headingOf(k), 0, leastName, func(l metricsLine) string {
 			switch {
 			case i >= len(l.way):
 				return ""
@@ -115,6 +115,7 @@ func (v *metricsView) wideColumns() columns[*cost.Row] {
 	number := func(name string, cell func(*cost.Row) Cell) {
 		c = append(c, column[*cost.Row]{Column: Column{Name: name, Right: true}, cell: cell})
 	}
+	words("PERIOD", func(r *cost.Row) string { return v.periodOf[r] })
 	words("LEVEL", func(r *cost.Row) string {
 		if r == &v.r.Total {
 			return "total"
@@ -161,7 +162,7 @@ func (v *metricsView) wideColumns() columns[*cost.Row] {
 	number(v.r.Currency+"/MONTH", v.monthly)
 	number("EFFICIENCY", v.efficiency)
 	words("NOTE", v.note)
-	return c
+	return c.without(v.o.Every != "", v.r.Currency+"/MONTH").without(v.o.Every == "", "PERIOD")
 }
 
 // traffic is what went over the network, or since when it is counted.
@@ -212,9 +213,13 @@ func (v *metricsView) full(r *cost.Row) string {
 // each calls f with every row, from the top, in order.
 func (v *metricsView) each(f func(*cost.Row)) {
 	var walk func(rows []*cost.Row, depth int)
+	period := ""
 	walk = func(rows []*cost.Row, depth int) {
 		for _, r := range rows {
-			v.depthOf[r] = depth
+			if r.Level == cost.LevelPeriod {
+				period = r.Name
+			}
+			v.depthOf[r], v.periodOf[r] = depth, period
 			f(r)
 			walk(r.Children, depth+1)
 		}

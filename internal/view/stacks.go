@@ -35,6 +35,8 @@ type StacksOptions struct {
 	// Rest counts the objects that are in none of the stacks; Others are these, with --all.
 	Rest   int
 	Others []OtherObject
+	// SharedAmong is among which stacks the cost of shared parts is split.
+	SharedAmong string
 	// Shape is the one that is wanted, since each takes time and memory; 0 is all of them.
 	Shape Shape
 }

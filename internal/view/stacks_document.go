@@ -17,12 +17,15 @@ type StacksDocument struct {
 	At       string `json:"at"`
 	Currency string `json:"currency"`
 	// Prices is the name of the price book.
-	Prices string          `json:"prices"`
-	Stacks []StackDocument `json:"stacks"`
-	Total  StackSum        `json:"total"`
-	None   NoneDocument    `json:"none"`
-	Notes  []document.Note `json:"notes"`
-	Gaps   []object.Gap    `json:"gaps"`
+	Prices string `json:"prices"`
+	// SharedAmong is among which stacks the cost of what several need is split: all of the
+	// cluster, or those of the namespace.
+	SharedAmong string          `json:"sharedAmong"`
+	Stacks      []StackDocument `json:"stacks"`
+	Total       StackSum        `json:"total"`
+	None        NoneDocument    `json:"none"`
+	Notes       []document.Note `json:"notes"`
+	Gaps        []object.Gap    `json:"gaps"`
 }
 
 // StackDocument is a stack that was found.
@@ -102,7 +105,7 @@ type ExcludedDocument struct {
 
 func (v *stacksView) document() StacksDocument {
 	doc := StacksDocument{
-		Head: headOf("Stacks"), At: v.o.Reading.To.UTC().Format(time.RFC3339), Currency: v.o.Currency, Prices: v.o.Prices,
+		Head: headOf("Stacks"), At: v.o.Reading.To.UTC().Format(time.RFC3339), Currency: v.o.Currency, Prices: v.o.Prices, SharedAmong: v.o.SharedAmong,
 		None: NoneDocument{Count: v.o.Rest}, Notes: document.NotesOf(v.o.Reading), Gaps: v.o.Gaps,
 	}
 	for i := range v.rows {

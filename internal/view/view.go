@@ -24,6 +24,8 @@ type Output struct {
 	Findings *Findings
 	// UIState is for drawings, and for the page.
 	UIState *uistate.State
+	// Invoice is a page for those who pay.
+	Invoice *Invoice
 }
 
 // Shape is one of the forms that an answer may have.

@@ -30,6 +30,8 @@ const (
 	ByAnnotation          = "annotation"
 	ByNamespaceLabel      = "nslabel"
 	ByNamespaceAnnotation = "nsannotation"
+	// ByPeriod is by the days, weeks or months of a window, in a report that Divide made.
+	ByPeriod = "period"
 )
 
 // Key is what rows are grouped or filtered by.

@@ -90,7 +90,7 @@ func (r *Report) Lines() [][]*Row {
 	walk = func(above, rows []*Row) {
 		for _, row := range rows {
 			way := append(slices.Clone(above), row)
-			if row.Level == LevelGroup && len(way) < len(r.Keys) && len(row.Children) > 0 {
+			if (row.Level == LevelGroup || row.Level == LevelPeriod) && len(way) < len(r.Keys) && len(row.Children) > 0 {
 				walk(way, row.Children)
 				continue
 			}

@@ -12,6 +12,7 @@ type Level string
 
 // The levels, from the top.
 const (
+	LevelPeriod    Level = "period"   // of a window: a day, a week, a month (Divide)
 	LevelGroup     Level = "group"    // of --by: a namespace, a node, the value of a label
 	LevelStack     Level = "stack"    // the root of a stack
 	LevelResource  Level = "resource" // a custom resource

@@ -48,7 +48,7 @@ const (
 
 var (
 	serviceForm = lazyregexp.New(`^(?:(https?):)?([a-z0-9-]+)/([a-z0-9-]+)(?::([a-z0-9-]+))?(/.*)?$`)
-	targetForms = "write its URL (http://prometheus:9090, https://user:password@mimir/prometheus), " +
+	targetForms = "write its URL (http://prometheus:9090, https://mimir.example.com/prometheus), " +
 		"or a Service to be reached through the API server (svc:monitoring/prometheus-k8s:9090, svc:https:NAMESPACE/NAME:PORT)"
 )
 

@@ -22,6 +22,9 @@ func (s *Snapshot) Measured() time.Time {
 	return newest
 }
 
+// IsPlain says that it is a dump of kubectl, which does not say what it covers.
+func (s *Snapshot) IsPlain() bool { return s.head == nil }
+
 // Taken returns when the snapshot was taken: from its header, or else the latest time at which
 // something in it happened; the zero time if unknown.
 func (s *Snapshot) Taken() time.Time {

@@ -5,12 +5,12 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/shopspring/decimal"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/page"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/uistate"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 )
@@ -74,21 +74,13 @@ func TestPageOverTime(t *testing.T) {
 	v.ends()
 
 	written := sysop(t, "", append([]string{"metrics", "-o", "html", "--window", window}, asked...)...).succeeds(t)
-	doc, err := page.Unpack([]byte(written.stdout))
-	if err != nil {
-		t.Fatal(err)
+	total, places := want.Shift(-2), int32(2)
+	if total.LessThan(decimal.NewFromInt(10)) {
+		places = 4
 	}
-	var picture uistate.State
-	if err := json.Unmarshal(doc, &picture); err != nil {
-		t.Fatal(err)
-	}
-	var stacks int64
-	for _, s := range picture.Stacks {
-		if s.Cost != nil {
-			stacks += *s.Cost
+	for _, text := range []string{"<h1>Invoice</h1>", "<h2>By day</h2>", total.StringFixed(places) + "</td></tr></tfoot>"} {
+		if !strings.Contains(written.stdout, text) {
+			t.Errorf("no %s in the invoice", text)
 		}
-	}
-	if picture.Window.From == "" || stacks == 0 || stacks > want.Ceil().IntPart() {
-		t.Errorf("the file is of %+v, and its stacks cost %d of %s", picture.Window, stacks, want)
 	}
 }

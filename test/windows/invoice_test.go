@@ -41,7 +41,7 @@ func TestInvoice(t *testing.T) {
 	for _, f := range result.Findings {
 		t.Error(f)
 	}
-	if result.Ran != 8 {
+	if result.Ran != 11 {
 		t.Errorf("%d commands were run", result.Ran)
 	}
 }

@@ -7,6 +7,11 @@ import type { Costs } from './ui_state.ts'
 import { type Point, compare, labelKeys, partsOf, series, stackCosts } from './table.ts'
 import { age, capital, count, moment, money, parse, plural, short } from './words.ts'
 
+const among = {
+  alone: 'the stack pays all that it needs', requested: 'the requested stacks share what several of them need',
+  namespace: 'the stacks of the namespace share what several of them need', cluster: 'all stacks share what several of them need',
+}
+
 export function CostsView({ page }: { page: Page }) {
   const { uiState, choice } = page, { by } = choice
   const keys = labelKeys(uiState.labels), label = by.startsWith('label ')
@@ -28,7 +33,7 @@ export function CostsView({ page }: { page: Page }) {
             {(keys.includes(by.slice(6)) ? keys : [by.slice(6), ...keys]).map((key) => <option key={key} value={key}>{key}</option>)}
           </select></label>
         )}
-        <span class="faint">{uiState.window ? `from ${moment(uiState.window.from)} to ${moment(uiState.window.to)}` : 'a month (730 h) at the rates of now'}{uiState.prices && <> · prices: {uiState.prices === 'default' ? "OpenCost's public ones" : uiState.prices}</>}</span>
+        <span class="faint">{uiState.window ? `from ${moment(uiState.window.from)} to ${moment(uiState.window.to)}` : 'a month (730 h) at the rates of now'}{uiState.prices && <> · prices: {uiState.prices === 'default' ? "OpenCost's public ones" : uiState.prices}</>}{uiState.sharedAmong && !by && <> · {among[uiState.sharedAmong]}</>}</span>
       </div>
       {uiState.parts?.cost ? <Notice>{uiState.parts.cost}<Unread gaps={uiState.gaps} /></Notice>
         : costs ? <CostTable page={page} costs={costs} />

@@ -13,6 +13,7 @@ export interface UIState {
   view?: ViewName
   currency?: string
   prices?: string
+  sharedAmong?: 'alone' | 'requested' | 'namespace' | 'cluster'
   window?: { from: string; to: string; hours: number }
   kinds: Kind[]
   namespaces: string[]

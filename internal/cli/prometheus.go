@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+)
+
+// prometheusOptions are the flags of a Prometheus and of how to reach it.
+type prometheusOptions struct {
+	address, matchers, config string
+	headers                   []string
+	access                    app.PrometheusAccess
+}
+
+func (o *prometheusOptions) prometheusFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.address, "prometheus", "", "the address of Prometheus (or a server with its API): a URL, or svc:NAMESPACE/NAME[:PORT] through the API server")
+	f.StringVar(&o.matchers, "prometheus-matchers", "", `PromQL label matchers for every query, if a server has the series of several clusters (cluster="eu-1")`)
+	f.StringVar(&o.config, "prometheus-config", "", "a FILE with the URL of Prometheus and how to reach it: tokens, users, headers and certificates (docs/invoice.md)")
+	f.StringVar(&o.access.TokenFile, "prometheus-token-file", "", "a FILE with the bearer token for a --prometheus URL")
+	f.StringArrayVar(&o.headers, "prometheus-header", nil, "a header for every request to a --prometheus URL, such as 'X-Scope-OrgID: shop'; secrets belong into --prometheus-config")
+	f.StringVar(&o.access.CAFile, "prometheus-ca-file", "", "a FILE with the certificates that the one of a --prometheus URL is signed with")
+	f.StringVar(&o.access.CertFile, "prometheus-cert-file", "", "a FILE with the client certificate for a --prometheus URL")
+	f.StringVar(&o.access.KeyFile, "prometheus-key-file", "", "a FILE with the key of the client certificate")
+	f.BoolVar(&o.access.Insecure, "prometheus-insecure", false, "accept any certificate of a --prometheus URL")
+}
+
+// server is what the flags and the file of access say; without an address there is none.
+func (o *prometheusOptions) server(ctx context.Context) (app.HistorySource, error) {
+	own := o.access
+	own.Headers = nil // of this run
+	for _, text := range o.headers {
+		h, err := app.ParseHeader(text)
+		if err != nil {
+			return app.HistorySource{}, err
+		}
+		own.Headers = append(own.Headers, h)
+	}
+	switch {
+	case own.Insecure && own.CAFile != "":
+		return app.HistorySource{}, fmt.Errorf("--prometheus-insecure and --prometheus-ca-file exclude each other")
+	case (own.CertFile == "") != (own.KeyFile == ""):
+		return app.HistorySource{}, fmt.Errorf("a client certificate needs both --prometheus-cert-file and --prometheus-key-file")
+	}
+	s := app.HistorySource{Address: o.address, Matchers: o.matchers}
+	if o.config != "" {
+		file, err := app.ReadPrometheusAccess(ctx, o.config)
+		if err != nil {
+			return s, err
+		}
+		if s.Address == "" {
+			s.Address = file.URL
+		}
+		if s.Matchers == "" {
+			s.Matchers = file.Matchers
+		}
+		s.Access = file
+	}
+	s.Access = s.Access.Override(own)
+	return s, o.check(&s)
+}
+
+// check refuses what a server that is reached in this way does not get.
+func (o *prometheusOptions) check(s *app.HistorySource) error {
+	flag := o.urlFlag()
+	switch {
+	case s.Address == "" && o.config != "":
+		return hint.With(fmt.Errorf("--prometheus-config %s: names no server", o.config), "write its url into the file, or add --prometheus URL")
+	case s.Address == "" && s.Matchers != "":
+		return hint.With(fmt.Errorf("--prometheus-matchers is for queries: there is no --prometheus"), "add --prometheus URL")
+	case flag != "" && !strings.HasPrefix(s.Address, "http"):
+		return hint.With(fmt.Errorf("%s is for a --prometheus URL: requests through the API server carry no token, header or certificate of yours", flag), "add --prometheus https://HOST")
+	}
+	if u, err := url.Parse(o.address); err == nil && u.User != nil {
+		return hint.With(fmt.Errorf("--prometheus: the address has a user, and every user of this machine can read the command line"), "write url, username and password into a file for --prometheus-config")
+	}
+	return nil
+}
+
+// urlFlag is a flag that was written and is for a URL alone; empty for none.
+func (o *prometheusOptions) urlFlag() string {
+	switch {
+	case o.config != "":
+		return "--prometheus-config"
+	case o.access.TokenFile != "":
+		return "--prometheus-token-file"
+	case len(o.headers) > 0:
+		return "--prometheus-header"
+	case o.access.CAFile != "":
+		return "--prometheus-ca-file"
+	case o.access.CertFile != "":
+		return "--prometheus-cert-file"
+	case o.access.Insecure:
+		return "--prometheus-insecure"
+	}
+	return ""
+}

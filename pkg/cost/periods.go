@@ -1,0 +1,240 @@
+package cost
+
+import (
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// Period is a part of a window, such as a day, and the report of it alone.
+type Period struct {
+	Name     string
+	From, To time.Time
+	Report   *Report
+}
+
+// Hours is how long the period is.
+func (p *Period) Hours() decimal.Decimal {
+	return decimal.NewFromInt(p.To.Sub(p.From).Milliseconds()).DivRound(decimal.NewFromInt(time.Hour.Milliseconds()), 12)
+}
+
+// Divide returns the report of a window with a row of LevelPeriod for each period, and below it
+// the rows of the window that have something in it. Total stays that of the window.
+//
+// What each thing costs over the periods adds up to what it costs over the window, to the last
+// digit and by what is paid for. Rounding is put right where most was paid. Where a window charges
+// another amount than its periods do (of a node that was overcommitted for one of the days, more or
+// less is idle; shares by usage are those of the window), that amount is divided in proportion.
+func Divide(whole *Report, periods []Period) *Report {
+	d := divider{periods: periods}
+	for i := range periods {
+		found := map[periodKey]*Row{}
+		for _, row := range periods[i].Report.Rows {
+			index(found, row, "")
+		}
+		d.rows = append(d.rows, found)
+	}
+	keys := whole.Keys
+	if len(keys) == 0 {
+		keys = []Key{{By: ByStack}}
+	}
+	out := &Report{Currency: whole.Currency, Hours: whole.Hours, Keys: append([]Key{{By: ByPeriod}}, keys...), Total: whole.Total}
+	for i := range periods {
+		total := &periods[i].Report.Total
+		out.Rows = append(out.Rows, &Row{Level: LevelPeriod, Name: periods[i].Name, Pods: total.Pods, Measured: total.Measured, Efficiency: total.Efficiency})
+	}
+	for _, row := range whole.Rows {
+		for i, part := range d.divide(row, "") {
+			if part != nil {
+				out.Rows[i].Children = append(out.Rows[i].Children, part)
+			}
+		}
+	}
+	for _, row := range out.Rows {
+		addChildren(row, &whole.Total)
+	}
+	return out
+}
+
+// periodKey identifies a row below its groups, on whatever path it is there: a pod that is alone
+// in its stack is the row of the stack.
+type periodKey struct {
+	groups     string
+	cluster    string
+	stack, ref object.Ref
+	name       string
+}
+
+// keyOf returns the key of a row below groups, and the groups of the rows below it.
+func keyOf(row *Row, groups string) (periodKey, string) {
+	if row.Level == LevelGroup || row.Level == LevelRest {
+		groups += row.Cluster + "\x00" + row.Ref.String() + "\x00" + row.Name + "\x00"
+	}
+	return periodKey{groups: groups, cluster: row.Cluster, stack: row.Stack, ref: row.Ref, name: row.Name}, groups
+}
+
+func index(found map[periodKey]*Row, row *Row, groups string) {
+	key, groups := keyOf(row, groups)
+	found[key] = row
+	if !isLeaf(row) {
+		for _, child := range row.Children {
+			index(found, child, groups)
+		}
+	}
+}
+
+func isLeaf(row *Row) bool {
+	return len(row.Children) == 0 || row.Children[0].Level == LevelContainer
+}
+
+type divider struct {
+	periods []Period
+	rows    []map[periodKey]*Row
+}
+
+// divide returns what of a row is in each period; nil for nothing.
+func (d *divider) divide(row *Row, groups string) []*Row {
+	key, groups := keyOf(row, groups)
+	parts := make([]*Row, len(d.periods))
+	found := make([]*Row, len(d.periods))
+	for i := range d.periods {
+		part := *row
+		part.Children, part.Used, part.Requested, part.Limited, part.Claimed, part.Counters, part.HostTraffic = nil, nil, nil, nil, nil, nil, nil
+		part.Cost, part.Costs, part.Pods, part.Measured, part.Efficiency, part.Unmeasured = decimal.Decimal{}, nil, 0, 0, nil, ""
+		if same := d.rows[i][key]; same != nil {
+			found[i] = same
+			part.Pods, part.Measured, part.Efficiency, part.Unmeasured = same.Pods, same.Measured, same.Efficiency, same.Unmeasured
+		}
+		parts[i] = &part
+	}
+	if isLeaf(row) {
+		d.leaf(row, parts, found)
+	} else {
+		for _, child := range row.Children {
+			for i, part := range d.divide(child, groups) {
+				if part != nil {
+					parts[i].Children = append(parts[i].Children, part)
+				}
+			}
+		}
+	}
+	for i, part := range parts {
+		switch {
+		case isLeaf(row) && found[i] == nil && part.Cost.IsZero(), !isLeaf(row) && len(part.Children) == 0:
+			parts[i] = nil
+		case !isLeaf(row):
+			addChildren(part, row)
+			if found[i] == nil {
+				part.Pods, part.Measured = distinctPods(part.Children)
+			}
+		}
+	}
+	return parts
+}
+
+// leaf divides a row that is charged itself.
+func (d *divider) leaf(row *Row, parts, found []*Row) {
+	for _, amounts := range []func(*Row) *metrics.Amounts{
+		func(r *Row) *metrics.Amounts { return &r.Used },
+		func(r *Row) *metrics.Amounts { return &r.Requested },
+		func(r *Row) *metrics.Amounts { return &r.Limited },
+		func(r *Row) *metrics.Amounts { return &r.Claimed },
+		func(r *Row) *metrics.Amounts { return &r.HostTraffic },
+	} {
+		divideMap(*amounts(row), d.periods, func(i int) map[metrics.Resource]decimal.Decimal {
+			if found[i] == nil {
+				return nil
+			}
+			return *amounts(found[i])
+		}, func(i int) *map[metrics.Resource]decimal.Decimal {
+			return (*map[metrics.Resource]decimal.Decimal)(amounts(parts[i]))
+		})
+	}
+	divideMap(row.Costs, d.periods, func(i int) map[string]decimal.Decimal {
+		if found[i] == nil {
+			return nil
+		}
+		return found[i].Costs
+	}, func(i int) *map[string]decimal.Decimal { return &parts[i].Costs })
+	for i, part := range parts {
+		for _, c := range part.Costs {
+			part.Cost = part.Cost.Add(c)
+		}
+		if found[i] != nil && isLeaf(found[i]) && len(found[i].Children) > 0 {
+			part.Children = found[i].Children
+		}
+	}
+}
+
+func divideMap[K comparable](whole map[K]decimal.Decimal, periods []Period, known func(int) map[K]decimal.Decimal, into func(int) *map[K]decimal.Decimal) {
+	for key, value := range whole {
+		weights := make([]decimal.Decimal, len(periods))
+		for i := range periods {
+			weights[i] = known(i)[key]
+		}
+		for i, part := range divideValue(value, weights, periods) {
+			if _, has := known(i)[key]; !has && part.IsZero() {
+				continue
+			}
+			if *into(i) == nil {
+				*into(i) = map[K]decimal.Decimal{}
+			}
+			(*into(i))[key] = part
+		}
+	}
+}
+
+// divideValue divides a value so that its parts add up to it.
+func divideValue(value decimal.Decimal, weights []decimal.Decimal, periods []Period) []decimal.Decimal {
+	const places = 18
+	sum, largest := decimal.Sum(decimal.Decimal{}, weights...), 0
+	if sum.IsZero() && !value.IsZero() {
+		for i := range weights {
+			weights[i] = periods[i].Hours()
+		}
+		sum = decimal.Sum(decimal.Decimal{}, weights...)
+	}
+	for i := range weights {
+		if weights[i].GreaterThan(weights[largest]) {
+			largest = i
+		}
+	}
+	parts, rest := weights, value.Sub(sum)
+	// What rounding does is far less than a millionth.
+	if rest.Abs().GreaterThan(value.Abs().Shift(-6)) {
+		parts, rest = make([]decimal.Decimal, len(weights)), value
+		for i := range weights {
+			parts[i] = value.Mul(weights[i]).DivRound(sum, places)
+			rest = rest.Sub(parts[i])
+		}
+	}
+	parts[largest] = parts[largest].Add(rest)
+	return parts
+}
+
+// addChildren makes the sums of a row. It has the amounts that are known of the row over the window.
+func addChildren(row, whole *Row) {
+	for _, child := range row.Children {
+		row.Cost = row.Cost.Add(child.Cost)
+		row.Costs = addTo(row.Costs, child.Costs, nil)
+		row.Used, row.Requested = addTo(row.Used, child.Used, whole.Used), addTo(row.Requested, child.Requested, whole.Requested)
+		row.Limited, row.Claimed = addTo(row.Limited, child.Limited, whole.Limited), addTo(row.Claimed, child.Claimed, whole.Claimed)
+	}
+}
+
+// addTo adds values to a sum; of those that a map knows, where it is not nil.
+func addTo[M ~map[K]decimal.Decimal, K comparable](sum, values, known M) M {
+	for key, value := range values {
+		if _, has := known[key]; known != nil && !has {
+			continue
+		}
+		if sum == nil {
+			sum = M{}
+		}
+		sum[key] = sum[key].Add(value)
+	}
+	return sum
+}

@@ -1,0 +1,70 @@
+package metrics
+
+import (
+	"fmt"
+	"time"
+)
+
+// Calendar is a unit of the calendar in UTC.
+type Calendar string
+
+// The units. A week begins on Monday.
+const (
+	Day   Calendar = "day"
+	Week  Calendar = "week"
+	Month Calendar = "month"
+)
+
+// Calendars are all of them.
+func Calendars() []Calendar { return []Calendar{Day, Week, Month} }
+
+// begin is when the unit that a moment is in began.
+func (c Calendar) begin(t time.Time) time.Time {
+	day := time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
+	switch c {
+	case Week:
+		return day.AddDate(0, 0, -(int(day.Weekday())+6)%7)
+	case Month:
+		return day.AddDate(0, 0, 1-day.Day())
+	}
+	return day
+}
+
+// next is when the unit after that of a moment begins.
+func (c Calendar) next(t time.Time) time.Time {
+	switch c {
+	case Week:
+		return c.begin(t).AddDate(0, 0, 7)
+	case Month:
+		return c.begin(t).AddDate(0, 1, 0)
+	}
+	return c.begin(t).AddDate(0, 0, 1)
+}
+
+// Name is that of the unit that a moment is in: 2026-11-02, 2026-W45 (ISO 8601), 2026-11.
+func (c Calendar) Name(t time.Time) string {
+	t = t.UTC()
+	switch c {
+	case Week:
+		year, week := t.ISOWeek()
+		return fmt.Sprintf("%04d-W%02d", year, week)
+	case Month:
+		return t.Format("2006-01")
+	}
+	return t.Format(time.DateOnly)
+}
+
+// Divide divides a window where days, weeks or months begin. Its first and last part may be
+// shorter. Each begins with a step of any length, if the window does.
+func (w Window) Divide(c Calendar) []Window {
+	var all []Window
+	for from := w.From.UTC(); from.Before(w.To); {
+		to := c.next(from)
+		if to.After(w.To) {
+			to = w.To.UTC()
+		}
+		all = append(all, Window{From: from, To: to})
+		from = to
+	}
+	return all
+}
