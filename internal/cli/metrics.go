@@ -54,64 +54,10 @@ type metricsOptions struct {
 	byChosen bool
 }
 
-const metricsExample = `  # what do the stacks of the example use, and what do they cost?
-  kubectl sysop metrics --from demo
-
-  # one of them, down to the containers
-  kubectl sysop metrics moodle/moodle-1 --containers --from demo
-
-  # two that share a database, each with its part of it by what it uses itself
-  kubectl sysop metrics moodle/moodle-1 moodle/moodle-2 --share usage --from demo
-
-  # whom to charge: by namespace, or by a label
-  kubectl sysop metrics -A --by namespace --from demo
-  kubectl sysop metrics -A --by label:app.kubernetes.io/name --from demo
-
-  # by team: a label of the object, else of its owner, else of its namespace
-  kubectl sysop metrics -A --by nslabel:team --from demo
-
-  # by team and namespace; of one team, what is not in a test namespace
-  kubectl sysop metrics -A --by nslabel:team,namespace -o table --from demo
-  kubectl sysop metrics -A --filter 'nslabel:team=web,namespace!=test-*' --from demo
-
-  # two clusters in one report
-  kubectl sysop metrics -A --by cluster,namespace --context eu-1 --context us-1
-
-  # the three most expensive, and the rest as one row
-  kubectl sysop metrics -A --top 3 --depth 1 --from demo
-
-  # for a spreadsheet, a scraper, a FinOps tool
-  kubectl sysop metrics -A -o csv --from demo
-  kubectl sysop metrics -A -o openmetrics --from demo
-  kubectl sysop metrics -A -o focus --from demo`
-
 func newMetrics(env Env) *cobra.Command {
 	o := &metricsOptions{common: newCommon(env, "tree", "table", "wide", "json", "yaml", "csv", "openmetrics", "focus", "svg", "html", "name")}
 	cmd := &cobra.Command{
-		Use:   "metrics [ROOT...]",
-		Short: "Show what stacks and custom resources use, and what they cost",
-		Long: `Show what stacks use, request and cost: each stack, its custom resources, its
-workloads, its pods. Without a ROOT these are the stacks of the namespace, or of the
-cluster with -A: objects that no other object owns and no other stack needs.
-
-Usage comes from metrics.k8s.io; network, volumes and ephemeral storage come from the
-kubelets, if their summaries may be read (nodes/proxy); or, over a --window, from
-Prometheus, which sums it in steps of 1 to 60 minutes. What is not measured is left out and
-counted ("11/12" pods), never taken for 0. Pods on the network of their host see the traffic of
-the whole node, which is never added up.
-
-The cost is that of the larger of request and usage, at the prices of --prices or
-OpenCost's public defaults; volumes cost their claimed capacity. What several stacks
-need is split among them (--share), so that the rows add up to the total. Only the
-stacks that you ask for share: a single one is shown with the whole of what it needs. An
-instant's cost is that of an hour, and of a month of 730 hours.
-
-Several keys of --by make rows below rows: "--by nslabel:team,namespace" is each team, and
-the namespaces of each. --filter leaves what has the values: KEY=VALUE, KEY!=VALUE, KEY in
-(VALUE,...), KEY notin (VALUE,...), separated by commas, of the keys of --by but stack; * is any
-text. What is left out keeps its part of what is shared. With several --context, or several
---from, the report is of all these clusters.`,
-		Example:           metricsExample,
+		Use:               "metrics [ROOT...]",
 		Args:              cobra.ArbitraryArgs, // it has a subcommand besides
 		ValidArgsFunction: o.completeRoots,
 		RunE: func(cmd *cobra.Command, args []string) error {

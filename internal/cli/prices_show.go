@@ -24,30 +24,7 @@ type pricesShowOptions struct {
 
 func newPricesShow(env Env) *cobra.Command {
 	o := &pricesShowOptions{common: newCommon(env, "table", "wide", "json", "yaml")}
-	cmd := &cobra.Command{
-		Use:   "show",
-		Short: "Show the price book, or the prices of nodes",
-		Long: `Show the price book, line by line: the price of a unit for an hour, the price after
-discounts, and the scope of an override. With -o yaml it is written in its normal form,
-which --prices reads: this converts a book of OpenCost's to this format. No cluster is
-read.
-
-With --nodes or --node: the price of a core, a GiB of memory and a GPU on each node, and
-the overrides that apply. The price of a whole node is split in the ratio of the prices
-that apply without it. -n names the namespace whose prices are used.`,
-		Example: `  # the default prices
-  kubectl sysop prices show
-
-  # a book to start from
-  kubectl sysop prices show -o yaml
-
-  # what the nodes cost
-  kubectl sysop prices show --nodes --from demo
-  kubectl sysop prices show --node worker-a -o json --from demo`,
-		Args:              between(0, 0, "a book with --prices FILE, and no arguments"),
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
-	}
+	cmd := o.command("show", between(0, 0, "a book with --prices FILE, and no arguments"), cobra.NoFileCompletions, o.run)
 	o.connecting(cmd)
 	o.writing(cmd)
 	pricesFlag(cmd, &o.prices)
@@ -58,10 +35,7 @@ that apply without it. -n names the namespace whose prices are used.`,
 	return cmd
 }
 
-func (o *pricesShowOptions) run(ctx context.Context) error {
-	if err := o.validate(); err != nil {
-		return err
-	}
+func (o *pricesShowOptions) run(ctx context.Context, _ []string) error {
 	book, err := app.ReadPrices(ctx, o.prices)
 	if err != nil {
 		return err
