@@ -225,6 +225,7 @@ func (b *stateBuilder) grouping(g Grouping) Costs {
 		out.Rows = append(out.Rows, r)
 	}
 	out.Total = cents(money[&g.Report.Total])
+	out.Parts = b.split(g.Report.Total.Costs, out.Total)
 	slices.SortStableFunc(out.Rows, func(x, y CostRow) int {
 		return cmp.Or(cmp.Compare(y.Cost, x.Cost), cmp.Compare(x.Name, y.Name))
 	})

@@ -10,9 +10,10 @@ import { age, capital, count, moment, money, parse, plural, short } from './word
 export function CostsView({ page }: { page: Page }) {
   const { uiState, choice } = page, { by } = choice
   const keys = labelKeys(uiState.labels), label = by.startsWith('label ')
-  const known = by ? uiState.costs?.find((c) => c.groupBy === by) : stackCosts(uiState.stacks)
+  const live = !FILE && !!page.server && !uiState.window
+  const known = by ? uiState.costs?.find((c) => c.groupBy === by) : live ? undefined : stackCosts(uiState.stacks)
   const minute = Math.floor(Date.parse(uiState.at) / 60_000)
-  const asked = useAsk<Costs>(page, known ? '' : 'cost', { by: label ? 'label:' + by.slice(6) : by }, minute)
+  const asked = useAsk<Costs>(page, known ? '' : 'cost', { by: label ? 'label:' + by.slice(6) : by || 'stack' }, minute)
   const costs = known ?? asked.answer
   return (
     <section aria-labelledby="costs-title">
@@ -85,7 +86,7 @@ function CostTable({ page, costs }: { page: Page; costs: Costs }) {
                 <th scope="row">{stacks ? <><Link page={page} to={page.inStack(r.name)} class="link" title={r.name}><bdi>{short(r.name)}</bdi></Link> <span class="faint">{parse(r.name).namespace}</span></> : r.name || '(none)'}</th>
                 <td class="num"><b>{money(r.cost)}</b></td>
                 <td><Bar part={r.cost / top} /></td>
-                <td class="num">{r.pods ?? ''}</td>
+                <td class="num">{r.pods ?? <span class="faint">–</span>}</td>
                 {parts.map(([part]) => <td key={part} class="num">{r.parts?.[part] ? money(r.parts[part]) : <span class="faint">–</span>}</td>)}
                 {hasOther && <td class="num">{money(other(r))}</td>}
               </tr>

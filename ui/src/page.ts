@@ -86,7 +86,15 @@ export class Page {
 
   private read(): Choice {
     const text = this.address?.read() ?? ''
-    return (text && (FILE || !isToken(text)) ? decode(text) : null) ?? this.home()
+    return this.placed((text && (FILE || !isToken(text)) ? decode(text) : null) ?? this.home())
+  }
+
+  /** An address may name an object as a stack that is none: it is selected in its stack, or is a root. */
+  private placed(c: Choice): Choice {
+    const { stacks } = this.uiState, id = stacks.some((s) => s.name === c.stack) ? -1 : this.find(c.stack)
+    if (id < 0) return c
+    const holder = stacks.find((s) => s.tree.some((p) => p.n === id))
+    return holder ? { ...c, stack: holder.name, node: c.node || c.stack } : { ...c, stack: '', root: c.root || c.stack }
   }
 
   /** The choice for an empty address. */

@@ -108,6 +108,7 @@ export interface Costs {
   groupBy: string
   rows: { name: string; pods?: number; cost: number; parts?: { [part: string]: number } }[]
   total: number
+  parts?: { [part: string]: number }
 }
 
 export interface Change {

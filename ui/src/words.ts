@@ -67,10 +67,17 @@ export function parse(ref: string): { kind: string; group: string; namespace: st
   return { kind: dot < 0 ? type : type.slice(0, dot), group: dot < 0 ? '' : type.slice(dot + 1), namespace: rest.join('/'), name }
 }
 
+/** Text of a cluster with control characters, and those that reorder or hide text, as escapes: as the
+    terminal shows it. */
+export const visible = (text: string) => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{DI}]/gu, (c) => {
+  const code = c.codePointAt(0)!
+  return { 9: '\\t', 10: '\\n', 13: '\\r' }[code] ?? (code < 128 ? '\\x' + code.toString(16).padStart(2, '0') : code < 65536 ? '\\u' + code.toString(16).padStart(4, '0') : '\\U' + code.toString(16).padStart(8, '0'))
+})
+
 /** Kind/name, without group and namespace. */
 export function short(ref: string): string {
   const { kind, name } = parse(ref)
-  return name ? kind + '/' + name : ref
+  return visible(name ? kind + '/' + name : ref)
 }
 
 /** Quotes an argument for a shell. */

@@ -40,3 +40,7 @@ test('moments that are none are shown as they are', () => {
   assert.equal(w.moment('soon'), 'soon')
   assert.match(w.moment('2026-09-14T09:30:00Z'), /^2026-09-1\d \d\d:\d\d$/)
 })
+
+test('control characters and those that turn text round are escapes', () => table(w.visible, [
+  ['plain é 名', 'plain é 名'], ['a\u202eb', 'a\\u202eb'], ['a\x1b[31m\n', 'a\\x1b[31m\\n'], ['\u{e0001}', '\\U000e0001'],
+]))
