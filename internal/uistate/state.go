@@ -181,6 +181,8 @@ type Position struct {
 	Path  []int  `json:"y,omitempty"`
 	// Charges are what Own is made of, by what is paid for: cpu, memory, storage, ...
 	Charges map[string]int64 `json:"g,omitempty"`
+	// Whole is what all that share it pay, with what is below; absent where it is not shared.
+	Whole int64 `json:"q,omitempty"`
 }
 
 // Cause is a cause of the health of a stack.

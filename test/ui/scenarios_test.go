@@ -34,6 +34,11 @@ func TestMap(t *testing.T) {
 	scenario(t, "map", world, nil)
 }
 
+// TestPanels looks at regulation over time, costs, findings and details of the example.
+func TestPanels(t *testing.T) {
+	scenario(t, "panels", map[string]any{"address": serve(t, os.DevNull, "--from", "demo", "-A").URL}, nil)
+}
+
 // TestKeyboard goes from the stacks to a cause and back without a mouse.
 func TestKeyboard(t *testing.T) {
 	s := serve(t, os.DevNull, "--from", "demo", "-A")

@@ -2,10 +2,11 @@
 
 import { useState } from 'preact/hooks'
 import { Bar, Command, Link, Notice, Sort, Unread, useAsk, Waits } from './bits.tsx'
+import { Compare } from './compare.tsx'
 import type { Page } from './page.ts'
 import type { Costs } from './ui_state.ts'
 import { type Point, compare, labelKeys, partsOf, series, stackCosts } from './table.ts'
-import { age, capital, count, moment, money, parse, plural, short } from './words.ts'
+import { age, capital, count, moment, money, parse, plural, short, visible } from './words.ts'
 
 export function CostsView({ page }: { page: Page }) {
   const { uiState, choice } = page, { by } = choice
@@ -36,6 +37,7 @@ export function CostsView({ page }: { page: Page }) {
           : !FILE && page.server ? <Waits request={asked} label="What it costs" />
             : <Notice>This file has no costs by {by}. <Command text={`kubectl sysop metrics -A --by ${label ? 'label:' + by.slice(6) : by}`} /></Notice>}
       <Unmeasured page={page} />
+      <Compare page={page} />
       <History page={page} />
     </section>
   )
@@ -56,7 +58,7 @@ function Unmeasured({ page: { uiState: { nodes, notes } } }: { page: Page }) {
 
 /** The costs by part. The remainder of a row is one more column, so that rows add up. */
 function CostTable({ page, costs }: { page: Page; costs: Costs }) {
-  const { sort } = page.choice, { currency = '' } = page.uiState, stacks = costs.groupBy === 'stack'
+  const { uiState } = page, { sort } = page.choice, { currency = '' } = uiState, stacks = costs.groupBy === 'stack'
   const parts = partsOf(costs).filter(([, sum]) => sum !== 0), top = Math.max(1, ...costs.rows.map((r) => r.cost))
   const other = (r: Costs['rows'][number]) => r.cost - parts.reduce((sum, [part]) => sum + (r.parts?.[part] ?? 0), 0)
   const hasOther = costs.rows.some((r) => other(r) !== 0)
@@ -83,7 +85,7 @@ function CostTable({ page, costs }: { page: Page; costs: Costs }) {
           <tbody>
             {rows.slice(0, maxRows).map((r) => (
               <tr key={r.name}>
-                <th scope="row">{stacks ? <><Link page={page} to={page.inStack(r.name)} class="link" title={r.name}><bdi>{short(r.name)}</bdi></Link> <span class="faint">{parse(r.name).namespace}</span></> : r.name || '(none)'}</th>
+                <th scope="row">{stacks && uiState.stacks.some((s) => s.name === r.name) ? <><Link page={page} to={page.inStack(r.name)} class="link" title={r.name}><bdi>{short(r.name)}</bdi></Link> <span class="faint">{parse(r.name).namespace}</span></> : r.name ? visible(r.name) : '(none)'}</th>
                 <td class="num"><b>{money(r.cost)}</b></td>
                 <td><Bar part={r.cost / top} /></td>
                 <td class="num">{r.pods ?? <span class="faint">–</span>}</td>

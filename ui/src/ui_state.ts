@@ -102,6 +102,7 @@ export interface Place {
   p?: string
   y?: number[]
   g?: { [part: string]: number }
+  q?: number
 }
 
 export interface Costs {

@@ -22,6 +22,12 @@ export function money(cents: number, currency = ''): string {
   return (currency && currency + ' ') + (cents < 0 ? '−' : '') + count(all.slice(0, -2)) + '.' + all.slice(-2)
 }
 
+/** The share of a whole: "1/3", or "42 %". */
+export function shareOf(part: number, whole: number): string {
+  for (let of = 2; of <= 12; of++) for (let n = 1; n < of; n++) if (Math.abs(part - whole * n / of) <= 1) return n + '/' + of
+  return Math.round(part / whole * 100) + ' %'
+}
+
 /** A count with separators: "5,000". Intl is a hundred times slower, too slow for trees. */
 export const count = (n: number | string) => String(n).replace(/\B(?=(\d{3})+$)/g, ',')
 

@@ -11,6 +11,8 @@ test('money', () => table(w.money, [
   [-5, '−0.05'], [-123456, '−1,234.56'], [[1364, 'USD'], 'USD 13.64'], [100000000, '1,000,000.00'],
 ]))
 
+test('shares', () => table(w.shareOf, [[[631, 1892], '1/3'], [[40, 60], '2/3'], [[900, 1892], '48 %'], [[946, 1892], '1/2']]))
+
 test('cores as the program writes them', () => table(w.cpu, [[0, '0m'], [7, '7m'], [343, '343m'], [9999, '9999m'], [10000, '10'], [12345, '12.35'], [10500, '10.5']]))
 
 test('bytes as the program writes them', () => table(w.bytes, [
