@@ -208,7 +208,7 @@ function Proposals({ m, edit, known, join }: Editing & { known?: Known; join: (l
       <ul>{all.slice(0, 8).map((p) => (
         <li key={key(p)}>
           <p><b>{p.consumer.app}</b> needs <b>{p.provider.app}</b>{p.consumer.path && <>: <code>{p.consumer.path} = {p.provider.path} of {p.provider.app}</code></>} <span class="faint">{p.why}</span></p>
-          <button type="button" onClick={() => take(p)} aria-label={`Connect ${p.consumer.app} to ${p.provider.app}`}>{p.consumer.path ? 'Connect' : 'Order alone'}</button>{' '}
+          <button type="button" onClick={() => take(p)} aria-label={`${p.consumer.path ? 'Connect' : 'Order alone: connect'} ${p.consumer.app} to ${p.provider.app}`}>{p.consumer.path ? 'Connect' : 'Order alone'}</button>{' '}
           <button type="button" onClick={() => other(p)} aria-label={`Other field for ${p.consumer.app} and ${p.provider.app}`}>Other field</button>{' '}
           <button type="button" onClick={() => { draft.dismissed.push(key(p)); tell() }} aria-label={`Not ${p.consumer.app} to ${p.provider.app}`}>Not this</button>
         </li>

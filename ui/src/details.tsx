@@ -50,6 +50,12 @@ export function Details({ page }: { page: Page }) {
           <ul class="details-labels">{n.l.map((l) => <li key={l}><code>{page.uiState.labels[l]}</code></li>)}</ul>
         </section>
       )}
+      {kind.kind === 'Pod' && !kind.group && !n.t && (
+        <section>
+          <h3>Logs</h3>
+          {page.uiState.source?.startsWith('snapshot') ? <p class="faint">A snapshot has none.</p> : <Command text={command('kubectl', 'logs', n.n, '-n', ns, '--all-containers', '--tail=100', ...readFrom(page.uiState.source))} />}
+        </section>
+      )}
       <section>
         <h3>YAML</h3>
         <Yaml key={ref} page={page} target={ref} n={n} />
