@@ -64,7 +64,6 @@ async function costs(page) {
   assert.equal(await row('Cost, USD').textContent(), 'Cost, USD20.5613.64+6.92')
   await side.getByRole('combobox').nth(1).selectOption({ label: 'Deployment/wordpress' })
   await page.getByText(/Both need MysqlCluster\/cluster1 of USD 18\.9\d: Moodle\/moodle-1 pays 1\/3, Deployment\/wordpress 1\/3\./).waitFor()
-  await picture(page, 'costs')
   await everywhere(page, 'costs')
 }
 
