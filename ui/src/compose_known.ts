@@ -60,10 +60,12 @@ export function proposals(m: Fields, catalog: Catalog | undefined): Proposal[] {
       const offer = (field: string, path: string, why: string) => {
         if (!out.some((p) => p.consumer.app === to.app && p.provider.app === from.app)) out.push({ consumer: { app: to.app, root: to.root, path: pathOf(field) }, provider: { app: from.app, root: from.root, path }, why })
       }
+      // Of two that could need each other the one that names the other by its kind does.
+      const reverse = made.has(to.app + '>' + from.app) || relations.some((n) => n.relation === 'needs' && n.from.includes(from.kind) && n.to.includes(to.kind))
       for (const n of relations) {
         if (n.relation !== 'needs' || !n.from.includes(to.kind)) continue
         if (n.to.includes(from.kind)) offer(n.field, 'metadata.name', `${short(to.kind)} needs ${short(from.kind)} by its ${nameOf(n.field)}`)
-        else if (!otherSecret.test(n.field)) for (const o of relations) {
+        else if (!reverse && !otherSecret.test(n.field)) for (const o of relations) {
           const makes = o.relation === 'owns' && o.from.includes(from.kind) && o.to.some((kind) => n.to.includes(kind)), path = pathOf(o.field)
           if (makes && valueAt(from.r, path) !== undefined) offer(n.field, path, `${short(from.kind)} makes the ${n.to[0]} that ${short(to.kind)} needs by its ${nameOf(n.field)}`)
         }

@@ -8,7 +8,7 @@ const catalog = {
   rates: { currency: 'USD', cpu: 20, memory: 3, storage: .05 },
   entries: [
     { name: 'certs', title: 'Certs', description: 'issues certificates', versions: ['1'], kinds: [kind('Issuer', 'c.io'), kind('Certificate', 'c.io', { composes: ['Request.c.io', 'Secret'] }), kind('Request', 'c.io')], relations: [
-      { from: ['Certificate.c.io'], to: ['Issuer.c.io'], relation: 'needs', field: 'spec.issuerRef' }, { from: ['Certificate.c.io'], to: ['Secret'], relation: 'owns', field: 'spec.secretName' },
+      { from: ['Certificate.c.io'], to: ['Issuer.c.io'], relation: 'needs', field: 'spec.issuerRef' }, { from: ['Issuer.c.io'], to: ['Secret'], relation: 'needs', field: 'spec.ca.secretName' }, { from: ['Certificate.c.io'], to: ['Secret'], relation: 'owns', field: 'spec.secretName' },
     ] },
     { name: 'pg', title: 'Postgres', description: 'databases', versions: ['1'], kinds: [kind('Cluster', 'pg.io', { composes: ['Pod', 'Service'], served: true })], relations: [] },
   ],
