@@ -7,7 +7,6 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
 type regulateNeighboursOptions struct {
@@ -35,18 +34,9 @@ func (o *regulateNeighboursOptions) run(ctx context.Context, args []string) erro
 		return err
 	}
 	b.Session.ReportGaps(b.Graph)
-	if err := o.write(view.Neighbours(b.State, view.NeighbourOptions{RegulationOptions: regulationOptions(b), Apps: apps, Cascade: o.cascade, Rules: neighbourRules(b.System)})); err != nil {
+	if err := o.write(view.Neighbours(b.State, view.NeighbourOptions{RegulationOptions: regulationOptions(b), Apps: apps, Cascade: o.cascade, Rules: view.NeighbourRules(b.System.Regulation.Rules)})); err != nil {
 		return err
 	}
 	b.Session.PrintTimings(b.Graph)
 	return nil
-}
-
-func neighbourRules(s *system.System) []view.NeighbourRule {
-	var out []view.NeighbourRule
-	for i := range s.Regulation.Rules {
-		r := &s.Regulation.Rules[i]
-		out = append(out, view.NeighbourRule{Name: r.Name, Signal: r.Signal, App: r.App, To: r.To, Cascade: r.Cascade})
-	}
-	return out
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/shopspring/decimal"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/document"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -112,6 +114,8 @@ type stateBuilder struct {
 	money cost.Money
 	rows  map[object.Ref]*cost.Row
 	paid  map[object.Ref]*payments
+	// whole is what all stacks pay of a thing.
+	whole map[object.Ref]decimal.Decimal
 	pods  map[object.Ref]*metrics.Pod
 }
 

@@ -22,7 +22,7 @@ type payments struct {
 
 // costs puts the charges in order.
 func (b *stateBuilder) costs() {
-	b.rows, b.paid = map[object.Ref]*cost.Row{}, map[object.Ref]*payments{}
+	b.rows, b.paid, b.whole = map[object.Ref]*cost.Row{}, map[object.Ref]*payments{}, map[object.Ref]decimal.Decimal{}
 	if b.Report == nil {
 		return
 	}
@@ -44,6 +44,7 @@ func (b *stateBuilder) costs() {
 			p.rest[string(c.Kind)] = append(p.rest[string(c.Kind)], c)
 		default:
 			p.items[c.Item] = append(p.items[c.Item], c)
+			b.whole[c.Item] = b.whole[c.Item].Add(c.Cost)
 		}
 	}
 }
@@ -105,11 +106,28 @@ func (b *stateBuilder) attribute(name object.Ref, row *cost.Row, t *stackTree) (
 		p.Own = &money.own[i]
 		p.Share, p.Charges, p.Path = shareText(charged[i]), b.parts(charged[i], money.own[i]), b.way(name, charged[i][0].Item)
 	}
+	b.wholes(t, charged)
 	var out []Unattributed
 	for i, kind := range names {
 		out = append(out, Unattributed{kind, money.rest[i]})
 	}
 	return &total, out
+}
+
+// wholes says of the places that are shared what all stacks pay of them.
+func (b *stateBuilder) wholes(t *stackTree, charged [][]*cost.Charge) {
+	sums := make([]decimal.Decimal, len(t.places))
+	for i := len(t.places) - 1; i >= 0; i-- {
+		if charged[i] != nil {
+			sums[i] = sums[i].Add(b.whole[charged[i][0].Item])
+		}
+		if above := t.above[i]; above >= 0 {
+			sums[above] = sums[above].Add(sums[i])
+		}
+		if p := &t.places[i]; p.Shared && sums[i].IsPositive() {
+			p.Whole = nearest(sums[i], b.Report.Hours, b.column() == cost.ColumnMonth)
+		}
+	}
 }
 
 func chargesSum(charges []*cost.Charge) decimal.Decimal {
@@ -225,6 +243,7 @@ func (b *stateBuilder) grouping(g Grouping) Costs {
 		out.Rows = append(out.Rows, r)
 	}
 	out.Total = cents(money[&g.Report.Total])
+	out.Parts = b.split(g.Report.Total.Costs, out.Total)
 	slices.SortStableFunc(out.Rows, func(x, y CostRow) int {
 		return cmp.Or(cmp.Compare(y.Cost, x.Cost), cmp.Compare(x.Name, y.Name))
 	})

@@ -70,6 +70,14 @@ func (t *costTree) round(total int64, hours decimal.Decimal, month bool) rounded
 	return out
 }
 
+// nearest is a cost in hundredths, of a month or of the window, rounded half up.
+func nearest(exact, hours decimal.Decimal, month bool) int64 {
+	if month {
+		exact = exact.Mul(decimal.New(cost.HoursPerMonth, 0)).DivRound(hours, 6)
+	}
+	return exact.Shift(2).Round(0).IntPart()
+}
+
 // shareOut shares a total in hundredths out among parts, of which it is the sum rounded down or
 // up: each is rounded down or up itself, up where the remainder is largest, and of equal ones
 // where the part is larger, or else first.

@@ -184,6 +184,8 @@ type Position struct {
 	Path  []int  `json:"y,omitempty"`
 	// Charges are what Own is made of, by what is paid for: cpu, memory, storage, ...
 	Charges map[string]int64 `json:"g,omitempty"`
+	// Whole is what all that share it pay, with what is below; absent where it is not shared.
+	Whole int64 `json:"q,omitempty"`
 }
 
 // Cause is a cause of the health of a stack.
@@ -199,12 +201,15 @@ type Unattributed struct {
 	Cost int64  `json:"cost"`
 }
 
-// Costs are the totals by namespace or by the values of a label.
+// Costs are the totals by stack, namespace or the values of a label.
 type Costs struct {
-	// GroupBy is namespace, or label KEY.
+	// GroupBy is stack, namespace, or label KEY.
 	GroupBy string    `json:"groupBy"`
 	Rows    []CostRow `json:"rows"`
 	Total   int64     `json:"total"`
+	// Parts are those of the total: they are the same for every grouping, and may differ from the sum
+	// of the rows, which are rounded each, by some hundredths.
+	Parts map[string]int64 `json:"parts,omitempty"`
 }
 
 // CostRow is what one of them costs.

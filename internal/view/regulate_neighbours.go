@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
 // NeighbourOptions say whose neighbours are shown.
@@ -29,6 +30,16 @@ type NeighbourRule struct {
 	// To are the apps that get the signal; none means the neighbours.
 	To      []string
 	Cascade bool
+}
+
+// NeighbourRules returns what rules say of who is signalled.
+func NeighbourRules(rules []system.Rule) []NeighbourRule {
+	var out []NeighbourRule
+	for i := range rules {
+		r := &rules[i]
+		out = append(out, NeighbourRule{Name: r.Name, Signal: r.Signal, App: r.App, To: r.To, Cascade: r.Cascade})
+	}
+	return out
 }
 
 // NeighboursDocument is who is signalled when apps are in trouble, for machines

@@ -69,9 +69,7 @@ func (v *planView) document() PlanDocument {
 		Head: headOf("RegulationPlan"), System: v.o.System, Namespace: v.o.Namespace, At: moment(v.p.At), Pending: v.p.Pending, Refused: v.p.Refused,
 		NextCheck: moment(v.p.NextCheck), Drift: v.o.drifts(), Gaps: v.o.Gaps,
 	}
-	for i := range v.p.Steps {
-		d.Steps = append(d.Steps, stepDocument(&v.p.Steps[i]))
-	}
+	d.Steps = PlanSteps(v.p)
 	for _, a := range v.p.Apps {
 		doc := PlanAppDocument{App: a.App, State: string(a.State), Reason: a.Why}
 		if s, ok := v.w.App(a.App); ok {
@@ -83,6 +81,15 @@ func (v *planView) document() PlanDocument {
 		d.Apps = append(d.Apps, doc)
 	}
 	return d
+}
+
+// PlanSteps are the steps of a plan for machines.
+func PlanSteps(p *regulate.Plan) []PlanStepDocument {
+	var out []PlanStepDocument
+	for i := range p.Steps {
+		out = append(out, stepDocument(&p.Steps[i]))
+	}
+	return out
 }
 
 func stepDocument(s *regulate.Step) PlanStepDocument {

@@ -6,13 +6,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"regexp"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
@@ -23,49 +21,6 @@ const (
 	// maxComposedDepth is how deep a manifest is nested that the board shows.
 	maxComposedDepth = 100
 )
-
-type catalogAnswer struct {
-	Entries []catalogEntry `json:"entries"`
-}
-
-type catalogEntry struct {
-	Name        string        `json:"name"`
-	Title       string        `json:"title"`
-	Description string        `json:"description"`
-	Versions    []string      `json:"versions"` // that can be installed
-	Kinds       []catalogKind `json:"kinds"`
-}
-
-type catalogKind struct {
-	Kind     string   `json:"kind"`
-	Group    string   `json:"group"`
-	Versions []string `json:"versions"`
-	// Served says that the cluster serves the kind, so no operator has to be installed.
-	Served bool `json:"served,omitempty"`
-}
-
-// catalogue answers which operators there are to choose from, as install reads them.
-func (a *API) catalogue(ctx context.Context, _ url.Values) (json.RawMessage, error) {
-	answer := catalogAnswer{Entries: []catalogEntry{}}
-	entries, err := a.Catalog(ctx)
-	if err != nil {
-		return nil, err
-	}
-	kinds := a.Page.Kinds()
-	for _, e := range entries {
-		entry := catalogEntry{Name: e.Name, Title: e.Title, Description: e.Description, Versions: []string{}, Kinds: []catalogKind{}}
-		for i := range e.Versions {
-			entry.Versions = append(entry.Versions, e.Versions[i].Version)
-		}
-		for _, k := range e.Kinds {
-			gk := declare.GroupKind(k.Kind)
-			_, served := kinds.Kind(gk)
-			entry.Kinds = append(entry.Kinds, catalogKind{gk.Kind, gk.Group, k.Versions, served})
-		}
-		answer.Entries = append(answer.Entries, entry)
-	}
-	return json.Marshal(answer)
-}
 
 // composition is a manifest in both its forms, and what is wrong with it.
 type composition struct {

@@ -5,12 +5,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
 // regulationAnswer is how the apps of each System are: the documents of regulate status, with where
@@ -58,7 +61,8 @@ func (r *regulationAnswer) add(ctx context.Context, in *app.Input, request regul
 	if err != nil {
 		return err
 	}
-	text, err := document(view.RegulationStatus(b.Journal, p, b.State, b.Session.AsOf(), view.RegulationOptions{System: b.System.Name, Namespace: b.Namespace, Gaps: b.Graph.Gaps(), Drifts: b.Drifts}))
+	o := view.RegulationOptions{System: b.System.Name, Namespace: b.Namespace, Gaps: b.Graph.Gaps(), Drifts: b.Drifts}
+	text, err := document(view.RegulationStatus(b.Journal, p, b.State, b.Session.AsOf(), o))
 	if err != nil {
 		return err
 	}
@@ -71,6 +75,11 @@ func (r *regulationAnswer) add(ctx context.Context, in *app.Input, request regul
 	}
 	doc["namespace"] = namespace
 	doc["runs"], doc["runsUnavailable"] = runsOf(ctx, b)
+	for name, part := range map[string]view.Output{"plan": view.Plan(p, b.State, o), "whatIf": {Document: whatIfOf(b, o)}} {
+		if doc[name], err = document(part); err != nil {
+			return err
+		}
+	}
 	r.Systems = append(r.Systems, doc)
 	return nil
 }
@@ -86,4 +95,91 @@ func runsOf(ctx context.Context, b *regulator.Session) (runs []regulator.Run, un
 		installation = j
 	}
 	return regulator.Runs(installation, b.Journal), unavailable
+}
+
+// whatIf is who would be signalled if an app failed or was upgraded, and what would be done to it.
+type whatIf struct {
+	Rules []ruleAnswer `json:"rules"`
+	// Bounds say what bounds the rules, and MaxUnavailable how many apps they hold at a time; 0 for no
+	// bound.
+	Bounds         string `json:"bounds"`
+	MaxUnavailable int    `json:"maxUnavailable"`
+	// Roots are the objects of each app as its manifest names them.
+	Roots map[string][]string `json:"roots"`
+	// Fails and Upgraded have each app as the one that fails, or is upgraded.
+	Fails    []view.AppInTrouble `json:"fails"`
+	Upgraded []view.AppInTrouble `json:"upgraded"`
+	// Effects are what signals do to apps, by SIGNAL/APP.
+	Effects map[string]effectAnswer `json:"effects"`
+}
+
+type ruleAnswer struct {
+	Name  string `json:"name"`
+	Text  string `json:"text"`
+	App   string `json:"app,omitempty"`
+	Fails bool   `json:"fails"`
+	// Upgraded says that it fires while an app is upgraded, Fails while it is unhealthy.
+	Upgraded bool `json:"upgraded"`
+	// For and Recover are how long that lasts before its signal, and is over before Recover, in seconds.
+	For     float64 `json:"for"`
+	Recover float64 `json:"recover"`
+}
+
+// effectAnswer is what a signal does to an app now, or why it would be refused.
+type effectAnswer struct {
+	Actions []view.PlanActionDocument `json:"actions,omitempty"`
+	Refused string                    `json:"refused,omitempty"`
+}
+
+func whatIfOf(b *regulator.Session, o view.RegulationOptions) whatIf {
+	g := &b.System.Regulation
+	w := whatIf{Rules: []ruleAnswer{}, Bounds: g.Words(), MaxUnavailable: g.MaxUnavailableApps, Roots: map[string][]string{}, Effects: map[string]effectAnswer{}}
+	var failing, upgrading []system.Rule
+	for i := range g.Rules {
+		r := g.Rules[i]
+		w.Rules = append(w.Rules, ruleAnswer{r.Name, r.Words(), r.App, len(r.Health) > 0, r.Upgrading, r.For.Seconds(), r.RecoverFor.Seconds()})
+		if len(r.Health) > 0 {
+			failing = append(failing, r)
+		}
+		if r.Upgrading {
+			upgrading = append(upgrading, r)
+		}
+	}
+	for i := range b.System.Apps {
+		a := &b.System.Apps[i]
+		w.Roots[a.Name] = []string{}
+		for _, root := range a.Roots {
+			w.Roots[a.Name] = append(w.Roots[a.Name], root.String())
+		}
+	}
+	w.Fails, w.Upgraded = troubles(b, o, failing), troubles(b, o, upgrading)
+	for _, t := range slices.Concat(w.Fails, w.Upgraded) {
+		for i := range t.Neighbours {
+			n := &t.Neighbours[i]
+			for _, s := range n.Signals {
+				w.Effects[s.Signal+"/"+n.App] = effectOf(b, n.App, s.Signal)
+			}
+		}
+	}
+	return w
+}
+
+// troubles returns for each app who is signalled by rules.
+func troubles(b *regulator.Session, o view.RegulationOptions, rules []system.Rule) []view.AppInTrouble {
+	doc, _ := view.Neighbours(b.State, view.NeighbourOptions{RegulationOptions: o, Rules: view.NeighbourRules(rules)}).Document.(view.NeighboursDocument)
+	return doc.Apps
+}
+
+// effectOf plans a signal to an app as if nothing was held, and runs nothing.
+func effectOf(b *regulator.Session, app, signal string) effectAnswer {
+	j := &regulate.Journal{System: b.System.Name, Namespace: b.Namespace}
+	p := regulate.StopByHand(b.State, b.System, j, app, signal, "", b.Session.AsOf())
+	var out effectAnswer
+	for _, r := range p.Refused {
+		out.Refused = r.Message
+	}
+	for _, s := range view.PlanSteps(p) {
+		out.Actions = append(out.Actions, s.Actions...)
+	}
+	return out
 }

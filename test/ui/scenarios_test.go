@@ -34,6 +34,21 @@ func TestMap(t *testing.T) {
 	scenario(t, "map", world, nil)
 }
 
+// TestPanels looks at regulation over time, costs, findings and details of the example.
+func TestPanels(t *testing.T) {
+	scenario(t, "panels", map[string]any{"address": serve(t, os.DevNull, "--from", "demo", "-A").URL}, nil)
+}
+
+// TestTasks does what users come for, and counts the clicks.
+func TestTasks(t *testing.T) {
+	const objects = 1500
+	dir := filepath.Join(t.TempDir(), "many")
+	if err := many(dir, objects); err != nil {
+		t.Fatal(err)
+	}
+	scenario(t, "tasks", map[string]any{"address": serve(t, os.DevNull, "--from", "demo", "-A").URL, "many": serve(t, os.DevNull, "--from", dir, "-A").URL}, nil)
+}
+
 // TestKeyboard goes from the stacks to a cause and back without a mouse.
 func TestKeyboard(t *testing.T) {
 	s := serve(t, os.DevNull, "--from", "demo", "-A")

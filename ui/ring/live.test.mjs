@@ -30,6 +30,13 @@ test('a pod fails, and the program ends', () => browsing(async (browser) => {
   console.log(`it shows ${Date.now() - began} ms after the pod was told to fail`)
   assert.deepEqual(await cards(page), before, 'a card has moved')
   assert.deepEqual(await rows(page), lines, 'a row has moved')
+  // What has changed since the page is open is listed, with the cause; and its logs are a command away.
+  await page.getByRole('button', { name: /\d+ changes? of health/ }).click()
+  await page.getByRole('dialog').getByRole('row', { name: /web.*Healthy.*Degraded|web.*Healthy.*Progressing/ }).first().waitFor()
+  await accessible(page, 'the changes of health')
+  await page.keyboard.press('Escape')
+  await failed.click()
+  assert.match((await page.locator('#details .command code').allTextContents()).join('\n'), new RegExp(`kubectl logs ${pod} -n shop --all-containers`))
   await accessible(page, 'a stack in trouble')
   await clean(page, origin)
   await deed('end')

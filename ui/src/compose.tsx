@@ -2,25 +2,29 @@
 // the user runs the commands.
 
 import { useEffect, useId, useReducer, useRef, useState } from 'preact/hooks'
-import { Command, useAsk, Waits } from './bits.tsx'
+import { type Asked, Command, useAsk, Waits } from './bits.tsx'
 import { Group } from './compose_form.tsx'
 import {
-  addApp, addOperator, appNames, type As, connect, empty, type End, type Fields, fields, forest, get, kindOf, specFaults, links, list, objects, type Path, paths, place, remove, rename, says,
+  addApp, addOperator, appNames, type As, connect, empty, type End, type Fields, fields, forest, get, kindOf, specFaults, links, list, nameFor, objects, type Path, paths, place, remove, rename, says,
   type Schema, set, spec, text, type Twig, type Value,
 } from './compose_model.ts'
+import { builtIn, type Catalog as Known, type CatalogKind, type Entry, kindsLike, madeBy, preview, type Proposal, proposals } from './compose_known.ts'
+import { KindIcon } from './icons.tsx'
 import { type Box, layout, type Node } from './layout.ts'
 import type { Page } from './page.ts'
-import { plural } from './words.ts'
+import { bytes, cpu, money, parse, plural, short as shortName } from './words.ts'
 
 interface Problem { line: number; column?: number; path?: string; message: string }
 interface Answer { yaml: string; manifest: Fields | null; problems: Problem[]; commands: string[] }
-interface Entry { name: string; title: string; description: string; versions: string[]; kinds: { kind: string; group: string; versions: string[]; served?: boolean }[] }
-
-interface Catalog { entries: Entry[]; here?: { kind: string; group: string; version: string }[] }
 interface Described { schema?: Schema; description?: string; unavailable?: string }
 
 /** The draft outlives the view, so that it is preserved while another view is shown. */
-const draft = { yaml: '', manifest: empty() as Fields | null, problems: [] as Problem[], commands: [] as string[], failed: '', waits: false, touched: false, chosen: -1e6, request: 0, timer: 0, typed: false, status: '' }
+const draft = { yaml: '', manifest: empty() as Fields | null, problems: [] as Problem[], commands: [] as string[], failed: '', waits: false, touched: false, chosen: -1e6, request: 0, timer: 0, typed: false, status: '', dismissed: [] as string[] }
+/** The text is kept for a reload, in this tab. */
+const kept = {
+  get text() { try { return sessionStorage.getItem('sysop-draft') ?? '' } catch { return '' } },
+  set text(yaml) { try { if (yaml) sessionStorage.setItem('sysop-draft', yaml); else sessionStorage.removeItem('sysop-draft') } catch { /* not kept */ } },
+}
 /** The drafts before each change of the board, the newest last. */
 const undos: { yaml: string; manifest: Fields | null }[] = []
 /** The schemas of the forms, which also validate the manifest. */
@@ -35,6 +39,7 @@ function send(page: Page, body: { yaml: string } | { manifest: Fields }, pause =
     try {
       const a = await page.server!.post<Answer>('system', body)
       if (request !== draft.request) return
+      kept.text = a.yaml
       Object.assign(draft, { ...a, manifest: a.manifest ?? ('manifest' in body ? body.manifest : null), failed: '', waits: false, typed: false })
     } catch (e) {
       if (request === draft.request) Object.assign(draft, { failed: (e as Error).message, waits: false, commands: [] })
@@ -46,13 +51,15 @@ function send(page: Page, body: { yaml: string } | { manifest: Fields }, pause =
 
 export function Compose({ page }: { page: Page }) {
   const [, again] = useReducer((n: number) => n + 1, 0)
+  const ask = useAsk<Known>(page, 'catalog'), known = ask.answer
   const [ends, join] = useState<{ from: string; to: string }>({ from: '', to: '' })
   useEffect(() => {
     tell = () => again(0)
-    // Leaving the page loses the draft: the browser asks for confirmation.
-    const leave = (e: BeforeUnloadEvent) => { if (draft.touched) e.preventDefault() }
-    addEventListener('beforeunload', leave)
-    return () => { tell = () => {}; removeEventListener('beforeunload', leave) }
+    if (!draft.touched && kept.text) {
+      draft.yaml = kept.text
+      send(page, { yaml: draft.yaml }, 0)
+    }
+    return () => { tell = () => {} }
   }, [])
   const m = draft.manifest
   const keep = () => {
@@ -95,18 +102,19 @@ export function Compose({ page }: { page: Page }) {
       <div class="bar-head">
         <h2 id="compose-title">Compose a System</h2>
         <label class="compose-open">Open a manifest <input type="file" accept=".yaml,.yml,.json" onChange={(e) => { void file(e.currentTarget.files?.[0]); e.currentTarget.value = '' }} /></label>
-        <button type="button" onClick={() => { if (!draft.touched || confirm('Throw away the manifest that is here?')) { draft.chosen = nothing; edit(empty()); draft.yaml = ''; draft.touched = false } }}>New</button>
+        <button type="button" onClick={() => { if (!draft.touched || confirm('Throw away the manifest that is here?')) { draft.chosen = nothing; edit(empty()); draft.yaml = kept.text = ''; draft.touched = false; draft.dismissed = [] } }}>New</button>
         <button type="button" disabled={!undos.length} onClick={undo}>Undo</button>
         <span role="status">{draft.status}</span>
-        <span class="faint">Nothing here writes to a cluster.</span>
+        <span class="faint">Kept in this tab. Nothing here writes to a cluster.</span>
       </div>
       {m ? (
         <div class="compose-panes">
-          <Catalog page={page} m={m} edit={edit} />
-          <div class="compose-middle"><Board m={m} choose={(i) => { draft.chosen = i; again(0) }} drop={(i) => i < 0 ? drop('operators', -1 - i) : drop('apps', i)} join={(from, to) => { join({ from, to }); document.getElementById('compose-as')?.focus() }} /><Connect page={page} m={m} edit={edit} link={ends} join={join} /></div>
+          <Catalog page={page} m={m} edit={edit} ask={ask} />
+          <div class="compose-middle"><Board m={m} choose={(i) => { draft.chosen = i; again(0) }} drop={(i) => i < 0 ? drop('operators', -1 - i) : drop('apps', i)} join={(from, to) => { join({ from, to }); document.getElementById('compose-as')?.focus() }} /><Proposals m={m} edit={edit} known={known} join={join} /><Connect page={page} m={m} edit={edit} link={ends} join={join} /></div>
           <AppForm page={page} m={m} edit={edit} drop={drop} />
         </div>
       ) : <p class="lacks">The board shows the manifest once its text can be read. The text stays unchanged.</p>}
+      {m && <Preview m={m} known={known} />}
       <Text page={page} />
     </section>
   )
@@ -117,34 +125,49 @@ const nothing = -1e6
 
 interface Editing { m: Fields; edit: (m: Fields) => void }
 
-function Catalog({ page, m, edit }: Editing & { page: Page }) {
-  const [search, find] = useState(''), ask = useAsk<Catalog>(page, 'catalog')
+function Catalog({ page, m, edit, ask }: Editing & { page: Page; ask: Asked<Known> }) {
+  const [search, find] = useState('')
   const words = search.toLowerCase().split(/\s+/), fits = (...texts: string[]) => words.every((w) => texts.join(' ').toLowerCase().includes(w))
-  const entries = (ask.answer?.entries ?? []).filter((e) => fits(e.name, e.title, e.description, ...e.kinds.map((k) => k.kind)))
-  const served = (ask.answer?.here ?? []).filter((k) => fits(k.kind, k.group))
-  const stacks = page.uiState.stacks.filter((s) => !s.cluster && fits(s.name))
+  const entries = (ask.answer?.entries ?? []).filter((e) => fits(e.name, e.title, e.description, ...e.kinds.map((k) => k.kind))), kinds = kindsLike(ask.answer, search)
+  const stacks = page.uiState.stacks.filter((s) => !s.cluster && fits(s.name)), plain = builtIn.filter((b) => fits(b.kind))
   const add = (name: string, more: Fields) => {
     draft.chosen = appNames(m).length
     edit(addApp(m, name, more))
   }
+  const addKind = (e: Entry, k: CatalogKind) => {
+    const name = nameFor(k.kind, appNames(m))
+    add(name, { ...(e.versions.length && !k.served && { operator: e.name }), ...fresh(k, name) })
+  }
   return (
     <section class="compose-catalog" aria-label="What there is">
-      <input type="search" placeholder="Search operators, kinds, stacks" aria-label="Search operators, kinds and stacks" value={search} onInput={(e) => find(e.currentTarget.value)} />
+      <input type="search" placeholder="Search kinds, operators, stacks" aria-label="Search operators, kinds and stacks" value={search} onInput={(e) => find(e.currentTarget.value)} />
+      {kinds.length > 0 && (
+        <>
+          <h3>Kinds <span class="faint">{plural(kinds.length, 'kind')}</span></h3>
+          <ul>{kinds.slice(0, 30).map(({ entry: e, kind: k }) => {
+            const maker = madeBy(e, k)
+            return <li key={e.name + k.kind + k.group} class="compose-kind"><KindIcon kind={k.kind} /> <span title={k.group}>{k.kind}<br /><span class="faint">{e.title}{k.served && ', is here'}</span></span> {maker ? <span class="faint">made by {maker}</span> : <button type="button" aria-label={`New ${k.kind}`} onClick={() => addKind(e, k)}>New</button>}</li>
+          })}</ul>
+          {kinds.length > 30 && <p class="faint">showing 30 of {kinds.length}: search for others</p>}
+        </>
+      )}
+      {plain.length > 0 && <><h3>Built in</h3><div class="compose-plain">{plain.map((b) => <button key={b.kind} type="button" aria-label={`New ${b.kind}`} onClick={() => { const name = nameFor(b.kind, appNames(m)); add(name, { resources: [b.make(name)] }) }}><KindIcon kind={b.kind} /> {b.kind}</button>)}</div></>}
       {stacks.length > 0 && <h3>Stacks that are there</h3>}
-      <ul>{stacks.slice(0, 30).map((s) => <li key={s.name}><span>{s.name}</span> <button type="button" aria-label={'Add ' + s.name} onClick={() => add(s.name.split('/').pop()!, { roots: s.roots.map((id) => rootOf(page, id)) })}>Add</button></li>)}</ul>
+      <ul>{stacks.slice(0, 30).map((s) => <li key={s.name} class="compose-kind"><KindIcon kind={parse(s.name).kind} /> <span title={s.name}>{shortName(s.name)}</span> <button type="button" aria-label={'Add ' + s.name} onClick={() => add(s.name.split('/').pop()!, { roots: s.roots.map((id) => rootOf(page, id)) })}>Add</button></li>)}</ul>
       {stacks.length > 30 && <p class="faint">showing 30 of {stacks.length}: search for others</p>}
       <h3>Operators</h3>
       <Waits request={ask} label="The catalog" />
-      <ul>{entries.map((e) => <Operator key={e.name} e={e} m={m} edit={edit} add={add} />)}</ul>
+      <ul>{entries.map((e) => <Operator key={e.name} e={e} m={m} edit={edit} add={search ? undefined : (k) => addKind(e, k)} />)}</ul>
       {ask.answer && !entries.length && <p class="faint">None of them matches.</p>}
-      {served.length > 0 && <><h3>Other kinds that are here</h3><ul>{served.slice(0, 60).map((k) => (
-        <li key={k.kind + k.group}><span title={k.group}>{k.kind}</span> <button type="button" aria-label={`New ${k.kind}`} onClick={() => add(k.kind.toLowerCase(), fresh(k.kind, k.group, k.version))}>New</button></li>
-      ))}</ul>{served.length > 60 && <p class="faint">showing 60 of {served.length}: search for others</p>}</>}
     </section>
   )
 }
 
-const fresh = (kind: string, group: string, version: string): Fields => ({ resources: [{ apiVersion: (group ? group + '/' : '') + version, kind, metadata: { name: kind.toLowerCase() } }] })
+/** A resource of a kind: its published example, or only its name. */
+const fresh = (k: CatalogKind, name: string): Fields => {
+  const apiVersion = (k.group ? k.group + '/' : '') + (k.versions[0] ?? 'v1'), { apiVersion: version = apiVersion, kind: _, metadata, ...rest } = k.example ?? {}
+  return { resources: [{ apiVersion: version, kind: k.kind, metadata: { ...fields(metadata), name }, ...rest }] }
+}
 
 /** A root as a manifest names it: without the group if the kind is unambiguous. */
 function rootOf(page: Page, id: number): string {
@@ -152,7 +175,7 @@ function rootOf(page: Page, id: number): string {
   return [k.kind.toLowerCase() + (twice && k.group ? '.' + k.group : ''), ...(ns ? [ns] : []), n.n].join('/')
 }
 
-function Operator({ e, m, edit, add }: Editing & { e: Entry; add: (name: string, more: Fields) => void }) {
+function Operator({ e, m, edit, add }: Editing & { e: Entry; add?: (k: CatalogKind) => void }) {
   const [open, set] = useState(false), [version, choose] = useState('')
   return (
     <li class="compose-operator">
@@ -164,14 +187,66 @@ function Operator({ e, m, edit, add }: Editing & { e: Entry; add: (name: string,
             <p><select aria-label={'Version of ' + e.title} value={version} onChange={(v) => choose(v.currentTarget.value)}><option value="">newest</option>{e.versions.map((v) => <option key={v}>{v}</option>)}</select>{' '}
               <button type="button" onClick={() => edit(addOperator(m, e.name, version))}>Add the operator</button></p>
           ) : <p class="faint">The catalog knows its kinds, and has no version to install.</p>}
-          <ul>{e.kinds.map((k) => (
-            <li key={k.kind + k.group}><span title={k.group}>{k.kind}{k.served && <span class="faint"> · is here</span>}</span> <button type="button" aria-label={`New ${k.kind}`} onClick={() =>
-              add(k.kind.toLowerCase(), { ...(e.versions.length && !k.served && { operator: e.name }), ...fresh(k.kind, k.group, k.versions[0] ?? 'v1') })
-            }>New</button></li>
-          ))}</ul>
+          {add && <ul>{e.kinds.map((k) => (
+            <li key={k.kind + k.group}><span title={k.group}>{k.kind}{k.served && <span class="faint"> · is here</span>}</span> {madeBy(e, k) ? <span class="faint">made by {madeBy(e, k)}</span> : <button type="button" aria-label={`New ${k.kind}`} onClick={() => add(k)}>New</button>}</li>
+          ))}</ul>}
         </div>
       )}
     </li>
+  )
+}
+
+/** The connections that relationships of the kinds propose. */
+function Proposals({ m, edit, known, join }: Editing & { known?: Known; join: (l: { from: string; to: string }) => void }) {
+  const key = (p: Proposal) => p.provider.app + '>' + p.consumer.app, all = proposals(m, known).filter((p) => !draft.dismissed.includes(key(p)))
+  if (!all.length) return null
+  const take = ({ consumer, provider }: Proposal) => edit(consumer.path ? connect(without(m, consumer), 'value', provider, consumer) : connect(m, 'dependency', provider, { ...consumer, path: '' }))
+  const other = (p: Proposal) => { join({ from: p.provider.app, to: p.consumer.app }); document.getElementById('compose-as')?.focus() }
+  return (
+    <section class="compose-proposals" aria-labelledby="compose-proposals">
+      <h3 id="compose-proposals">{plural(all.length, 'proposal')} to decide</h3>
+      <ul>{all.slice(0, 8).map((p) => (
+        <li key={key(p)}>
+          <p><b>{p.consumer.app}</b> needs <b>{p.provider.app}</b>{p.consumer.path && <>: <code>{p.consumer.path} = {p.provider.path} of {p.provider.app}</code></>} <span class="faint">{p.why}</span></p>
+          <button type="button" onClick={() => take(p)} aria-label={`${p.consumer.path ? 'Connect' : 'Order alone: connect'} ${p.consumer.app} to ${p.provider.app}`}>{p.consumer.path ? 'Connect' : 'Order alone'}</button>{' '}
+          <button type="button" onClick={() => other(p)} aria-label={`Other field for ${p.consumer.app} and ${p.provider.app}`}>Other field</button>{' '}
+          <button type="button" onClick={() => { draft.dismissed.push(key(p)); tell() }} aria-label={`Not ${p.consumer.app} to ${p.provider.app}`}>Not this</button>
+        </li>
+      ))}</ul>
+    </section>
+  )
+}
+
+/** The manifest without the value that a connection will set. */
+function without(m: Fields, { app, root, path }: End): Fields {
+  const i = appNames(m).indexOf(app), resources = list(get(m, ['spec', 'apps', i, 'resources'])).map(fields)
+  const n = root ? resources.findIndex((r) => root.startsWith(text(r.kind).toLowerCase() + '/') && root.endsWith('/' + text(get(r, ['metadata', 'name'])))) : 0
+  return n < 0 || !resources[n] ? m : fields(set(m, ['spec', 'apps', i, 'resources', n, ...path.split(/[.[\]]/).filter(Boolean).map((p) => /^\d+$/.test(p) ? +p : p)], undefined))
+}
+
+/** What will be there, what it needs first, and what it costs. */
+function Preview({ m, known }: { m: Fields; known?: Known }) {
+  const parts = preview(m, known), rates = known?.rates, total = parts.reduce((sum, p) => sum + (p.cost ?? 0), 0), unknown = parts.filter((p) => p.unknown)
+  const needs = [...new Map(parts.filter((p) => p.operator).map((p) => [p.operator, p.served]))], cents = (n: number) => money(Math.round(n * 100))
+  if (!parts.length) return null
+  return (
+    <div class="compose-preview">
+      <section aria-labelledby="compose-there">
+        <h3 id="compose-there">What will be there</h3>
+        <dl>{parts.map((p) => <div key={p.app}><dt>{p.app}</dt><dd>{p.makes.join(', ') || 'nothing yet'}</dd></div>)}</dl>
+      </section>
+      <section aria-labelledby="compose-first">
+        <h3 id="compose-first">What it needs first</h3>
+        {needs.length ? <ul>{needs.map(([operator, served]) => <li key={operator}>{served ? <><span class="tone-good" aria-hidden="true">✔</span> {operator}: runs here already</> : <><span class="tone-info" aria-hidden="true">◌</span> {operator}: is installed before</>}</li>)}</ul> : <p class="faint">No operator.</p>}
+      </section>
+      <section aria-labelledby="compose-costs">
+        <h3 id="compose-costs">What it costs{rates && <> <span class="num">{rates.currency} {cents(total)} a month</span></>}</h3>
+        {rates ? <table><tbody>{parts.filter((p) => p.cost !== undefined || p.unknown).map((p) => <tr key={p.app}><th scope="row">{p.app}</th><td class="faint">{[p.cpu !== undefined && cpu(Math.round(p.cpu * 1000)) + ' CPU', p.memory !== undefined && bytes(p.memory * 2 ** 30) + ' memory', p.storage !== undefined && bytes(p.storage * 2 ** 30) + ' storage'].filter(Boolean).join(', ')}</td><td class="num">{p.cost === undefined ? '?' : cents(p.cost)}</td></tr>)}</tbody></table>
+          : <p class="faint">There is no price book.</p>}
+        {unknown.map((p) => <p key={p.app} class="tone-warn"><span aria-hidden="true">▲</span> {p.app} is not known in whole: {p.unknown}</p>)}
+        <p class="faint">What is requested, by the price book of this page. The operators are not in it.</p>
+      </section>
+    </div>
   )
 }
 
@@ -252,14 +327,15 @@ function Connect({ page, m, edit, link, join }: Editing & { page: Page; link: { 
     <section class="compose-connect" aria-labelledby="compose-connect">
       <h3 id="compose-connect">Connect</h3>
       <form onSubmit={(e) => { e.preventDefault(); if (!wrong) { edit(connect(m, as, from, to)); write('') } }}>
-        {choice('From', 'from')}
-        {choice('to', 'to')}
+        {choice('Who needs', 'to')}
+        {choice('needs', 'from')}
+        <button type="button" onClick={() => join({ from: link.to, to: link.from })}>Swap</button>
         <label>as <select id="compose-as" value={as} onChange={(e) => be(e.currentTarget.value as As)}>{Object.entries(kinds).map(([k, [words]]) => <option key={k} value={k}>{words}</option>)}</select></label>
         {as !== 'dependency' && <label>Value at <input value={fromPath} spellcheck={false} onInput={(e) => read(e.currentTarget.value)} /></label>}
         {which('of', 'from')}
-        <label>{kinds[as][1]} <input value={toPath} spellcheck={as === 'dependency'} list={fieldsOf && id} onInput={(e) => write(e.currentTarget.value)} /></label>
+        {as === 'spec' && fieldsOf ? <label>{kinds[as][1]} <select value={toPath} onChange={(e) => write(e.currentTarget.value)}><option value="">–</option>{paths(fieldsOf).map((p) => <option key={p}>{p}</option>)}</select></label>
+          : <label>{kinds[as][1]} <input value={toPath} spellcheck={as === 'dependency'} onInput={(e) => write(e.currentTarget.value)} /></label>}
         {which('in', 'to')}
-        {fieldsOf && <datalist id={id}>{paths(fieldsOf).map((p) => <option key={p} value={p} />)}</datalist>}
         <button type="submit" disabled={!!wrong} aria-describedby={id + '-says'}>Connect</button>
         <p id={id + '-says'} class="faint">{wrong || says(as, from, to)}</p>
       </form>
@@ -296,7 +372,7 @@ function AppForm({ page, m, edit, drop }: Editing & { page: Page; drop: (key: 'a
       {operator ? <>{input('Version', [...field, 'version'])}{input('Namespace', [...field, 'namespace'])}</> : (
         <>
           {input('Name', [...field, 'name'], (v) => edit(rename(m, at, v)))}
-          <label class="form-field">Roots, one a line <textarea rows={2} spellcheck={false} value={list(a.roots).join('\n')} onChange={(e) => { const all = e.currentTarget.value.split(/\s+/).filter(Boolean); put([...field, 'roots'], all.length ? all : undefined) }} /></label>
+          <label class="form-field">Objects that are there (TYPE/NAME on a line each) <textarea rows={2} spellcheck={false} value={list(a.roots).join('\n')} onChange={(e) => { const all = e.currentTarget.value.split(/\s+/).filter(Boolean); put([...field, 'roots'], all.length ? all : undefined) }} /></label>
           {list(a.resources).map((r, n) => <Resource key={n} page={page} value={fields(r)} change={(path, v) => put([...field, 'resources', n, ...path], v)} />)}
         </>
       )}
@@ -349,8 +425,8 @@ function Text({ page }: { page: Page }) {
     <section class="compose-text" aria-labelledby="compose-manifest">
       <div class="bar-head">
         <h3 id="compose-manifest">Manifest</h3>
-        <span role="status" class={valid ? wrong.length ? 'tone-warn' : 'tone-good' : draft.failed || draft.problems.length ? 'tone-bad' : 'faint'}>
-          {draft.waits ? 'reading ...' : draft.failed ? '✖ ' + draft.failed : !draft.yaml ? 'empty' : valid ? 'valid ✔' + (wrong.length ? `, with ${plural(wrong.length, 'field')} to check` : '') : `✖ not valid: ${draft.problems.length} to look at`}
+        <span role="status" class={valid ? wrong.length ? 'tone-bad' : 'tone-good' : draft.failed || draft.problems.length ? 'tone-bad' : 'faint'}>
+          {draft.waits ? 'reading ...' : draft.failed ? '✖ ' + draft.failed : !draft.yaml ? 'empty' : valid ? wrong.length ? `✖ not valid: ${plural(wrong.length, 'field')} to look at` : 'valid ✔' : `✖ not valid: ${draft.problems.length} to look at`}
         </span>
         <button type="button" disabled={!draft.yaml} onClick={copy}>Copy</button> <button type="button" disabled={!draft.yaml} onClick={download}>Download</button> <span role="status">{status}</span>
       </div>
@@ -359,7 +435,7 @@ function Text({ page }: { page: Page }) {
       <ul id="compose-problems">{draft.problems.map((p, i) => <li key={i}><button type="button" class="link" onClick={() => go(p)}>line {p.line}</button>{p.path && <> <code>{p.path}</code></>}: {p.message}</li>)}
         {wrong.map((f) => <li key={f.app + f.path}><button type="button" class="link" onClick={() => lead(f.app)}>app {appNames(draft.manifest!)[f.app]}</button> <code>{f.path}</code>: {f.message}</li>)}</ul>
       {/(^|\s)#/m.test(draft.yaml) && <p class="faint">A change on the board or in the form rewrites the text: comments are lost. A change here keeps them.</p>}
-      {valid && draft.commands.map((c) => <Command key={c} text={c} />)}
+      {valid && !wrong.length && draft.commands.map((c) => <Command key={c} text={c} />)}
     </section>
   )
 }

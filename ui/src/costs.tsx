@@ -2,10 +2,11 @@
 
 import { useState } from 'preact/hooks'
 import { Bar, Command, Link, Notice, Sort, Unread, useAsk, Waits } from './bits.tsx'
+import { Compare } from './compare.tsx'
 import type { Page } from './page.ts'
 import type { Costs } from './ui_state.ts'
 import { type Point, compare, labelKeys, partsOf, series, stackCosts } from './table.ts'
-import { age, capital, count, moment, money, parse, plural, short } from './words.ts'
+import { age, capital, count, moment, money, parse, plural, short, visible } from './words.ts'
 
 const among = {
   alone: 'the stack pays all that it needs', requested: 'the requested stacks share what several of them need',
@@ -15,9 +16,10 @@ const among = {
 export function CostsView({ page }: { page: Page }) {
   const { uiState, choice } = page, { by } = choice
   const keys = labelKeys(uiState.labels), label = by.startsWith('label ')
-  const known = by ? uiState.costs?.find((c) => c.groupBy === by) : stackCosts(uiState.stacks)
+  const live = !FILE && !!page.server && !uiState.window
+  const known = by ? uiState.costs?.find((c) => c.groupBy === by) : live ? undefined : stackCosts(uiState.stacks)
   const minute = Math.floor(Date.parse(uiState.at) / 60_000)
-  const asked = useAsk<Costs>(page, known ? '' : 'cost', { by: label ? 'label:' + by.slice(6) : by }, minute)
+  const asked = useAsk<Costs>(page, known ? '' : 'cost', { by: label ? 'label:' + by.slice(6) : by || 'stack' }, minute)
   const costs = known ?? asked.answer
   return (
     <section aria-labelledby="costs-title">
@@ -40,6 +42,7 @@ export function CostsView({ page }: { page: Page }) {
           : !FILE && page.server ? <Waits request={asked} label="What it costs" />
             : <Notice>This file has no costs by {by}. <Command text={`kubectl sysop metrics -A --by ${label ? 'label:' + by.slice(6) : by}`} /></Notice>}
       <Unmeasured page={page} />
+      <Compare page={page} />
       <History page={page} />
     </section>
   )
@@ -60,7 +63,7 @@ function Unmeasured({ page: { uiState: { nodes, notes } } }: { page: Page }) {
 
 /** The costs by part. The remainder of a row is one more column, so that rows add up. */
 function CostTable({ page, costs }: { page: Page; costs: Costs }) {
-  const { sort } = page.choice, { currency = '' } = page.uiState, stacks = costs.groupBy === 'stack'
+  const { uiState } = page, { sort } = page.choice, { currency = '' } = uiState, stacks = costs.groupBy === 'stack'
   const parts = partsOf(costs).filter(([, sum]) => sum !== 0), top = Math.max(1, ...costs.rows.map((r) => r.cost))
   const other = (r: Costs['rows'][number]) => r.cost - parts.reduce((sum, [part]) => sum + (r.parts?.[part] ?? 0), 0)
   const hasOther = costs.rows.some((r) => other(r) !== 0)
@@ -87,10 +90,10 @@ function CostTable({ page, costs }: { page: Page; costs: Costs }) {
           <tbody>
             {rows.slice(0, maxRows).map((r) => (
               <tr key={r.name}>
-                <th scope="row">{stacks ? <><Link page={page} to={page.inStack(r.name)} class="link" title={r.name}><bdi>{short(r.name)}</bdi></Link> <span class="faint">{parse(r.name).namespace}</span></> : r.name || '(none)'}</th>
+                <th scope="row">{stacks && uiState.stacks.some((s) => s.name === r.name) ? <><Link page={page} to={page.inStack(r.name)} class="link" title={r.name}><bdi>{short(r.name)}</bdi></Link> <span class="faint">{parse(r.name).namespace}</span></> : r.name ? visible(r.name) : '(none)'}</th>
                 <td class="num"><b>{money(r.cost)}</b></td>
                 <td><Bar part={r.cost / top} /></td>
-                <td class="num">{r.pods ?? ''}</td>
+                <td class="num">{r.pods ?? <span class="faint">–</span>}</td>
                 {parts.map(([part]) => <td key={part} class="num">{r.parts?.[part] ? money(r.parts[part]) : <span class="faint">–</span>}</td>)}
                 {hasOther && <td class="num">{money(other(r))}</td>}
               </tr>

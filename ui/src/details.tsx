@@ -3,13 +3,14 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { Bar, Command, Health, focusOn, Link, Notice, Waits, useAsk } from './bits.tsx'
+import { KindIcon } from './icons.tsx'
 import { ImpactPanel } from './impact.tsx'
 import { linksOf, type Arrow } from './links.ts'
 import type { Page } from './page.ts'
 import type { Node, Place, Stack } from './ui_state.ts'
 import { PathPanel } from './relate.tsx'
 import { usesOf } from './tree_rows.ts'
-import { age, bytes, command, count, cpu, health, inNamespace, kindKey, moment, money, parse, plural, readFrom, relations, short, trouble } from './words.ts'
+import { age, bytes, command, count, cpu, health, inNamespace, kindKey, moment, money, parse, plural, readFrom, relations, shareOf, short, trouble, visible } from './words.ts'
 
 /** The number of entries that a list shows before it is expanded. */
 const maxShown = 12
@@ -23,14 +24,14 @@ export function Details({ page }: { page: Page }) {
   const path = asked === 'path' || page.choice.to !== '', deletable = n.t !== 'missing' && n.t !== 'virtual'
   return (
     <div class="details">
-      <h2 id="details-title" tabIndex={-1}><span class="faint">{kind.kind}</span> {n.n}</h2>
+      <h2 id="details-title" tabIndex={-1}><KindIcon kind={kind.kind} /> <span class="faint">{kind.kind}</span> <bdi>{visible(n.n)}</bdi></h2>
       <dl class="details-facts">
         <Fact name="Kind">{kindKey(kind)}</Fact>
         <Fact name="Namespace">{ns || 'none: it is of the whole cluster'}</Fact>
         {n.t && <Fact name="State">{states[n.t]}</Fact>}
         {n.b && <Fact name="Boundary">stacks stand on it, and never go beyond</Fact>}
         {n.c && <Fact name="Created">{moment(n.c)}, {age(page.now() - n.c)} ago</Fact>}
-        {place?.x && !n.b && <Fact name="Aside">the stack may be well without it</Fact>}
+        {place?.x && !n.b && <Fact name="Optional">the stack may be well without it</Fact>}
       </dl>
       <div class="details-deeds" role="group" aria-label="What to do with it">
         <button type="button" disabled={page.choice.root === ref} onClick={() => { page.set({ root: ref }, true); focusOn('#details-title') }}>Re-root here</button>
@@ -47,6 +48,12 @@ export function Details({ page }: { page: Page }) {
         <section>
           <h3>Labels</h3>
           <ul class="details-labels">{n.l.map((l) => <li key={l}><code>{page.uiState.labels[l]}</code></li>)}</ul>
+        </section>
+      )}
+      {kind.kind === 'Pod' && !kind.group && !n.t && (
+        <section>
+          <h3>Logs</h3>
+          {page.uiState.source?.startsWith('snapshot') ? <p class="faint">A snapshot has none.</p> : <Command text={command('kubectl', 'logs', n.n, '-n', ns, '--all-containers', '--tail=100', ...readFrom(page.uiState.source))} />}
         </section>
       )}
       <section>
@@ -135,7 +142,7 @@ function UsagePart({ page, n, place, stack }: { page: Page; n: Node; place?: Pla
   const lines: [string, number | undefined, number | undefined, number | undefined, (v: number) => string][] = u ? [['CPU', u.c, u.cr, u.cl, cpu], ['Memory', u.m, u.mr, u.ml, bytes], ['Storage', u.s, u.sc, undefined, bytes]] : []
   return (
     <section>
-      <h3>Usage</h3>
+      <h3>Usage{place?.q !== undefined && ' of all of it'}</h3>
       {lines.filter(([, ...v]) => v.slice(0, 3).some((x) => x !== undefined)).map(([title, used, asked, limit, say]) => {
         const max = Math.max(used ?? 0, asked ?? 0, limit ?? 0) || 1
         return (
@@ -171,34 +178,31 @@ function CostPart({ page, id, place, stack }: { page: Page; id: number; place?: 
     <section>
       <h3>Cost</h3>
       <table class="details-cost">
-        <caption>{currency} {window ? `in ${age(window.hours * 3600)}` : 'a month, at the rates of now'}{prices && `, ${prices} prices`}</caption>
+        <caption>{currency} {window ? `in ${age(window.hours * 3600)}` : 'a month, at the rates of now'}{prices && `, ${prices} prices`}{place.q !== undefined && ", this stack's share"}</caption>
         <tbody>
           {charges.map(([name, v]) => <tr key={name}><th scope="row">{name}</th><td class="num">{money(v)}</td></tr>)}
           {own !== 0 && (charges.length > 1 || children.length > 0) && <tr class="details-sum"><th scope="row">by itself</th><td class="num">{money(own)}</td></tr>}
           {some.map((p) => <tr key={p.n}><th scope="row"><To page={page} id={p.n} /></th><td class="num">{money(p.c!)}</td></tr>)}
           {hidden.length > 0 && <tr><th scope="row">{count(hidden.length)} others below</th><td class="num">{money(hidden.reduce((sum, p) => sum + p.c!, 0))}</td></tr>}
         </tbody>
-        <tfoot><tr><th scope="row">{children.length ? 'with what is below' : 'in all'}</th><td class="num">{money(place.c, currency)}</td></tr></tfoot>
+        <tfoot>
+          {place.q !== undefined && <tr><th scope="row">all of it</th><td class="num">{money(place.q, currency)}</td></tr>}
+          <tr><th scope="row">{place.q !== undefined ? 'this stack pays' : children.length ? 'with what is below' : 'in all'}</th><td class="num">{money(place.c, currency)}</td></tr>
+        </tfoot>
       </table>
-      {place.p && <Share page={page} id={id} place={place} />}
+      {place.q !== undefined && <p class="details-share"><b>{place.p ?? shareOf(place.c, place.q)} of {money(place.q)}</b><With page={page} id={id} />.</p>}
       {place.y && place.y.length > 0 && <p>It is the stack's by {place.y.map((y, i) => <span key={y}>{i > 0 && ' › '}<To page={page} id={y} /></span>)}.</p>}
     </section>
   )
 }
 
-/** The share of a shared cost: "1/3 of 18.93: 3 stacks share MysqlCluster/db". */
-function Share({ page, id, place }: { page: Page; id: number; place: Place }) {
-  const { stacks } = page.uiState, paying = stacks.filter((s) => s.tree.some((p) => p.n === id && p.o !== undefined))
-  const sum = paying.reduce((n, s) => n + s.tree.reduce((n, p) => n + (p.n === id ? p.o ?? 0 : 0), 0), 0)
-  // The total is known only if all paying stacks are on this page.
-  const [part, shares] = place.p!.split('/').map(Number), whole = part && shares && Math.abs(sum - place.o! * shares / part) <= shares ? ' of ' + money(sum) : ''
-  const owner = (place.y ?? []).find((y) => paying.every((s) => s.tree.some((p) => p.n === y && !p.a))) ?? id
-  return (
-    <p>
-      This stack pays {place.p}{whole}{paying.length > 1 && <>: {plural(paying.length, 'stack shares', 'stacks share')} {owner === id ? 'it' : <To page={page} id={owner} />} ({paying.map((s, i) => (
-        <span key={s.name}>{i > 0 && ', '}{s.name === page.choice.stack ? 'this one' : <Link page={page} to={page.inStack(s.name, page.ref(id))} class="link">{short(s.name)}</Link>}</span>
-      ))})</>}.
-    </p>
+/** The stacks other than this one that pay for an object: "with moodle-2 and wordpress". */
+function With({ page, id }: { page: Page; id: number }) {
+  const others = page.uiState.stacks.filter((s) => s.name !== page.choice.stack && s.tree.some((p) => p.n === id && !p.a && p.c !== undefined))
+  return others.length === 0 ? null : (
+    <>, with {others.map((s, i) => (
+      <span key={s.name}>{i > 0 && (i === others.length - 1 ? ' and ' : ', ')}<Link page={page} to={page.inStack(s.name, page.ref(id))} class="link" title={s.name}><bdi>{visible(parse(s.name).name || s.name)}</bdi></Link></span>
+    ))}</>
   )
 }
 
@@ -224,7 +228,7 @@ function EdgeLine({ page, arrow: { edge }, end, word }: { page: Page; arrow: Arr
 /** The evidence of an edge and its rule. */
 export function Why({ page, edge }: { page: Page; edge: Arrow['edge'] }) {
   const rule = page.uiState.rules[edge.u]
-  const notes = [edge.i && 'inferred', edge.o && 'optional', (edge.f ?? 0) & 1 && 'aside', (edge.f ?? 0) & 4 && 'as a manager'].filter(Boolean).join(', ')
+  const notes = [edge.i && 'inferred', edge.o && 'optional', (edge.f ?? 0) & 1 && 'not required for health', (edge.f ?? 0) & 4 && 'as a manager'].filter(Boolean).join(', ')
   return <span class="details-why">{notes && ` (${notes})`} via {edge.v}{edge.w && <>: <code>{edge.w}</code></>}{rule && <span class="faint"> {rule}</span>}</span>
 }
 

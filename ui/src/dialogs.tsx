@@ -2,13 +2,14 @@
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { Command, Health } from './bits.tsx'
+import { Command, Health, Ref } from './bits.tsx'
 import type { Page } from './page.ts'
 import type { UIState, ViewName } from './ui_state.ts'
 import { type DialogProps, keys, titles } from './shell.tsx'
-import { command, inNamespace, plural, readFrom } from './words.ts'
+import { age, command, inNamespace, moment, plural, readFrom } from './words.ts'
 
 export function Dialogs({ page, which, views, close }: DialogProps) {
+  if (!FILE && which === 'changes') return <Changes page={page} close={close} />
   return which === 'help' ? <Help close={close} views={views} /> : FILE || which === 'gaps' ? <Gaps uiState={page.uiState} close={close} /> : (
     <Dialog title="Hand this on" close={close}>
       <p>This command writes this page as one file, which opens in a browser without a network.</p>
@@ -22,6 +23,20 @@ export function fileCommand(page: Page): string {
   const { uiState: { source, namespace }, choice: { view } } = page, stack = page.stack()
   const words = view === 'stack' && stack ? ['graph', stack.name] : [view === 'costs' ? 'metrics' : 'stacks', ...inNamespace(namespace, true)]
   return `${command('kubectl', 'sysop', ...words, ...readFrom(source))} -o html > ${words[0]}.html`
+}
+
+/** What changed the health of stacks since the page is open. */
+function Changes({ page, close }: { page: Page; close: () => void }) {
+  return (
+    <Dialog title="Health since the page is open" close={close}>
+      <table>
+        <thead><tr><th scope="col">When</th><th scope="col">Stack</th><th scope="col">From</th><th scope="col">To</th><th scope="col">Cause</th></tr></thead>
+        <tbody>{page.changes.map((c, i) => (
+          <tr key={i}><td>{moment(c.at)} <span class="faint">{age(page.now() - c.at)} ago</span></td><th scope="row"><Ref page={page} target={c.stack} /></th><td><Health value={c.from} /></td><td><Health value={c.to} /></td><td>{c.cause && <Ref page={page} target={c.cause} stack={c.stack} />}</td></tr>
+        ))}</tbody>
+      </table>
+    </Dialog>
+  )
 }
 
 function Gaps({ uiState, close }: { uiState: UIState; close: () => void }) {

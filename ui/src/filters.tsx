@@ -51,7 +51,7 @@ export function Filters({ page }: { page: Page }) {
           </div>
         ))}
         {any && <button type="button" onClick={() => { page.set(noFilters()); root.current!.querySelector('input')!.focus() }}>Reset</button>}
-        <span class="filters-count" role="status">{s.capped ? `showing ${count(s.shown)} of ${plural(s.shown + s.capped, 'object')}, the rest is well and in groups` : any ? `${count(s.shown)} of ${plural(s.of, 'object')}` : plural(s.of, 'object')}</span>
+        <span class="filters-count" role="status">{s.capped ? `showing ${count(s.shown)} of ${plural(s.shown + s.capped, 'object')}, the rest is well and in groups` : any ? `${count(s.shown)} of ${plural(s.of, 'object')}` : ofStack(s.of, stack.objects)}</span>
       </div>
       {keys.some((k) => choice[k].length) && (
         <ul class="filters-chips" aria-label="Filters that are set">
@@ -71,6 +71,9 @@ export function Filters({ page }: { page: Page }) {
     </div>
   )
 }
+
+/** The objects of a stack, and those that belong to what it needs. */
+const ofStack = (all: number, own: number) => all > own ? `${plural(own, 'object')}, and ${count(all - own)} of what it needs` : plural(all, 'object')
 
 function Panel({ page, filter, options }: { page: Page; filter: Key; options: Option[] }) {
   const [text, type] = useState(''), chosen = page.choice[filter] as (string | number)[]

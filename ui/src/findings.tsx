@@ -1,10 +1,10 @@
-// The findings of kubectl sysop check: object, evidence, reason and remedy.
+// The findings of kubectl sysop check by rule: reason, remedy, and the objects with their evidence.
 
 import { useState } from 'preact/hooks'
 import { Absent, Bar, Command, Notice, Ref, Unread, Waits, useAsk } from './bits.tsx'
 import type { Page } from './page.ts'
-import { type Finding, type Found, type Report, type Result, type Score, severities, wantedFindings } from './report.ts'
-import { command, count, inNamespace, kindKey, parse, plural, short } from './words.ts'
+import { byRule, type Found, levelOf, type Report, type Rule, type Score, severities } from './report.ts'
+import { command, count, inNamespace, kindKey, parse, plural, short, visible } from './words.ts'
 
 const marks = { error: ['✖', 'bad'], warning: ['▲', 'warn'], info: ['●', 'info'], waived: ['‖', 'faint'] } as const
 
@@ -35,10 +35,12 @@ function Checked({ page }: { page: Page }) {
 }
 
 function All({ page, report }: { page: Page; report: Report }) {
-  const { search, kinds } = page.choice, { overall, categories, found } = report.scores, [maxRows, more] = useState(100)
+  const { search, kinds } = page.choice, { overall, categories } = report.scores, [maxRows, more] = useState(100)
   // This view stores severities in the kinds of the choice.
   const flip = (s: string) => page.set({ kinds: kinds.includes(s) ? kinds.filter((x) => x !== s) : [...kinds, s] })
-  const groups = wantedFindings(report, search, kinds), n = groups.reduce((sum, g) => sum + g.findings.length, 0)
+  const all = byRule(report, search), wanted = (f: Found) => !kinds.length || kinds.includes(levelOf(f.finding))
+  const rules = all.map((r) => ({ ...r, found: r.found.filter(wanted) })).filter((r) => r.found.length), n = rules.reduce((sum, r) => sum + r.found.length, 0)
+  const has = (level: string) => all.reduce((sum, r) => sum + r.found.filter((f) => levelOf(f.finding) === level).length, 0)
   const unknown = report.subjects.flatMap((subject) => subject.results.flatMap((result) => result.unknown.map((u) => ({ ...u, rule: result.rule }))))
   let room = maxRows
   return (
@@ -49,18 +51,18 @@ function All({ page, report }: { page: Page; report: Report }) {
       </dl>
       <Unread gaps={report.gaps} />
       <div class="bar-head">
-        <input type="search" placeholder="Search (/)" aria-label="Search findings" value={search} onInput={(e) => page.set({ search: e.currentTarget.value })} />
+        <input type="search" placeholder="Search" aria-label="Search findings" value={search} onInput={(e) => page.set({ search: e.currentTarget.value })} />
         <div class="chips" role="group" aria-label="Severity">
-          {severities.map((s) => <button key={s} type="button" class="chip" aria-pressed={kinds.includes(s)} onClick={() => flip(s)}><Mark level={s} n={found[s] ?? 0} /></button>)}
-          {overall.waived > 0 && <button type="button" class="chip" aria-pressed={kinds.includes('waived')} onClick={() => flip('waived')}><Mark level="waived" n={overall.waived} /></button>}
+          {severities.map((s) => <button key={s} type="button" class="chip" aria-pressed={kinds.includes(s)} onClick={() => flip(s)}><Mark level={s} n={has(s)} /></button>)}
+          {overall.waived > 0 && <button type="button" class="chip" aria-pressed={kinds.includes('waived')} onClick={() => flip('waived')}><Mark level="waived" n={has('waived')} /></button>}
         </div>
-        <span class="faint" role="status">{n > maxRows ? `showing ${count(maxRows)} of ${count(n)}, the gravest first` : plural(n, 'finding')}</span>
+        <span class="faint" role="status">{n > maxRows ? `showing ${count(maxRows)} of ${count(n)}, the gravest first` : plural(n, 'finding')} of {plural(rules.length, 'rule')}</span>
       </div>
       {n === 0 && <Notice>{search || kinds.length ? <>No finding is like that. <button type="button" class="link" onClick={() => page.set({ search: '', kinds: [] })}>Show all</button></> : overall.evaluated ? 'Nothing was found: all that could be decided is as it should be.' : 'Nothing was checked: no operator, no definition and no stack was found.'}</Notice>}
-      {groups.map((g) => {
-        const findings = g.findings.slice(0, Math.max(0, room))
-        room -= findings.length
-        return findings.length > 0 && <Group key={g.subject.scope + g.subject.id + g.subject.name} page={page} report={report} found={{ ...g, findings }} all={g.findings.length} />
+      {rules.map((r) => {
+        const found = r.found.slice(0, Math.max(0, room))
+        room -= found.length
+        return found.length > 0 && <OneRule key={r.id} page={page} rule={{ ...r, found }} all={r.found.length} />
       })}
       {n > maxRows && <p><button type="button" onClick={() => more(maxRows + 200)}>Show {count(Math.min(200, n - maxRows))} more</button></p>}
       {unknown.length > 0 && (
@@ -89,35 +91,39 @@ function Scored({ name, score }: { name: string; score: Score }) {
   )
 }
 
-function Group({ page, report, found: { subject, findings }, all }: { page: Page; report: Report; found: Found; all: number }) {
-  const grave = findings.some(({ finding }) => !finding.waived && finding.severity !== 'info')
+/** A rule, its remedy, and the objects that break it. */
+function OneRule({ page, rule, all }: { page: Page; rule: Rule; all: number }) {
+  const first = rule.found[0].finding, remedies = [...new Set(rule.found.map((f) => f.finding.remedy ?? ''))], remedy = remedies.length === 1 ? remedies[0] : ''
+  const messages = [...new Set(rule.found.map((f) => f.finding.message))], message = messages.length === 1 ? messages[0] : ''
+  const objects = new Set(rule.found.map((f) => f.finding.object)).size
   return (
-    <details class="findings" open={grave || !!page.choice.search || page.choice.kinds.length > 0}>
+    <details class="findings" open={levelOf(first) === 'error' || levelOf(first) === 'warning' || !!page.choice.search || page.choice.kinds.length > 0}>
       <summary>
-        <h3>{subject.scope === 'stack' ? short(subject.name) : subject.name}</h3> <span class="faint">{subject.scope}{subject.operator && ' of ' + subject.operator}{subject.scores.overall.score !== undefined && ` · ${subject.scores.overall.score}/100`}</span>
-        {severities.map((s) => subject.scores.found[s] > 0 && <span key={s}> <Mark level={s} n={subject.scores.found[s]} /></span>)}
+        <Mark level={levelOf(first)} /> <h3>{rule.title}</h3> <span class="faint">{plural(objects, 'object')} · {rule.category} · {rule.id}</span>
       </summary>
-      <ul>{findings.map(({ finding, result }, i) => <One key={result.rule + finding.object + (finding.field ?? '') + i} page={page} report={report} f={finding} result={result} />)}</ul>
-      {findings.length < all && <p class="faint">{count(all - findings.length)} more of it are not shown yet</p>}
+      <div class="finding-rule">
+        <p>{rule.reason}</p>
+        {message && <p>Found: {message}.</p>}
+        {(remedy || rule.fix) && <p><b>Remedy:</b> {remedy || rule.fix}</p>}
+        <ul>{rule.found.map((f, i) => <One key={f.finding.object + (f.finding.field ?? '') + i} page={page} found={f} message={message} remedy={remedy} />)}</ul>
+        {rule.found.length < all && <p class="faint">{count(all - rule.found.length)} more of it are not shown yet</p>}
+        {rule.guidelines.length > 0 && <ul class="faint">{rule.guidelines.map((g) => <li key={g}>{g}</li>)}</ul>}
+      </div>
     </details>
   )
 }
 
-function One({ page, report, f, result }: { page: Page; report: Report; f: Finding; result: Result }) {
-  const rule = report.rules.find((r) => r.id === result.rule)
+function One({ page, found: { finding: f, subjects }, message, remedy }: { page: Page; found: Found; message: string; remedy: string }) {
+  const stacks = subjects.filter((s) => s.id !== f.object)
   return (
     <li class={'finding' + (f.waived ? ' finding-waived' : '')}>
-      <p class="finding-head"><Mark level={f.waived ? 'waived' : f.severity} /> <Ref page={page} target={f.object} />: {f.message}</p>
-      {f.waived && <p class="faint">meant so, says {f.waived.origin}{f.waived.until && ` until ${f.waived.until}`}: {f.waived.reason}</p>}
+      <p class="finding-head"><Mark level={levelOf(f)} /> <Ref page={page} target={f.object} />{f.message !== message && <>: {visible(f.message)}</>}
+        {stacks.length > 0 && <span class="faint"> · {stacks.map((s) => s.scope === 'stack' ? short(s.name) : s.name).join(', ')}</span>}</p>
+      {f.waived && <p class="faint">waived by {f.waived.origin}{f.waived.until && ` until ${f.waived.until}`}: {f.waived.reason}</p>}
       {f.field && <p><code class="evidence">{f.field} = {f.value ?? '(nothing)'}</code></p>}
-      {f.remedy && <p>{f.remedy}</p>}
-      <details>
-        <summary>{f.patch ? 'Patch and rule' : 'Rule'}: {result.rule}</summary>
-        {f.patch && <><pre>{f.patch}</pre><Command text={patchCommand(f.object, f.patch)} /></>}
-        {rule && <p><b>{rule.title}</b>: {rule.reason}</p>}
-        {f.related.length > 0 && <p>See also {f.related.map((r, i) => <span key={r}>{i > 0 && ', '}<Ref page={page} target={r} /></span>)}</p>}
-        {result.guidelines.length > 0 && <ul class="faint">{result.guidelines.map((g) => <li key={g}>{g}</li>)}</ul>}
-      </details>
+      {f.remedy && f.remedy !== remedy && <p><b>Remedy:</b> {f.remedy}</p>}
+      {f.related.length > 0 && <p class="faint">See also {f.related.map((r, i) => <span key={r}>{i > 0 && ', '}<Ref page={page} target={r} /></span>)}</p>}
+      {f.patch && <details><summary>Patch</summary><pre tabIndex={0}>{f.patch}</pre><Command text={patchCommand(f.object, f.patch)} /></details>}
     </li>
   )
 }

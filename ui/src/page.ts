@@ -65,6 +65,8 @@ export class Page {
   topology = 0
   /** The stack that the server returned for a chosen root that is in no tree of the UIState. */
   rooted: { root: string; stack: Stack } | null = null
+  /** The changes of the health of stacks since the page is open, the newest first. */
+  changes: { at: number; stack: string; from: number; to: number; cause: string }[] = []
   /** Whether details are shown for a selection. */
   details = true
   /** Opens the details and moves the focus there; Esc returns. StackView sets it. */
@@ -86,7 +88,15 @@ export class Page {
 
   private read(): Choice {
     const text = this.address?.read() ?? ''
-    return (text && (FILE || !isToken(text)) ? decode(text) : null) ?? this.home()
+    return this.placed((text && (FILE || !isToken(text)) ? decode(text) : null) ?? this.home())
+  }
+
+  /** An address may name an object as a stack that is none: it is selected in its stack, or is a root. */
+  private placed(c: Choice): Choice {
+    const { stacks } = this.uiState, id = stacks.some((s) => s.name === c.stack) ? -1 : this.find(c.stack)
+    if (id < 0) return c
+    const holder = stacks.find((s) => s.tree.some((p) => p.n === id))
+    return holder ? { ...c, stack: holder.name, node: c.node || c.stack } : { ...c, stack: '', root: c.root || c.stack }
   }
 
   /** The choice for an empty address. */
@@ -164,6 +174,7 @@ export class Page {
         next.stacks = (order ?? [...byName.keys()]).flatMap((name) => byName.get(name) ?? [])
       }
       this.uiState = next
+      this.note(uiState.stacks)
       if (head && !(begins(uiState.kinds.map(kindKey), next.kinds.map(kindKey)) && begins(uiState.namespaces, next.namespaces))) this.index = null
       if (this.index) for (const at of Object.keys(change.nodes ?? {})) if (nodes[+at]) this.index.set(this.ref(+at), +at)
       if (moved) this.topology++
@@ -179,9 +190,20 @@ export class Page {
         && stacks.length === next.stacks.length && stacks.every((s, i) => s.name === next.stacks[i].name && sameStack(s, next.stacks[i]))
       this.uiState = next
       this.index = null
+      this.note(stacks)
       if (!same) this.topology++
       this.tell()
     }
+  }
+
+  /** Notes the stacks whose health is another one than before; one that is new or gone is no change. */
+  private note(before: Stack[]): void {
+    const old = new Map(before.map((s) => [s.name, s.health ?? 0]))
+    for (const s of this.uiState.stacks) {
+      const from = old.get(s.name), to = s.health ?? 0, n = s.causes?.[0]?.n
+      if (from !== undefined && from !== to) this.changes.unshift({ at: Date.parse(this.uiState.at) / 1000, stack: s.name, from, to, cause: n !== undefined && this.uiState.nodes[n] ? this.ref(n) : '' })
+    }
+    this.changes.length = Math.min(this.changes.length, 200)
   }
 
   connected(connection: Partial<Connection>): void {

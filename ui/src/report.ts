@@ -29,20 +29,32 @@ export interface Report {
   gaps?: { resource: string; namespace?: string; reason: string; message: string }[]
 }
 
-export interface Found { subject: Subject; findings: { finding: Finding; result: Result }[] }
+/** A finding with the subjects that have it: an object that several stacks need is found once. */
+export interface Found { finding: Finding; subjects: Subject[] }
+export interface Rule { id: string; category: string; guidelines: string[]; title: string; reason: string; fix?: string; found: Found[] }
 
-/** The findings that match the filters, by subject; findings and subjects are sorted by severity. */
-export function wantedFindings(report: Report, search: string, wanted: string[]): Found[] {
-  const words = wordsOf(search)
-  const rank = (f: Finding) => severities.indexOf(f.severity) + (f.waived ? 3 : 0)
-  const out: Found[] = []
+/** The severity by which a finding is filtered. */
+export const levelOf = (f: Finding): Severity | 'waived' => f.waived ? 'waived' : f.severity
+
+/** The findings that match the search, by rule, each once; the gravest rules and findings first. */
+export function byRule(report: Report, search: string): Rule[] {
+  const words = wordsOf(search), rules = new Map<string, Rule>(), seen = new Map<string, Found>()
+  const rank = ({ finding: f }: Found) => severities.indexOf(f.severity) + (f.waived ? 3 : 0)
   for (const subject of report.subjects) {
-    const findings = subject.results.flatMap((result) => result.findings.map((finding) => ({ finding, result }))).filter(({ finding: f, result }) => {
-      if (wanted.length && !wanted.includes(f.waived ? 'waived' : f.severity)) return false
-      const text = words.length ? [subject.name, f.object, f.field, f.value, f.message, f.remedy, result.rule, result.category].join('\n').toLowerCase() : ''
-      return words.every((w) => text.includes(w))
-    })
-    if (findings.length) out.push({ subject, findings: findings.sort((a, b) => rank(a.finding) - rank(b.finding)) })
+    for (const { rule: id, category, guidelines, findings } of subject.results) {
+      for (const finding of findings) {
+        const key = JSON.stringify([id, finding.object, finding.field, finding.message, !!finding.waived]), again = seen.get(key)
+        if (again) { again.subjects.push(subject); continue }
+        const { title = id, reason = '', fix } = report.rules.find((r) => r.id === id) ?? {}
+        const text = [subject.name, finding.object, finding.field, finding.value, finding.message, finding.remedy, id, title, category].join('\n').toLowerCase()
+        if (!words.every((w) => text.includes(w))) continue
+        const rule = rules.get(id) ?? { id, category, guidelines, title, reason, fix, found: [] }, found = { finding, subjects: [subject] }
+        rules.set(id, rule)
+        seen.set(key, found)
+        rule.found.push(found)
+      }
+    }
   }
-  return out.sort((a, b) => rank(a.findings[0].finding) - rank(b.findings[0].finding))
+  for (const r of rules.values()) r.found.sort((a, b) => rank(a) - rank(b))
+  return [...rules.values()].sort((a, b) => rank(a.found[0]) - rank(b.found[0]) || b.found.length - a.found.length || (a.id < b.id ? -1 : 1))
 }

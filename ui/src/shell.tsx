@@ -15,14 +15,14 @@ import { age, capital, count, moment, money, plural, short } from './words.ts'
 
 export const titles: { [view in ViewName]: string } = { stacks: 'Stacks', stack: 'Stack', costs: 'Costs', findings: 'Findings', regulation: 'Regulation', compose: 'Compose' }
 
-export interface DialogProps { page: Page; which: 'help' | 'gaps' | 'file'; views: ViewName[]; close: () => void }
+export interface DialogProps { page: Page; which: 'help' | 'gaps' | 'file' | 'changes'; views: ViewName[]; close: () => void }
 
 /** The views that are passed in. A saved page has no compose. */
 export type Views = { [view in Exclude<ViewName, 'stacks' | 'stack' | 'compose'>]: ComponentType<{ page: Page }> } & { compose?: ComponentType<{ page: Page }>; graph: ComponentType<{ page: Page; shape: Shape }>; details: ComponentType<{ page: Page }>; dialogs: ComponentType<DialogProps> }
 
 export function Shell({ page, views: { costs: Costs, findings: Findings, regulation: Regulation, compose: Compose, graph, details, dialogs: Dialogs } }: { page: Page; views: Views }) {
   const [, again] = useReducer((n: number) => n + 1, 0)
-  const [dialog, show] = useState<'' | 'help' | 'gaps' | 'file'>('')
+  const [dialog, show] = useState<'' | 'help' | 'gaps' | 'file' | 'changes'>('')
   // A layout effect, so that no change after the first UIState is missed.
   useLayoutEffect(() => page.watch(() => again(0)), [page])
   const views = viewNames.filter((v) => v !== 'compose' || Compose)
@@ -64,7 +64,7 @@ export function Waiting({ message, failed }: { message: string; failed: boolean 
   return <main class="waiting"><h1>System Operator</h1><p role={failed ? 'alert' : 'status'} class={failed ? 'tone-bad' : 'faint'}>{message}</p></main>
 }
 
-function Header({ page, show }: { page: Page; show: (dialog: 'help' | 'gaps' | 'file') => void }) {
+function Header({ page, show }: { page: Page; show: (dialog: 'help' | 'gaps' | 'file' | 'changes') => void }) {
   const { uiState } = page, missing = (uiState.gaps?.length ?? 0), notes = (uiState.notes?.length ?? 0) + Object.keys(uiState.parts ?? {}).length
   return (
     <header class="head">
@@ -79,6 +79,7 @@ function Header({ page, show }: { page: Page; show: (dialog: 'help' | 'gaps' | '
           {missing ? <><span aria-hidden="true">▲</span> {count(missing)} not read</> : plural(notes, 'note')}
         </button>
       )}
+      {!FILE && page.changes.length > 0 && <button type="button" aria-haspopup="dialog" onClick={() => show('changes')}>{plural(page.changes.length, 'change')} of health</button>}
       {!FILE && <button type="button" aria-haspopup="dialog" onClick={() => show('file')}>Save as file</button>}
       <button type="button" aria-haspopup="dialog" aria-label="Keys and help" onClick={() => show('help')}>?</button>
     </header>

@@ -64,6 +64,7 @@ export function stackCosts(stacks: Stack[]): Costs {
 export function partsOf(costs: Costs): [string, number][] {
   const sums = new Map<string, number>()
   for (const r of costs.rows) for (const [part, cost] of Object.entries(r.parts ?? {})) sums.set(part, (sums.get(part) ?? 0) + cost)
+  for (const [part, cost] of Object.entries(costs.parts ?? {})) sums.set(part, cost)
   const usual = ['cpu', 'memory', 'storage'], place = (part: string) => (usual.indexOf(part) + 1) || 9
   return [...sums].sort(([a], [b]) => place(a) - place(b) || compare(a, b, false))
 }

@@ -103,12 +103,14 @@ export interface Place {
   p?: string
   y?: number[]
   g?: { [part: string]: number }
+  q?: number
 }
 
 export interface Costs {
   groupBy: string
   rows: { name: string; pods?: number; cost: number; parts?: { [part: string]: number } }[]
   total: number
+  parts?: { [part: string]: number }
 }
 
 export interface Change {

@@ -22,6 +22,12 @@ export function money(cents: number, currency = ''): string {
   return (currency && currency + ' ') + (cents < 0 ? '−' : '') + count(all.slice(0, -2)) + '.' + all.slice(-2)
 }
 
+/** The share of a whole: "1/3", or "42 %". */
+export function shareOf(part: number, whole: number): string {
+  for (let of = 2; of <= 12; of++) for (let n = 1; n < of; n++) if (Math.abs(part - whole * n / of) <= 1) return n + '/' + of
+  return Math.round(part / whole * 100) + ' %'
+}
+
 /** A count with separators: "5,000". Intl is a hundred times slower, too slow for trees. */
 export const count = (n: number | string) => String(n).replace(/\B(?=(\d{3})+$)/g, ',')
 
@@ -67,10 +73,17 @@ export function parse(ref: string): { kind: string; group: string; namespace: st
   return { kind: dot < 0 ? type : type.slice(0, dot), group: dot < 0 ? '' : type.slice(dot + 1), namespace: rest.join('/'), name }
 }
 
+/** Text of a cluster with control characters, and those that reorder or hide text, as escapes: as the
+    terminal shows it. */
+export const visible = (text: string) => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{DI}]/gu, (c) => {
+  const code = c.codePointAt(0)!
+  return { 9: '\\t', 10: '\\n', 13: '\\r' }[code] ?? (code < 128 ? '\\x' + code.toString(16).padStart(2, '0') : code < 65536 ? '\\u' + code.toString(16).padStart(4, '0') : '\\U' + code.toString(16).padStart(8, '0'))
+})
+
 /** Kind/name, without group and namespace. */
 export function short(ref: string): string {
   const { kind, name } = parse(ref)
-  return name ? kind + '/' + name : ref
+  return visible(name ? kind + '/' + name : ref)
 }
 
 /** Quotes an argument for a shell. */

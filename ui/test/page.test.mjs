@@ -195,3 +195,14 @@ test('the address of a server that was started again, opened in the same tab, is
     for (const [name, d] of was) if (d) Object.defineProperty(globalThis, name, d); else delete globalThis[name]
   }
 })
+
+test('an object that is no stack is found in its stack, and the changes of health are noted', () => {
+  const state = () => ({ at: '2026-09-14T09:30:00Z', kinds: [{ kind: 'Pod' }], namespaces: ['', 'shop'], labels: [], rules: [], nodes: [{ k: 0, s: 1, n: 'web' }, { k: 0, s: 1, n: 'db' }, { k: 0, s: 1, n: 'loose' }], stacks: [{ name: 'Pod/shop/web', roots: [0], tree: [{ n: 0 }, { n: 1, d: 1 }], objects: 2, health: 1 }] })
+  const at = (text) => new Page(state(), null, { read: () => text, write() {}, watch() {} })
+  assert.deepEqual((({ stack, node, root }) => [stack, node, root])(at('stack?in=Pod/shop/db').choice), ['Pod/shop/web', 'Pod/shop/db', ''])
+  assert.deepEqual((({ stack, node, root }) => [stack, node, root])(at('stack?in=Pod/shop/loose').choice), ['', '', 'Pod/shop/loose'])
+  assert.equal(at('stack?in=Pod/shop/gone').choice.stack, 'Pod/shop/gone')
+  const page = at('stacks')
+  page.replace({ ...state(), at: '2026-09-14T09:31:00Z', stacks: [{ ...state().stacks[0], health: 6, causes: [{ n: 1, o: 0 }] }, { name: 'Pod/shop/new', roots: [2], tree: [{ n: 2 }], objects: 1, health: 6 }] })
+  assert.deepEqual(page.changes, [{ at: Date.parse('2026-09-14T09:31:00Z') / 1000, stack: 'Pod/shop/web', from: 1, to: 6, cause: 'Pod/shop/db' }])
+})

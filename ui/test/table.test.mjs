@@ -4,7 +4,7 @@ import { load } from './load.mjs'
 
 const { labelKeys, partsOf, series, stackCosts, wantedStacks } = await load('table.ts')
 const { Page } = await load('page.ts')
-const { wantedFindings } = await load('report.ts')
+const { byRule, levelOf } = await load('report.ts')
 
 const stack = (name, more = {}) => ({ name, roots: [0], tree: [{ n: 0 }], objects: 1, ...more })
 const page = (stacks, choice = {}) => {
@@ -52,14 +52,13 @@ test('a history has the dearest, and all others as one', () => {
   for (const [i, row] of series(points, 1).rows.entries()) assert.equal(row.reduce((a, b) => a + b), points[i].total)
 })
 
-test('findings: the gravest first, waived ones last, and every word is wanted', () => {
+test('findings by rule: the gravest first, waived ones last, each once, and every word is wanted', () => {
   const f = (severity, message, more = {}) => ({ severity, object: 'Pod/a', message, related: [], ...more })
-  const subject = (name, ...findings) => ({ scope: 'stack', name, id: name, scores: {}, results: [{ rule: 'r', category: 'security', guidelines: [], passed: 0, findings, unknown: [] }] })
-  const report = { subjects: [subject('a', f('info', 'one'), f('error', 'two', { waived: { reason: 'so', origin: 'x' } })), subject('b', f('info', 'three'), f('warning', 'four')), subject('c')] }
-  const says = (...args) => wantedFindings(report, ...args).map((g) => [g.subject.name, ...g.findings.map((x) => x.finding.message)])
-  assert.deepEqual(says('', []), [['b', 'four', 'three'], ['a', 'one', 'two']])
-  assert.deepEqual(says('', ['warning', 'waived']), [['b', 'four'], ['a', 'two']])
-  assert.deepEqual(says('', ['error']), [])
-  assert.deepEqual(says('SECURITY thr', []), [['b', 'three']])
-  assert.deepEqual(says('nothing', []), [])
+  const subject = (name, rule, ...findings) => ({ scope: 'stack', name, id: name, scores: {}, results: [{ rule, category: 'security', guidelines: [], passed: 0, findings, unknown: [] }] })
+  const report = { rules: [{ id: 'r', title: 'A rule', reason: 'so' }], subjects: [subject('a', 'q', f('info', 'one'), f('error', 'two', { waived: { reason: 'so', origin: 'x' } })), subject('b', 'r', f('info', 'three'), f('warning', 'four')), subject('c', 'r', f('warning', 'four'))] }
+  const says = (...args) => byRule(report, ...args).map((r) => [r.title, ...r.found.map((x) => `${x.finding.message} of ${x.subjects.map((s) => s.name)}`)])
+  assert.deepEqual(says(''), [['A rule', 'four of b,c', 'three of b'], ['q', 'one of a', 'two of a']])
+  assert.deepEqual(byRule(report, '').flatMap((r) => r.found.map((x) => levelOf(x.finding))), ['warning', 'info', 'info', 'waived'])
+  assert.deepEqual(says('SECURITY thr'), [['A rule', 'three of b']])
+  assert.deepEqual(says('nothing'), [])
 })

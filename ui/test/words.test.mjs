@@ -11,6 +11,8 @@ test('money', () => table(w.money, [
   [-5, '−0.05'], [-123456, '−1,234.56'], [[1364, 'USD'], 'USD 13.64'], [100000000, '1,000,000.00'],
 ]))
 
+test('shares', () => table(w.shareOf, [[[631, 1892], '1/3'], [[40, 60], '2/3'], [[900, 1892], '48 %'], [[946, 1892], '1/2']]))
+
 test('cores as the program writes them', () => table(w.cpu, [[0, '0m'], [7, '7m'], [343, '343m'], [9999, '9999m'], [10000, '10'], [12345, '12.35'], [10500, '10.5']]))
 
 test('bytes as the program writes them', () => table(w.bytes, [
@@ -40,3 +42,7 @@ test('moments that are none are shown as they are', () => {
   assert.equal(w.moment('soon'), 'soon')
   assert.match(w.moment('2026-09-14T09:30:00Z'), /^2026-09-1\d \d\d:\d\d$/)
 })
+
+test('control characters and those that turn text round are escapes', () => table(w.visible, [
+  ['plain é 名', 'plain é 名'], ['a\u202eb', 'a\\u202eb'], ['a\x1b[31m\n', 'a\\x1b[31m\\n'], ['\u{e0001}', '\\U000e0001'],
+]))
