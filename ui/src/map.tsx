@@ -6,7 +6,7 @@ import { useMemo, useState } from 'preact/hooks'
 import { Command, Health, Link, useMedia } from './bits.tsx'
 import { KindIcon } from './icons.tsx'
 import { broken, isBroken, mapModel, part, titleOf, type Card, type Line, type MapModel } from './map_model.ts'
-import { headHeight, listed, placeCards, type Placed, type Region } from './map_layout.ts'
+import { headHeight, listed, middle, placeCards, type Placed, type Region } from './map_layout.ts'
 import type { Choice, Page } from './page.ts'
 import { cluster as ofCluster, inNamespaces, showsCluster, wantedStacks } from './table.ts'
 import type { Stack } from './ui_state.ts'
@@ -111,13 +111,6 @@ function PartCard({ page, model, at, class: more = '', box, point }: CardProps) 
 }
 
 const place = ({ x, y, width }: { x: number; y: number; width: number }) => ({ left: x + 'px', top: y + 'px', width: width + 'px' })
-
-/** Cuts a long name in the middle: its end tells it from its neighbours. */
-export function middle(name: string, limit = 28): string {
-  if (name.length <= limit) return name
-  const head = Math.ceil((limit - 1) / 2)
-  return name.slice(0, head) + '…' + name.slice(head + 1 - limit)
-}
 
 /** The largest cost of a stack. */
 const topCost = (m: MapModel) => Math.max(1, ...m.cards.map((c) => c.stack ? c.cost ?? 0 : 0))

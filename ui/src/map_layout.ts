@@ -195,3 +195,10 @@ function middleOf(points: Point[]): { x: number; y: number } {
   }
   return at
 }
+
+/** Cuts a long name in the middle: its end tells it from its neighbours. */
+export function middle(name: string, limit = 28): string {
+  if (name.length <= limit) return name
+  const head = Math.ceil((limit - 1) / 2)
+  return name.slice(0, head) + '…' + name.slice(head + 1 - limit)
+}

@@ -27,6 +27,8 @@ export interface Choice {
   closed: string[]
   /** tree, graph, or both side by side. */
   show: 'tree' | 'graph' | 'both'
+  /** What the graph shows; empty: the workloads of a large stack, the objects of another one. */
+  depth: '' | 'workloads' | 'objects'
   /** The column that a table is sorted by; the prefix - reverses the order. */
   sort: string
   /** The grouping of costs: namespace, or label KEY; empty for stacks. */
@@ -263,7 +265,7 @@ export const noFilters = () => ({ search: '', kinds: [] as string[], namespaces:
 export const filtersOf = ({ search, kinds, namespaces, labels, health, relations }: Choice) => ({ search, kinds, namespaces, labels, health, relations })
 
 export function none(): Choice {
-  return { view: 'stacks', stack: '', root: '', node: '', to: '', ...noFilters(), open: [], closed: [], show: 'both', sort: '', by: '', as: '' }
+  return { view: 'stacks', stack: '', root: '', node: '', to: '', ...noFilters(), open: [], closed: [], show: 'both', depth: '', sort: '', by: '', as: '' }
 }
 
 export const viewNames: ViewName[] = ['stacks', 'stack', 'costs', 'findings', 'regulation', 'compose']
@@ -281,6 +283,7 @@ export function encode(c: Choice): string {
   for (const [key, field] of Object.entries(lists)) for (const value of c[field]) put(key, value)
   for (const h of c.health) put('health', health[h]?.word || 'none')
   if (c.show !== 'both') put('show', c.show)
+  if (c.depth) put('depth', c.depth)
   if (c.as) put('as', c.as)
   return c.view + (out.length ? '?' + out.join('&') : '')
 }
@@ -297,6 +300,8 @@ export function decode(text: string): Choice | null {
   c.health = all('health').map((w) => w === 'none' ? 0 : health.findIndex((h) => h.word === w)).filter((h) => h >= 0)
   const show = query.get('show')
   if (show === 'tree' || show === 'graph') c.show = show
+  const depth = query.get('depth')
+  if (depth === 'workloads' || depth === 'objects') c.depth = depth
   if (query.get('as') === 'table') c.as = 'table'
   return c
 }

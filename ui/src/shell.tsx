@@ -9,7 +9,7 @@ import type { Page } from './page.ts'
 import { viewNames } from './page.ts'
 import type { Stack, ViewName } from './ui_state.ts'
 import { shape, type Shape } from './shape.ts'
-import { Stacks } from './stacks.tsx'
+import { Causes, Stacks } from './stacks.tsx'
 import { Tree } from './tree.tsx'
 import { age, capital, count, moment, money, plural, short } from './words.ts'
 
@@ -169,6 +169,7 @@ function Trail({ page, stack }: { page: Page; stack: Stack | undefined }) {
           {root && <li><span aria-current="location">{short(root)}</span>{choice.stack && <> <button type="button" onClick={() => page.set({ root: '' }, true)}>Back to the whole stack</button></>}</li>}
         </ol>
         {stack && !root && <p class="trail-says"><Health value={stack.health} /> <span class="faint">{stack.namespace} · {plural(stack.objects, 'object')}{stack.cost !== undefined && ' · ' + money(stack.cost, page.uiState.currency)}</span></p>}
+        {stack && !root && <Causes page={page} stack={stack} />}
       </nav>
       {!FILE && <div role="status">
         {gone.map(({ what, ref }) => (
@@ -222,7 +223,7 @@ function StackView({ page, graph: Graph, details: Details }: { page: Page } & Pi
     }
     return () => { page.toDetails = () => {} }
   }, [page])
-  if (!stack) return <><Trail page={page} stack={stack} />{!page.choice.stack && <p class="lacks">There is no stack here. <button type="button" class="link" onClick={() => page.go('stacks')}>To the stacks</button></p>}</>
+  if (!stack) return <><div class="stack-head"><Trail page={page} stack={stack} /></div>{!page.choice.stack && <p class="lacks">There is no stack here. <button type="button" class="link" onClick={() => page.go('stacks')}>To the stacks</button></p>}</>
   const s = shape(page, stack), shows = (name: 'tree' | 'graph' | 'details') => narrow ? tab === name : name === 'details' ? hasDetails : page.choice.show === 'both' || page.choice.show === name
   return (
     <>

@@ -107,7 +107,7 @@ function Row({ page, stack: s, top, narrow }: { page: Page; stack: Stack; top: n
 const None = () => <span class="faint">–</span>
 
 /** The causes of the health of a stack; each one selects its object. */
-function Causes({ page, stack }: { page: Page; stack: Stack }) {
+export function Causes({ page, stack }: { page: Page; stack: Stack }) {
   const all = (stack.causes ?? []).filter((c) => page.uiState.nodes[c.n])
   if (!all.length) return null
   return (
