@@ -56,8 +56,9 @@ func svg(w io.Writer, a view.Output, _ Options) error {
 	p := a.UIState
 	var scenes []*svgScene
 	var sections []*places.Node
+	refs := references(p)
 	for i := range p.Stacks {
-		sc := newScene(p, &p.Stacks[i])
+		sc := newScene(p, &p.Stacks[i], refs)
 		scenes = append(scenes, sc)
 		sections = append(sections, &places.Node{Width: max(sc.width, 3*cardWidth), Height: svgSection + sc.height})
 	}

@@ -62,11 +62,12 @@ type svgScene struct {
 	cards         []*svgCard // in preorder
 	lines         []svgLine
 	of            map[int]*svgCard // by node
+	references    map[int]int      // to each node
 	width, height int
 }
 
-func newScene(p *uistate.State, s *uistate.Stack) *svgScene {
-	sc := &svgScene{state: p, stack: s, of: map[int]*svgCard{}}
+func newScene(p *uistate.State, s *uistate.Stack, refs map[int]int) *svgScene {
+	sc := &svgScene{state: p, stack: s, of: map[int]*svgCard{}, references: refs}
 	roots := sc.fold(sc.tree())
 	var nodes []*places.Node
 	for _, r := range roots {
@@ -182,9 +183,8 @@ func (sc *svgScene) add(c *svgCard) *places.Node {
 // them (ui/src/graph_scene.ts).
 const maxLines = 12
 
-// cross finds the edges between cards that are not of the tree. Each end is the topmost owner of its
-// card, and what is served: a line leads to a workload, not to each of its pods. Those of a relation
-// between the same two are one.
+// cross finds the edges between cards that are not of the tree. A line leads to a workload, not to
+// each of its pods, and those of a relation between the same two are one.
 func (sc *svgScene) cross() {
 	type ends struct {
 		from, to *svgCard
@@ -236,9 +236,9 @@ func (sc *svgScene) cross() {
 	}
 }
 
-// owner is the card of the topmost owner.
+// owner is the card of a workload for one of its replicas, and else the card itself.
 func (sc *svgScene) owner(c *svgCard) *svgCard {
-	for c.parent != nil && sc.hanging(c).Relation == 1 {
+	for c.parent != nil && sc.hanging(c).Relation == 1 && slices.Contains([]string{"Pod", "ReplicaSet", "Job"}, sc.state.Kinds[sc.state.Nodes[c.node].Kind].Kind) {
 		c = c.parent
 	}
 	return c
@@ -281,22 +281,30 @@ func (sc *svgScene) health(c *svgCard) int {
 
 // optional reports whether a node is missing, and all that refers to it says that it is optional.
 func (sc *svgScene) optional(node int) bool {
-	if sc.state.Nodes[node].State != "missing" {
-		return false
-	}
-	found := false
-	for _, n := range sc.state.Nodes {
+	return sc.state.Nodes[node].State == "missing" && sc.references[node] == onlyOptional
+}
+
+// How a node is referred to.
+const (
+	onlyOptional = 1 + iota
+	required
+)
+
+func references(p *uistate.State) map[int]int {
+	out := map[int]int{}
+	for _, n := range p.Nodes {
 		if n == nil {
 			continue
 		}
 		for _, e := range n.Edges {
-			if e.To == node && !e.Optional {
-				return false
+			if e.Optional {
+				out[e.To] = max(out[e.To], onlyOptional)
+			} else {
+				out[e.To] = required
 			}
-			found = found || e.To == node
 		}
 	}
-	return found
+	return out
 }
 
 // names are the two lines that say what a card is.

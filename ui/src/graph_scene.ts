@@ -64,13 +64,15 @@ export function scene(page: Page, stack: Stack, s: Shape, aspect: number): Scene
   placed.boxes.forEach((b, i) => Object.assign(cards[i], b))
   const cardOf = nodes(stack, cards)
   const lines = crossing(page, stack, cards, cardOf)
-  return { cards, width: placed.width, height: placed.height, of: cardOf, ...lines, ...bundled(cards, lines.cross) }
+  return { cards, width: placed.width, height: placed.height, of: cardOf, ...lines, ...bundled(page, cards, lines.cross) }
 }
 
-/** Bundles lines: each end is the topmost owner of its card, and one line says what several do. */
-function bundled(cards: Card[], cross: Line[]): Pick<Scene, 'quiet' | 'hubs'> {
+const replica = /^(Pod|ReplicaSet|Job)$/
+
+/** Bundles lines: they lead to a workload, not to each of its pods, and one line says what several do. */
+function bundled(page: Page, cards: Card[], cross: Line[]): Pick<Scene, 'quiet' | 'hubs'> {
   const owner = cards.map((_, i) => i), lines = new Map<string, Line>(), degree = new Map<number, number>()
-  cards.forEach((c, i) => { if (c.parent >= 0 && c.relation === 1) owner[i] = owner[c.parent] })
+  cards.forEach((c, i) => { if (c.parent >= 0 && c.relation === 1 && replica.test(page.kind(page.node(c.item.node)).kind)) owner[i] = owner[c.parent] })
   const hubOf = (l: Line) => l.relation === 3 ? l.from : l.to
   for (const l of cross) {
     const from = owner[l.from], to = l.relation === 3 ? owner[l.to] : l.to

@@ -114,7 +114,7 @@ function build(page: Page, stack: Stack, bad: Set<number>): Shape {
   }
   const f: Folding = { page, tree, bad, open }
   const order = choice.sort === 'health' ? (a: Item, b: Item) => b.worst - a.worst || last(page, a) - last(page, b) : (a: Item, b: Item) => last(page, a) - last(page, b)
-  for (const siblings of [roots, ...item.map((it) => it?.children ?? [])]) siblings.sort(order)
+  for (const siblings of [roots, ...item.filter(Boolean).map((it) => it.children)]) siblings.sort(order)
   let capped = 0
   if (!open.has(all)) {
     foldEqual(f, roots, null)
