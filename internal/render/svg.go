@@ -51,9 +51,13 @@ const (
 	svgLeast   = 920 // so wide that the legend has room
 )
 
-// svg draws the stacks of a UIState as ui/ does.
+// svg draws a UIState as ui/ does: the map of its stacks where the page opens with it, and else each
+// stack.
 func svg(w io.Writer, a view.Output, _ Options) error {
 	p := a.UIState
+	if p.View == "stacks" {
+		return drawMap(w, p)
+	}
 	var scenes []*svgScene
 	var sections []*places.Node
 	refs := references(p)
@@ -187,15 +191,11 @@ func (sc *svgScene) says(l svgLine) string {
 }
 
 // money is hundredths, with the currency.
-func (sc *svgScene) money(cents *int64) string {
-	if cents == nil {
+func (sc *svgScene) money(c *int64) string {
+	if c == nil {
 		return ""
 	}
-	sign, c := "", *cents
-	if c < 0 {
-		sign, c = "-", -c
-	}
-	return strings.TrimSpace(fmt.Sprintf("%s%d.%02d %s", sign, c/100, c%100, sc.state.Currency))
+	return strings.TrimSpace(cents(*c) + " " + sc.state.Currency)
 }
 
 func described(scenes []*svgScene) string {
