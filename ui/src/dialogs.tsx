@@ -3,25 +3,15 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Command, Health } from './bits.tsx'
-import type { Page } from './page.ts'
+import { Save } from './save.tsx'
 import type { UIState, ViewName } from './ui_state.ts'
 import { type DialogProps, keys, titles } from './shell.tsx'
-import { command, inNamespace, plural, readFrom } from './words.ts'
+import { command, inNamespace, plural } from './words.ts'
 
 export function Dialogs({ page, which, views, close }: DialogProps) {
   return which === 'help' ? <Help close={close} views={views} /> : FILE || which === 'gaps' ? <Gaps uiState={page.uiState} close={close} /> : (
-    <Dialog title="Hand this on" close={close}>
-      <p>This command writes this page as one file, which opens in a browser without a network.</p>
-      <Command text={fileCommand(page)} />
-    </Dialog>
+    <Dialog title="Save" close={close}><Save page={page} /></Dialog>
   )
-}
-
-/** The command that saves this view as a file. */
-export function fileCommand(page: Page): string {
-  const { uiState: { source, namespace }, choice: { view } } = page, stack = page.stack()
-  const words = view === 'stack' && stack ? ['graph', stack.name] : [view === 'costs' ? 'metrics' : 'stacks', ...inNamespace(namespace, true)]
-  return `${command('kubectl', 'sysop', ...words, ...readFrom(source))} -o html > ${words[0]}.html`
 }
 
 function Gaps({ uiState, close }: { uiState: UIState; close: () => void }) {

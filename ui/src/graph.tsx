@@ -3,7 +3,7 @@
 
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from 'preact/hooks'
 import { GraphCard } from './graph_card.tsx'
-import { colors, draw, elements, words, type Colors } from './graph_draw.ts'
+import { colors, draw, elements, named, words, type Colors } from './graph_draw.ts'
 import { Legend } from './graph_legend.tsx'
 import { bring, fit, inside, keep, neighbor, reveal, scene, worst, zoom, type Scene, type Size, type View } from './graph_scene.ts'
 import { gestures } from './graph_touch.ts'
@@ -75,7 +75,7 @@ function Objects({ page, shape, many }: { page: Page; shape: Shape; many: boolea
   function paint() {
     live.frame = 0
     const { view, size, scene } = live, ctx = canvas.current?.getContext('2d')
-    if (!ctx || !scene || !size.width) return
+    if (!ctx || !scene || !size.width || page.printing) return
     // The canvas is transformed as an image, which is cheap, and redrawn sharply after the last move.
     const { drawn } = live, grown = view.z / drawn.z, dx = view.x - drawn.x, dy = view.y - drawn.y
     const reuse = !live.dirty && (grown === 1 ? Math.max(Math.abs(dx), Math.abs(dy)) <= overscan : grown > 0.5 && grown < 2 && view.z < elements === drawn.z < elements)
@@ -136,6 +136,15 @@ function Objects({ page, shape, many }: { page: Page; shape: Shape; many: boolea
       live.frame = live.timer = 0
     }
   }, [])
+
+  // Printed is all of the scene, at a zoom at which names can be read.
+  useLayoutEffect(() => {
+    if (!page.printing || !live.scene) return
+    const z = Math.min(1, Math.max(named, 1400 / live.scene.width), 16_000 / live.scene.height), part = { width: (live.scene.width + 48) * z, height: (live.scene.height + 48) * z }
+    Object.assign(canvas.current!, part)
+    draw(canvas.current!.getContext('2d')!, { page, scene: live.scene, view: { x: 24 * z, y: 24 * z, z }, size: part, colors: live.colors ??= colors(pane.current!), active: live.active, path: live.path, mounted: new Set() })
+    live.dirty = true
+  }, [page.printing])
 
   useEffect(() => {
     live.dirty ||= inputs().some((v, i) => v !== live.was[i])

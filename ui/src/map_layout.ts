@@ -8,6 +8,8 @@ export const stackSize = { width: 268, height: 112, broken: 160 }
 export const partWidth = 256
 /** Between two columns, for lines; between two cards; inside a region, and above its first card. */
 export const between = 100, gap = 20, inside = 20, headHeight = 38
+/** The width that a sheet of paper has room for. */
+export const sheet = 700
 const bend = 8, lane = 10
 
 export interface Box { x: number; y: number; width: number; height: number }

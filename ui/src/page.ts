@@ -69,6 +69,8 @@ export class Page {
   rooted: { root: string; stack: Stack } | null = null
   /** Whether details are shown for a selection. */
   details = true
+  /** Whether the page is printed, and therefore shows what else only scrolls into sight. */
+  printing = false
   /** Opens the details and moves the focus there; Esc returns. StackView sets it. */
   toDetails = () => {}
   private listeners = new Set<() => void>()
@@ -88,7 +90,7 @@ export class Page {
 
   private read(): Choice {
     const text = this.address?.read() ?? ''
-    return (text && (FILE || !isToken(text)) ? decode(text) : null) ?? this.home()
+    return (text && (FILE || !isToken(text)) ? decode(text) : null) ?? (FILE && this.uiState.address ? decode(this.uiState.address) : null) ?? this.home()
   }
 
   /** The choice for an empty address. */
@@ -197,6 +199,11 @@ export class Page {
   watch(listener: () => void): () => void {
     this.listeners.add(listener)
     return () => this.listeners.delete(listener)
+  }
+
+  print(on: boolean): void {
+    this.printing = on
+    this.tell()
   }
 
   tell(): void {

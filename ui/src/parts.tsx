@@ -4,7 +4,7 @@
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Health, Link } from './bits.tsx'
 import { KindIcon } from './icons.tsx'
-import { middle, rounded } from './map_layout.ts'
+import { middle, rounded, sheet } from './map_layout.ts'
 import type { Page } from './page.ts'
 import { common, partsModel, type Need, type Part, type PartsModel, type Unit } from './parts_model.ts'
 import { isQuiet } from './shape.ts'
@@ -105,7 +105,7 @@ export function Parts({ page, stack }: Shared) {
     <>
       <div class="parts-row" ref={row}>
       <div class="parts" ref={pane} tabIndex={0} role="group" aria-label="Parts of the stack" onScroll={(e) => framed({ x: e.currentTarget.scrollLeft / z, y: e.currentTarget.scrollTop / z })}>
-        <div class="parts-sheet" style={{ width: placed.width + 'px', height: placed.height + 'px', zoom: z }}>
+        <div class="parts-sheet" style={{ width: placed.width + 'px', height: placed.height + 'px', zoom: page.printing ? Math.min(1, sheet / placed.width) : z }}>
           {model.entries.length > 0 && <h3 style={{ left: margin + 'px' }}>Comes in</h3>}
           <h3 style={{ left: (placed.parts[0]?.x ?? margin) + 'px' }}>{plural(workloads, 'workload')}{model.parts.length < workloads && ', by part of the app'}</h3>
           {model.needs.length > 0 && <h3 style={{ left: placed.needs[0].x + 'px' }}>What they need, each once</h3>}

@@ -27,6 +27,7 @@ export function Shell({ page, views: { costs: Costs, findings: Findings, regulat
   useLayoutEffect(() => page.watch(() => again(0)), [page])
   const views = viewNames.filter((v) => v !== 'compose' || Compose)
   useKeys(page, views, () => show('help'))
+  usePrint(page)
   const { view, stack, root, node, to } = page.choice, main = useRef<HTMLElement>(null)
   useEffect(() => { document.title = `${view === 'stack' && stack ? short(stack) : titles[view]} · ${page.uiState.title} · System Operator` }, [view, stack, page.uiState.title])
   // The focused element may be removed with the view or with a part of the choice.
@@ -59,6 +60,24 @@ export function Shell({ page, views: { costs: Costs, findings: Findings, regulat
   )
 }
 
+/** Shows all of a view while it is printed, with what is folded in it. */
+function usePrint(page: Page) {
+  useEffect(() => {
+    const opened: HTMLDetailsElement[] = []
+    const before = () => {
+      page.print(true)
+      for (const d of document.querySelectorAll<HTMLDetailsElement>('main details:not([open])')) { d.open = true; opened.push(d) }
+    }
+    const after = () => {
+      page.print(false)
+      for (const d of opened.splice(0)) d.open = false
+    }
+    addEventListener('beforeprint', before)
+    addEventListener('afterprint', after)
+    return () => { removeEventListener('beforeprint', before); removeEventListener('afterprint', after) }
+  }, [page])
+}
+
 /** The page before the first UIState. */
 export function Waiting({ message, failed }: { message: string; failed: boolean }) {
   return <main class="waiting"><h1>System Operator</h1><p role={failed ? 'alert' : 'status'} class={failed ? 'tone-bad' : 'faint'}>{message}</p></main>
@@ -79,7 +98,7 @@ function Header({ page, show }: { page: Page; show: (dialog: 'help' | 'gaps' | '
           {missing ? <><span aria-hidden="true">▲</span> {count(missing)} not read</> : plural(notes, 'note')}
         </button>
       )}
-      {!FILE && <button type="button" aria-haspopup="dialog" onClick={() => show('file')}>Save as file</button>}
+      {!FILE && <button type="button" aria-haspopup="dialog" onClick={() => show('file')}>Save</button>}
       <button type="button" aria-haspopup="dialog" aria-label="Keys and help" onClick={() => show('help')}>?</button>
     </header>
   )
@@ -203,7 +222,7 @@ function useRooted(page: Page): string {
 }
 
 function StackView({ page, graph: Graph, details: Details }: { page: Page } & Pick<Views, 'graph' | 'details'>) {
-  const stack = page.stack(), narrow = useMedia('(max-width: 760px)'), error = useRooted(page)
+  const stack = page.stack(), narrow = useMedia('(max-width: 760px)') && !page.printing, error = useRooted(page)
   const [tab, setTab] = useState<'tree' | 'graph' | 'details'>(page.choice.show === 'graph' ? 'graph' : 'tree')
   const panel = useRef<HTMLElement>(null), from = useRef<HTMLElement | null>(null)
   const hasDetails = page.choice.node !== '' && page.details

@@ -46,7 +46,7 @@ export function Tree({ page, shape }: { page: Page; shape: Shape }) {
   live.stack = stack.name
   const uses = usesOf(page, stack), need = useMemo(() => needs(page, stack, shape, uses, size.letter), [shape, uses, size.letter]), list = columns(size.width, need)
   // No rows are rendered before the width is known.
-  const first = Math.max(0, Math.floor(live.scrolled / rowHeight) - overscan), last = size.width && Math.min(rows.length, Math.ceil((live.scrolled + size.height) / rowHeight) + overscan)
+  const first = page.printing ? 0 : Math.max(0, Math.floor(live.scrolled / rowHeight) - overscan), last = page.printing ? rows.length : size.width && Math.min(rows.length, Math.ceil((live.scrolled + size.height) / rowHeight) + overscan)
 
   useLayoutEffect(() => {
     const look = () => { const g = grid.current!; resize({ width: g.clientWidth, height: g.clientHeight, letter: letterOf(g) }) }
