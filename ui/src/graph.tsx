@@ -53,8 +53,8 @@ interface Live {
 }
 
 export function Graph({ page, shape }: { page: Page; shape: Shape }) {
-  const { depth } = page.choice, many = shape.of > large, parts = depth ? depth === 'workloads' : many && !filtered(page)
-  return <section class="graph" aria-label="Graph">{parts ? <Parts page={page} stack={page.stack()!} /> : <Objects page={page} shape={shape} many={many || depth !== ''} />}</section>
+  const { depth } = page.choice, many = shape.of > large, parts = LARGE && (depth ? depth === 'workloads' : many && !filtered(page))
+  return <section class="graph" aria-label="Graph">{LARGE && parts ? <Parts page={page} stack={page.stack()!} /> : <Objects page={page} shape={shape} many={many || depth !== ''} />}</section>
 }
 
 /** The objects with the shape of the tree. */
@@ -245,7 +245,7 @@ function Objects({ page, shape, many }: { page: Page; shape: Shape; many: boolea
           <button type="button" title="All of it (f)" onClick={whole}>Fit</button>
           {s && worst(page, s) >= 0 && <button type="button" onClick={toTrouble}>To trouble</button>}
         </div>
-        {many && <Depth page={page} depth="objects" />}
+        {LARGE && many && <Depth page={page} depth="objects" />}
         <Legend />
       </div>
     </>

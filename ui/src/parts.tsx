@@ -106,9 +106,9 @@ export function Parts({ page, stack }: Shared) {
       <div class="parts-row" ref={row}>
       <div class="parts" ref={pane} tabIndex={0} role="group" aria-label="Parts of the stack" onScroll={(e) => framed({ x: e.currentTarget.scrollLeft / z, y: e.currentTarget.scrollTop / z })}>
         <div class="parts-sheet" style={{ width: placed.width + 'px', height: placed.height + 'px', zoom: page.printing ? Math.min(1, sheet / placed.width) : z }}>
-          {model.entries.length > 0 && <h3 style={{ left: margin + 'px' }}>Comes in</h3>}
-          <h3 style={{ left: (placed.parts[0]?.x ?? margin) + 'px' }}>{plural(workloads, 'workload')}{model.parts.length < workloads && ', by part of the app'}</h3>
-          {model.needs.length > 0 && <h3 style={{ left: placed.needs[0].x + 'px' }}>What they need, each once</h3>}
+          {model.entries.length > 0 && <p class="parts-title" style={{ left: margin + 'px' }}>Comes in</p>}
+          <p class="parts-title" style={{ left: (placed.parts[0]?.x ?? margin) + 'px' }}>{plural(workloads, 'workload')}{model.parts.length < workloads && ', by part of the app'}</p>
+          {model.needs.length > 0 && <p class="parts-title" style={{ left: placed.needs[0].x + 'px' }}>What they need, each once</p>}
           <svg class="map-lines" width={placed.width} height={placed.height} aria-hidden="true">
             <defs><marker id="parts-arrow" class="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0 8 4 0 8Z" /></marker></defs>
             {placed.lines.map(({ d, to }, i) => <path key={i} class="line-mark" d={d} marker-end="url(#parts-arrow)" stroke-width={to === undefined ? 1.5 : Math.min(4, 1 + 0.1 * Math.sqrt(model.needs[to].users))} />)}
