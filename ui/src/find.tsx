@@ -41,7 +41,7 @@ export function find(page: Page, all: string[], search: string): Found {
 export function whyAlone(page: Page, node: number): string {
   if (page.node(node).b) return 'it is for the whole cluster'
   const { into, out } = linksOf(page), [by] = into[node], [to] = out[node]
-  if (by) return `${relations[by.edge.r]} it: only ${short(page.ref(by.from))}, which is in no stack`
+  if (by) return `only ${short(page.ref(by.from))} ${relations[by.edge.r]} it, which is in no stack`
   return to ? `nothing needs it; it ${relations[to.edge.r]} ${short(page.ref(to.to))}` : 'nothing owns, needs or serves it, nor it anything'
 }
 
