@@ -55,11 +55,14 @@ test('a stack of 1,506 objects', () => browsing(async (browser) => {
 
   // The objects: the graph opens on what fails, and a hub has a count in place of lines.
   await page.getByRole('button', { name: 'Objects', exact: true }).click()
+  await page.getByRole('button', { name: 'Workloads', exact: true }).waitFor()
+  assert.match(page.url(), /depth=objects/)
+  await page.goto(`${origin}/#stack?in=app/app/shop-01&show=graph&depth=objects`)
+  await page.reload()
   const failing = page.locator('.graph-card').filter({ hasText: 'CrashLoopBackOff' }).first()
   await failing.waitFor()
   assert.ok(await uncovered(failing))
   await page.locator('.graph-card').filter({ hasText: '100 need it' }).first().waitFor()
-  assert.match(page.url(), /depth=objects/)
   await failing.click()
   assert.ok(await uncovered(page.locator('.graph-selected')), 'the selected card is not under a panel')
 

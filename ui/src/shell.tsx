@@ -66,7 +66,8 @@ function usePrint(page: Page) {
     const opened: HTMLDetailsElement[] = []
     const before = () => {
       page.print(true)
-      for (const d of document.querySelectorAll<HTMLDetailsElement>('main details:not([open])')) { d.open = true; opened.push(d) }
+      // After the rendering, which may replace them.
+      queueMicrotask(() => { for (const d of document.querySelectorAll<HTMLDetailsElement>('main details:not([open])')) { d.open = true; opened.push(d) } })
     }
     const after = () => {
       page.print(false)
