@@ -113,7 +113,8 @@ function build(page: Page, stack: Stack, bad: Set<number>): Shape {
     if (want[i] && !p.a) shown++
   }
   const f: Folding = { page, tree, bad, open }
-  const order = choice.sort === 'health' ? (a: Item, b: Item) => b.worst - a.worst || last(page, a) - last(page, b) : (a: Item, b: Item) => last(page, a) - last(page, b)
+  const ill = (it: Item) => it.children.length ? it.worst : healthOf(page, it)
+  const order = choice.sort === 'health' ? (a: Item, b: Item) => ill(b) - ill(a) || healthOf(page, b) - healthOf(page, a) || last(page, a) - last(page, b) : (a: Item, b: Item) => last(page, a) - last(page, b)
   for (const siblings of [roots, ...item.filter(Boolean).map((it) => it.children)]) siblings.sort(order)
   let capped = 0
   if (!open.has(all)) {
