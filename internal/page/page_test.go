@@ -175,7 +175,7 @@ func checkFile(t testing.TB, same *parts, want string, p *uistate.State) {
 // empty is what all files have, and the rest of a file of nothing.
 func empty(t testing.TB) (same *parts, rest string) {
 	t.Helper()
-	same, err := build("file.js")
+	same, err := build("file-small.js")
 	if err != nil {
 		t.Fatal(err)
 	}

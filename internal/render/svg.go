@@ -137,7 +137,7 @@ func (sc *svgScene) card(out *bufio.Writer, c *svgCard) {
 		fmt.Fprintf(out, `<tspan class="%s">%s %s</tspan>`, h.tone, h.glyph, h.word)
 	}
 	if c.fold == nil && sc.optional(c.node) {
-		fmt.Fprint(out, `<tspan class="faint">optional, not there</tspan>`)
+		fmt.Fprint(out, `<tspan class="faint">optional, missing</tspan>`)
 	}
 	reason := sc.state.Nodes[sc.worst(c)].Reason
 	switch {

@@ -93,16 +93,16 @@ func (m *svgMap) line(l *stackmap.Line, p stackmap.Path) {
 	if l.Optional {
 		return
 	}
-	class, back := "line", 7.0
+	class, tip := "line", 7.0
 	if l.Inferred {
 		class = "line inferred"
 	}
 	if p.Back {
-		back = -7
+		tip = -7
 	}
 	first := l.Evidence[0]
 	fmt.Fprintf(m, `<path class="halo" d="%s"/><path class="%s" d="%s"><title>%s</title></path><path class="arrow" d="M%g %gl%g -4v8Z"/>`+"\n", p.D, class, p.D,
-		svgText(fmt.Sprintf("%s needs %s: %s", m.ref(first.Node), m.ref(first.Edge.To), first.Edge.Why)), p.X, p.Y, -back)
+		svgText(fmt.Sprintf("%s needs %s: %s", m.ref(first.Node), m.ref(first.Edge.To), first.Edge.Why)), p.X, p.Y, -tip)
 }
 
 // ref is KIND/NAME.
@@ -201,14 +201,14 @@ func (m *svgMap) foot(c *stackmap.Card, height float64) {
 }
 
 func (m *svgMap) cause(c *stackmap.Card, width float64) {
-	text, by := m.why(c)
+	text, context := m.why(c)
 	if text != "" {
-		fmt.Fprintf(m, `<rect class="cause" x="1" y="78" width="%g" height="46"/><text class="strong bad" x="12" y="97">%s</text><text x="12" y="114">%s</text>`, width-2, svgCut(text, 32), svgCut(by, 34))
+		fmt.Fprintf(m, `<rect class="cause" x="1" y="78" width="%g" height="46"/><text class="strong bad" x="12" y="97">%s</text><text x="12" y="114">%s</text>`, width-2, svgCut(text, 32), svgCut(context, 34))
 	}
 }
 
 // why is the first cause of a stack, and how it concerns the stack.
-func (m *svgMap) why(c *stackmap.Card) (text, by string) {
+func (m *svgMap) why(c *stackmap.Card) (text, context string) {
 	causes := slices.DeleteFunc(slices.Clone(c.Stack.Causes), func(x uistate.Cause) bool { return m.state.Nodes[x.Node] == nil })
 	if len(causes) == 0 {
 		return "", ""
@@ -218,13 +218,13 @@ func (m *svgMap) why(c *stackmap.Card) (text, by string) {
 	if len(causes) > 1 {
 		more = fmt.Sprintf(", and %d more", len(causes)-1)
 	}
-	by = n.Message
+	context = n.Message
 	if first.Of >= 0 && m.state.Nodes[first.Of] != nil {
-		by = "needed by " + m.ref(first.Of)
+		context = "needed by " + m.ref(first.Of)
 	}
 	switch {
 	case n.State == "missing":
-		return ref + " is missing" + more, by
+		return ref + " is missing" + more, context
 	case n.Reason != "":
 		return n.Reason + more, ref
 	}

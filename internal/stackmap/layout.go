@@ -240,11 +240,11 @@ func (p *plan) cells() [][]int {
 
 func (p *plan) regions() *Placed {
 	out := &Placed{}
-	under, beside := 0.0, 0.0
+	left, right := 0.0, 0.0
 	for _, namespace := range p.names {
-		y, from, to := &under, 0, p.most
+		y, from, to := &left, 0, p.most
 		if !p.stacks[namespace] {
-			y, from, to = &beside, p.most+1, len(p.left)-2
+			y, from, to = &right, p.most+1, len(p.left)-2
 		}
 		r := Region{Namespace: namespace, Box: Box{X: p.left[from] - inside, Y: *y, Width: p.left[to] - p.left[from] + StackWidth + 2*inside}}
 		for i, c := range p.Cards {
@@ -261,7 +261,7 @@ func (p *plan) regions() *Placed {
 		out.Regions = append(out.Regions, r)
 		*y = r.Y + r.Height + gap
 	}
-	out.Width, out.Height = p.left[len(p.left)-2]+StackWidth+inside, max(under, beside, gap)-gap
+	out.Width, out.Height = p.left[len(p.left)-2]+StackWidth+inside, max(left, right, gap)-gap
 	return out
 }
 
@@ -295,13 +295,13 @@ func (p *plan) fill(r *Region, from, to int) {
 			top += p.boxes[i].Height + gap
 		}
 	}
-	below, n, row := r.Y+HeadHeight, 0, to-from+1
+	rowsTop, n, row := r.Y+HeadHeight, 0, to-from+1
 	if tallest > 0 {
-		below += tallest + gap
+		rowsTop += tallest + gap
 	}
 	for _, i := range r.Cards {
 		if !p.linked[i] {
-			p.boxes[i] = Box{p.left[from+n%row], below + float64(n/row*(brokenHeight+gap)), StackWidth, brokenHeight}
+			p.boxes[i] = Box{p.left[from+n%row], rowsTop + float64(n/row*(brokenHeight+gap)), StackWidth, brokenHeight}
 			n++
 		}
 	}

@@ -260,8 +260,8 @@ func (b *builder) lines() []*Line {
 		l.Evidence = append(l.Evidence, Evidence{node, e})
 		l.Inferred, l.Optional = l.Inferred && e.Inferred, l.Optional && e.Optional
 	})
-	number := func(is bool) int {
-		if is {
+	number := func(flag bool) int {
+		if flag {
 			return 1
 		}
 		return 0
@@ -289,9 +289,9 @@ func (b *builder) sums() {
 			if at.Own == nil || *at.Own == 0 {
 				continue
 			}
-			of := b.cards[b.home[at.Node]]
-			of.pay(c.Key, *at.Own)
-			if of != c {
+			card := b.cards[b.home[at.Node]]
+			card.pay(c.Key, *at.Own)
+			if card != c {
 				c.Shared += *at.Own
 			}
 		}
@@ -336,7 +336,7 @@ func (c *Card) pay(stack string, cost int64) {
 	c.Payers = append(c.Payers, Payer{stack, cost})
 }
 
-// compact drops the parts that no card needs, and numbers the others anew.
+// compact drops the parts that no card needs, and numbers the others again.
 func (m *Map) compact(cards []*Card) {
 	needed := map[int]bool{}
 	for _, l := range m.Lines {

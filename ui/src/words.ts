@@ -12,7 +12,7 @@ export const health = [
 ] as const
 
 /** In place of the health of a missing object that is only optionally needed. */
-export const optional = 'optional, not there'
+export const optional = 'optional, missing'
 
 /** Health from this number on is unhealthy. */
 export const trouble = 4
