@@ -212,7 +212,7 @@ func TestFile(t *testing.T) {
 		t.Errorf("%v: %+v", err, back)
 	}
 	code, style := codeOf(t, document)
-	for name, got := range map[string][]byte{"file.js": code, "file-style.css": style} {
+	for name, got := range map[string][]byte{"file-small.js": code, "file-style.css": style} {
 		want, err := Asset(name)
 		if err != nil {
 			t.Fatal(err)

@@ -240,11 +240,11 @@ func (p *plan) cells() [][]int {
 
 func (p *plan) regions() *Placed {
 	out := &Placed{}
-	left, right := 0.0, 0.0
+	leftY, rightY := 0.0, 0.0
 	for _, namespace := range p.names {
-		y, from, to := &left, 0, p.most
+		y, from, to := &leftY, 0, p.most
 		if !p.stacks[namespace] {
-			y, from, to = &right, p.most+1, len(p.left)-2
+			y, from, to = &rightY, p.most+1, len(p.left)-2
 		}
 		r := Region{Namespace: namespace, Box: Box{X: p.left[from] - inside, Y: *y, Width: p.left[to] - p.left[from] + StackWidth + 2*inside}}
 		for i, c := range p.Cards {
@@ -261,7 +261,7 @@ func (p *plan) regions() *Placed {
 		out.Regions = append(out.Regions, r)
 		*y = r.Y + r.Height + gap
 	}
-	out.Width, out.Height = p.left[len(p.left)-2]+StackWidth+inside, max(left, right, gap)-gap
+	out.Width, out.Height = p.left[len(p.left)-2]+StackWidth+inside, max(leftY, rightY, gap)-gap
 	return out
 }
 
