@@ -24,11 +24,13 @@ const common = {
   logLevel: 'warning',
 }
 
-/** The live page, split in chunks; and the saved page, without code that needs the server. */
+/** The live page, split in chunks; and the saved page, without code that needs the server, also
+    without what only a large stack needs. */
 function builds(outdir) {
   return [
-    { ...common, outdir, entryPoints: { app: 'src/app.ts', page: 'src/page.css' }, format: 'esm', splitting: true, chunkNames: '[name]-[hash]', define: { FILE: 'false' }, metafile: true },
-    { ...common, outdir, entryPoints: { file: 'src/file.ts', 'file-style': 'src/file.css' }, format: 'iife', define: { FILE: 'true' } },
+    { ...common, outdir, entryPoints: { app: 'src/app.ts', page: 'src/page.css' }, format: 'esm', splitting: true, chunkNames: '[name]-[hash]', define: { FILE: 'false', LARGE: 'true' }, metafile: true },
+    { ...common, outdir, entryPoints: { file: 'src/file.ts', 'file-style': 'src/file.css' }, format: 'iife', define: { FILE: 'true', LARGE: 'true' } },
+    { ...common, outdir, entryPoints: { 'file-small': 'src/file.ts' }, format: 'iife', define: { FILE: 'true', LARGE: 'false' } },
   ]
 }
 

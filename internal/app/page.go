@@ -58,6 +58,8 @@ type PageState struct {
 	Assessment *health.Assessment
 	Found      []pageStack
 	events     map[object.Ref][]view.Event
+	// State is the UIState of it.
+	State *uistate.State
 	// EventsGap is why warnings are unknown; nil if they are known.
 	EventsGap *object.Gap
 }
@@ -158,7 +160,8 @@ func (v *Page) Observe(ctx context.Context) (*uistate.State, error) {
 	v.Mu.Lock()
 	defer v.Mu.Unlock()
 	v.Last = l
-	return EscapeTexts(uistate.New(v.stateOf(l, costs), v.Numbers)), nil
+	l.State = EscapeTexts(uistate.New(v.stateOf(l, costs), v.Numbers))
+	return l.State, nil
 }
 
 // evaluate finds the health of each stack, and what it shares.

@@ -122,6 +122,18 @@ func (v *Page) parts(l *PageState) map[string]string {
 	return parts
 }
 
+// MissingInFile gives the remedy for each thing that a file lacks.
+func MissingInFile() map[string]string {
+	const live = "a file has no server: "
+	return map[string]string{
+		"history":    live + "kubectl sysop ui --prometheus URL shows costs over time",
+		"checks":     live + "kubectl sysop ui, or kubectl sysop check",
+		"regulation": live + "kubectl sysop ui, or kubectl sysop regulate status",
+		"manifest":   live + "kubectl sysop ui, or kubectl get -o yaml",
+		"compose":    live + "kubectl sysop ui, or kubectl sysop system init",
+	}
+}
+
 // unmeasuredAll is why the usage of every pod is unknown; empty if that of one is known, or without
 // pods.
 func (l *PageState) unmeasuredAll() string {

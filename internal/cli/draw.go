@@ -35,21 +35,9 @@ func (c *common) refuse(flags unsupportedFlags, wayOut string) error {
 	return nil
 }
 
-// inFile gives the remedy for each thing that a file lacks.
-func inFile() map[string]string {
-	const live = "a file has no server: "
-	return map[string]string{
-		"history":    live + "kubectl sysop ui --prometheus URL shows costs over time",
-		"checks":     live + "kubectl sysop ui, or kubectl sysop check",
-		"regulation": live + "kubectl sysop ui, or kubectl sysop regulate status",
-		"manifest":   live + "kubectl sysop ui, or kubectl get -o yaml",
-		"compose":    live + "kubectl sysop ui, or kubectl sysop system init",
-	}
-}
-
 // drawPage writes the page of what the command is about, and says on stderr what is not in it.
 func (c *common) drawPage(ctx context.Context, v *app.Page) error {
-	v.Mode, v.MissingSources, v.Members = "file", inFile(), true
+	v.Mode, v.MissingSources, v.Members = "file", app.MissingInFile(), true
 	if err := v.Open(ctx); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -49,7 +50,7 @@ document.getElementById('page').textContent = 'This browser cannot unpack the pa
 //
 // A file is mailed around: the UIState must not hold what the file must not hold.
 func File(w io.Writer, p *uistate.State) error {
-	same, err := build()
+	same, err := build(script(p))
 	if err != nil {
 		return err
 	}
@@ -62,8 +63,19 @@ type parts struct {
 	code   string // and the styles, packed
 }
 
-func build() (*parts, error) {
-	code, err := Asset("file.js")
+// largeStack is the number of objects from which a stack is shown by its parts (ui/src/tree_rows.ts).
+const largeStack = 120
+
+// script is the code that a file needs: without a large stack, none of what shows one.
+func script(p *uistate.State) string {
+	if slices.ContainsFunc(p.Stacks, func(s uistate.Stack) bool { return len(s.Tree) > largeStack }) {
+		return "file.js"
+	}
+	return "file-small.js"
+}
+
+func build(script string) (*parts, error) {
+	code, err := Asset(script)
 	if err != nil {
 		return nil, err
 	}

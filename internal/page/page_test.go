@@ -175,7 +175,7 @@ func checkFile(t testing.TB, same *parts, want string, p *uistate.State) {
 // empty is what all files have, and the rest of a file of nothing.
 func empty(t testing.TB) (same *parts, rest string) {
 	t.Helper()
-	same, err := build()
+	same, err := build("file-small.js")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +212,7 @@ func TestFile(t *testing.T) {
 		t.Errorf("%v: %+v", err, back)
 	}
 	code, style := codeOf(t, document)
-	for name, got := range map[string][]byte{"file.js": code, "file-style.css": style} {
+	for name, got := range map[string][]byte{"file-small.js": code, "file-style.css": style} {
 		want, err := Asset(name)
 		if err != nil {
 			t.Fatal(err)

@@ -36,11 +36,11 @@ const svgStyle = `text{font:13px system-ui,sans-serif;fill:#14202e}
 .edge{fill:none;stroke-width:1.5}.cross{stroke-opacity:.4}
 .owns{stroke:#68788a}.needs{stroke:#7038a8}.serves{stroke:#0a6b70}
 .label{stroke-dasharray:7 4}.annotation{stroke-dasharray:2 4}.spec{stroke-dasharray:10 3 2 3}.env{stroke-dasharray:5 2}
-.good{fill:#14702e}.info{fill:#0b5cad}.bad{fill:#b3141f}.none{fill:#526070}
+.good{fill:#39684e}.info{fill:#0b5cad}.bad{fill:#b3141f}.none{fill:#526070}
 @media (prefers-color-scheme:dark){text{fill:#e7edf4}
 .ground{fill:#18212d}.card{fill:#0f1620;stroke:#3a4757}.faint,.none{fill:#a3b1c0}
 .owns{stroke:#8796a8}.needs{stroke:#c79bf5}.serves{stroke:#5cc8cc}
-.good{fill:#5fd38a}.info{fill:#7db8ff}.bad{fill:#ff8a8f}}`
+.good{fill:#8dbfa2}.info{fill:#7db8ff}.bad{fill:#ff8a8f}}`
 
 // Room around a drawing, and above the cards of a stack.
 const (
@@ -51,13 +51,18 @@ const (
 	svgLeast   = 920 // so wide that the legend has room
 )
 
-// svg draws the stacks of a UIState as ui/ does.
+// svg draws a UIState as ui/ does: the map of its stacks where the page opens with it, and else each
+// stack.
 func svg(w io.Writer, a view.Output, _ Options) error {
 	p := a.UIState
+	if p.View == "stacks" {
+		return drawMap(w, p)
+	}
 	var scenes []*svgScene
 	var sections []*places.Node
+	refs := references(p)
 	for i := range p.Stacks {
-		sc := newScene(p, &p.Stacks[i])
+		sc := newScene(p, &p.Stacks[i], refs)
 		scenes = append(scenes, sc)
 		sections = append(sections, &places.Node{Width: max(sc.width, 3*cardWidth), Height: svgSection + sc.height})
 	}
@@ -118,6 +123,9 @@ func (sc *svgScene) card(out *bufio.Writer, c *svgCard) {
 	if c.place.Shared {
 		kind += " · shared"
 	}
+	if c.hub != "" {
+		kind += " · " + c.hub
+	}
 	fmt.Fprintf(out, `<g transform="translate(%d %d)"><title>%s</title>`, c.x, c.y, svgText(sc.full(c)))
 	fmt.Fprintf(out, `<rect class="%s" width="%d" height="%d" rx="6"/><rect class="%s" width="5" height="%d" rx="2"/>`, class, cardWidth, cardHeight, h.tone, cardHeight)
 	fmt.Fprintf(out, `<text class="faint" x="14" y="20">%s</text>`, svgCut(kind, 26-width(cost)))
@@ -127,6 +135,9 @@ func (sc *svgScene) card(out *bufio.Writer, c *svgCard) {
 	fmt.Fprintf(out, `<text class="name" x="14" y="41">%s</text><text class="small" x="14" y="62">`, svgCut(name, 23))
 	if h.word != "" {
 		fmt.Fprintf(out, `<tspan class="%s">%s %s</tspan>`, h.tone, h.glyph, h.word)
+	}
+	if c.fold == nil && sc.optional(c.node) {
+		fmt.Fprint(out, `<tspan class="faint">optional, missing</tspan>`)
 	}
 	reason := sc.state.Nodes[sc.worst(c)].Reason
 	switch {
@@ -180,15 +191,11 @@ func (sc *svgScene) says(l svgLine) string {
 }
 
 // money is hundredths, with the currency.
-func (sc *svgScene) money(cents *int64) string {
-	if cents == nil {
+func (sc *svgScene) money(c *int64) string {
+	if c == nil {
 		return ""
 	}
-	sign, c := "", *cents
-	if c < 0 {
-		sign, c = "-", -c
-	}
-	return strings.TrimSpace(fmt.Sprintf("%s%d.%02d %s", sign, c/100, c%100, sc.state.Currency))
+	return strings.TrimSpace(cents(*c) + " " + sc.state.Currency)
 }
 
 func described(scenes []*svgScene) string {

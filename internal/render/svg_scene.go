@@ -36,7 +36,9 @@ type svgCard struct {
 	leaf  bool
 	worst int
 	cost  *int64
-	x, y  int
+	// hub says how many lines it would have; empty where they are drawn.
+	hub  string
+	x, y int
 }
 
 // nodes returns the nodes of a card.
@@ -60,13 +62,13 @@ type svgScene struct {
 	cards         []*svgCard // in preorder
 	lines         []svgLine
 	of            map[int]*svgCard // by node
+	references    map[int]int      // to each node
 	width, height int
 }
 
-func newScene(p *uistate.State, s *uistate.Stack) *svgScene {
-	sc := &svgScene{state: p, stack: s, of: map[int]*svgCard{}}
-	roots := sc.tree()
-	roots = sc.fold(roots)
+func newScene(p *uistate.State, s *uistate.Stack, refs map[int]int) *svgScene {
+	sc := &svgScene{state: p, stack: s, of: map[int]*svgCard{}, references: refs}
+	roots := sc.fold(sc.tree())
 	var nodes []*places.Node
 	for _, r := range roots {
 		nodes = append(nodes, sc.add(r))
@@ -115,13 +117,14 @@ func (sc *svgScene) fold(siblings []*svgCard) []*svgCard {
 		kind       int
 	}
 	groups, equal := map[likeness][]*svgCard{}, map[*svgCard]bool{}
+	slices.SortStableFunc(siblings, func(a, b *svgCard) int { return cmp.Compare(sc.rank(a), sc.rank(b)) })
 	alike := func(c *svgCard) likeness {
 		n := sc.state.Nodes[c.node]
 		return likeness{c.place.How, n.State, n.Kind}
 	}
 	for _, c := range siblings {
 		c.children = sc.fold(c.children)
-		if n := sc.state.Nodes[c.node]; c.leaf && !c.place.Again && n.Health < trouble && n.State != "missing" {
+		if c.leaf && !c.place.Again && sc.health(c) < trouble {
 			groups[alike(c)] = append(groups[alike(c)], c)
 			equal[c] = true
 		}
@@ -133,17 +136,26 @@ func (sc *svgScene) fold(siblings []*svgCard) []*svgCard {
 		case len(group) <= minNodes || !equal[c]:
 			out = append(out, c)
 		case group[0] == c:
-			out = append(out, joined(group))
+			out = append(out, sc.joined(group))
 		}
 	}
 	return out
 }
 
-func joined(group []*svgCard) *svgCard {
+// rank has ConfigMaps last among siblings.
+func (sc *svgScene) rank(c *svgCard) int {
+	if sc.state.Kinds[sc.state.Nodes[c.node].Kind].Kind == "ConfigMap" {
+		return 1
+	}
+	return 0
+}
+
+func (sc *svgScene) joined(group []*svgCard) *svgCard {
 	f := *group[0]
+	f.worst = 0
 	for i, c := range group {
 		f.fold = append(f.fold, c.node)
-		f.worst = max(f.worst, c.worst)
+		f.worst = max(f.worst, sc.health(c))
 		if i > 0 && c.cost != nil {
 			sum := *c.cost
 			if f.cost != nil {
@@ -167,28 +179,69 @@ func (sc *svgScene) add(c *svgCard) *places.Node {
 	return n
 }
 
-// cross finds the edges between cards that are not of the tree; those of a relation and a via
-// between the same two cards are one.
+// maxLines of a relation at a card are drawn; a card with more is a hub, which has a count in place of
+// them (ui/src/graph_scene.ts).
+const maxLines = 12
+
+// cross finds the edges between cards that are not of the tree. A line leads to a workload, not to
+// each of its pods, and those of a relation between the same two are one.
 func (sc *svgScene) cross() {
-	type likeness struct {
+	type ends struct {
 		from, to *svgCard
 		relation int
-		via      string
 	}
-	seen := map[likeness]bool{}
-	for _, from := range sc.cards {
-		for _, n := range from.nodes() {
+	type hub struct {
+		at       *svgCard
+		relation int
+	}
+	seen, degree := map[ends]bool{}, map[hub]int{}
+	var lines []svgLine
+	hubOf := func(l svgLine) hub {
+		if l.edge.Relation == 3 {
+			return hub{l.from, 3}
+		}
+		return hub{l.to, l.edge.Relation}
+	}
+	for _, card := range sc.cards {
+		from := sc.owner(card)
+		for _, n := range card.nodes() {
 			for _, e := range sc.state.Nodes[n].Edges {
 				to := sc.of[e.To]
-				l := likeness{from, to, e.Relation, e.Via}
-				if to == nil || to == from || seen[l] || to.parent == from || from.parent == to {
+				if to == nil || to == card || to.parent == card || card.parent == to {
 					continue
 				}
-				seen[l] = true
-				sc.lines = append(sc.lines, svgLine{from, to, e})
+				if e.Relation == 3 {
+					to = sc.owner(to)
+				}
+				if to == from || to.parent == from || from.parent == to || seen[ends{from, to, e.Relation}] {
+					continue
+				}
+				seen[ends{from, to, e.Relation}] = true
+				l := svgLine{from, to, e}
+				lines = append(lines, l)
+				degree[hubOf(l)]++
 			}
 		}
 	}
+	for _, l := range lines {
+		h := hubOf(l)
+		switch n := degree[h]; {
+		case n <= maxLines:
+			sc.lines = append(sc.lines, l)
+		case h.relation == 3:
+			h.at.hub = fmt.Sprintf("serves %d", n)
+		default:
+			h.at.hub = fmt.Sprintf("%d need it", n)
+		}
+	}
+}
+
+// owner is the card of a workload for one of its replicas, and else the card itself.
+func (sc *svgScene) owner(c *svgCard) *svgCard {
+	for c.parent != nil && sc.hanging(c).Relation == 1 && slices.Contains([]string{"Pod", "ReplicaSet", "Job"}, sc.state.Kinds[sc.state.Nodes[c.node].Kind].Kind) {
+		c = c.parent
+	}
+	return c
 }
 
 // hanging is the edge by which a card hangs below its parent.
@@ -217,10 +270,41 @@ func (sc *svgScene) health(c *svgCard) int {
 	if c.fold != nil {
 		return c.worst
 	}
+	if sc.optional(c.node) {
+		return 0
+	}
 	if n.Health == 0 && n.State == "missing" {
 		return 5
 	}
 	return n.Health
+}
+
+// optional reports whether a node is missing, and all that refers to it says that it is optional.
+func (sc *svgScene) optional(node int) bool {
+	return sc.state.Nodes[node].State == "missing" && sc.references[node] == onlyOptional
+}
+
+// How a node is referred to.
+const (
+	onlyOptional = 1 + iota
+	required
+)
+
+func references(p *uistate.State) map[int]int {
+	out := map[int]int{}
+	for _, n := range p.Nodes {
+		if n == nil {
+			continue
+		}
+		for _, e := range n.Edges {
+			if e.Optional {
+				out[e.To] = max(out[e.To], onlyOptional)
+			} else {
+				out[e.To] = required
+			}
+		}
+	}
+	return out
 }
 
 // names are the two lines that say what a card is.

@@ -95,6 +95,18 @@ func TestDrawingsHaveAllCards(t *testing.T) {
 	}
 }
 
+func TestMapHasAllCards(t *testing.T) {
+	p := shopPicture(t)
+	p.View = "stacks"
+	svg := text(t, "svg", view.Output{UIState: p}, render.Options{})
+	golden(t, "map.svg", svg)
+	for _, want := range []string{"Shop", "✖ Degraded", "12.50", "1 stack<"} {
+		if !strings.Contains(svg, want) {
+			t.Errorf("no %q in the map", want)
+		}
+	}
+}
+
 func FuzzSVG(f *testing.F) {
 	for _, s := range []string{"", "web", unsafeMessage, `"><script>alert(1)</script>`, "]]>", "&lt;", "</title></svg>", "<!--", "<?xml?>", "\ufffe\uffff", "数据库", "' onload='x"} {
 		f.Add(s)
@@ -102,6 +114,9 @@ func FuzzSVG(f *testing.F) {
 	plain := text(f, "svg", view.Output{UIState: hostilePicture("plain")}, render.Options{})
 	want, names := drawn(f, plain)
 	f.Fuzz(func(t *testing.T, s string) {
+		stacks := hostilePicture(s)
+		stacks.View = "stacks"
+		harmless(t, "svg", text(t, "svg", view.Output{UIState: stacks}, render.Options{}))
 		svg := text(t, "svg", view.Output{UIState: hostilePicture(s)}, render.Options{})
 		harmless(t, "svg", svg)
 		elements, attributes := drawn(t, svg)

@@ -28,7 +28,10 @@ type State struct {
 	// Namespace is the one that is asked about; empty where all are.
 	Namespace string `json:"namespace,omitempty"`
 	// View is the view that opens first; empty for the stacks, or the only stack.
-	View     string `json:"view,omitempty"`
+	View string `json:"view,omitempty"`
+	// Address is what the page shows first, as it stands behind the # of its address; it goes before
+	// View.
+	Address  string `json:"address,omitempty"`
 	Currency string `json:"currency,omitempty"`
 	Prices   string `json:"prices,omitempty"`
 	// SharedAmong is among which stacks the cost of what several need is split: alone,

@@ -31,6 +31,7 @@ func (a *API) Questions() []Question {
 	return []Question{
 		{Name: "object", Takes: []string{"ref"}, Answer: a.object},
 		{Name: "stack", Takes: []string{"root"}, Answer: a.stack},
+		{Name: "file", Takes: []string{"as", "at"}, Answer: a.file},
 		{Name: "impact", Takes: []string{"ref", "cascade"}, Answer: a.impact},
 		{Name: "check", Answer: keeping(a.check)},
 		{Name: "cost", Takes: []string{"by", "window"}, Answer: keeping(a.cost)},

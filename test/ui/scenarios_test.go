@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -47,6 +48,27 @@ func TestTasks(t *testing.T) {
 		t.Fatal(err)
 	}
 	scenario(t, "tasks", map[string]any{"address": serve(t, os.DevNull, "--from", "demo", "-A").URL, "many": serve(t, os.DevNull, "--from", dir, "-A").URL}, nil)
+}
+
+// TestLarge looks at a stack of 1,506 objects.
+func TestLarge(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "wall")
+	if err := wall(dir); err != nil {
+		t.Fatal(err)
+	}
+	scenario(t, "large", map[string]any{"address": serve(t, os.DevNull, "--from", dir, "-A").URL}, nil)
+}
+
+// TestSave downloads what is shown, runs the commands beside it, and prints.
+func TestSave(t *testing.T) {
+	s := serve(t, os.DevNull, "--from", "demo", "-A")
+	scenario(t, "save", map[string]any{"address": s.URL}, map[string]deed{
+		"run": func(_ context.Context, body []byte) (any, error) {
+			line, _, _ := strings.Cut(string(body), " > ")
+			out, talk, code := sysop(t, os.DevNull, nil, strings.Fields(line)[2:]...)
+			return map[string]any{"code": code, "out": out, "talk": talk}, nil
+		},
+	})
 }
 
 // TestKeyboard goes from the stacks to a cause and back without a mouse.

@@ -4,16 +4,17 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { browsing, clean, elements, paged, spent, world, slowness } from './lib.mjs'
 
-/** The only stack opens by itself; the graph is drawn when the canvas has been. */
+/** The only stack opens by itself, as a tree and as a picture of its parts. */
 async function opened(page, address) {
   await page.goto(address)
   await page.getByRole('treegrid').waitFor()
-  await page.locator('canvas').first().waitFor()
+  await page.locator('.parts .card').first().waitFor()
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
 }
 
 /** CPU of a frame in ms, while the graph is zoomed by the wheel and dragged. */
 async function moving(page) {
+  await page.getByRole('button', { name: 'Objects', exact: true }).click()
   const box = await page.locator('canvas').first().boundingBox()
   const x = box.x + box.width / 2, y = box.y + box.height / 2
   await page.mouse.move(x, y)

@@ -4,25 +4,16 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Command, Health, Ref } from './bits.tsx'
 import type { Page } from './page.ts'
+import { Save } from './save.tsx'
 import type { UIState, ViewName } from './ui_state.ts'
 import { type DialogProps, keys, titles } from './shell.tsx'
-import { age, command, inNamespace, moment, plural, readFrom } from './words.ts'
+import { age, command, inNamespace, moment, plural } from './words.ts'
 
 export function Dialogs({ page, which, views, close }: DialogProps) {
   if (!FILE && which === 'changes') return <Changes page={page} close={close} />
   return which === 'help' ? <Help close={close} views={views} /> : FILE || which === 'gaps' ? <Gaps uiState={page.uiState} close={close} /> : (
-    <Dialog title="Hand this on" close={close}>
-      <p>This command writes this page as one file, which opens in a browser without a network.</p>
-      <Command text={fileCommand(page)} />
-    </Dialog>
+    <Dialog title="Save" close={close}><Save page={page} /></Dialog>
   )
-}
-
-/** The command that saves this view as a file. */
-export function fileCommand(page: Page): string {
-  const { uiState: { source, namespace }, choice: { view } } = page, stack = page.stack()
-  const words = view === 'stack' && stack ? ['graph', stack.name] : [view === 'costs' ? 'metrics' : 'stacks', ...inNamespace(namespace, true)]
-  return `${command('kubectl', 'sysop', ...words, ...readFrom(source))} -o html > ${words[0]}.html`
 }
 
 /** What changed the health of stacks since the page is open. */

@@ -50,6 +50,7 @@ export function Filters({ page }: { page: Page }) {
             <div id={'filter-' + key} class="filters-panel" hidden={open !== key}>{open === key && <Panel page={page} filter={key} options={options} />}</div>
           </div>
         ))}
+        <button type="button" aria-pressed={choice.sort === 'health'} onClick={() => page.set({ sort: choice.sort ? '' : 'health' })}>Worst first</button>
         {any && <button type="button" onClick={() => { page.set(noFilters()); root.current!.querySelector('input')!.focus() }}>Reset</button>}
         <span class="filters-count" role="status">{s.capped ? `showing ${count(s.shown)} of ${plural(s.shown + s.capped, 'object')}, the rest is well and in groups` : any ? `${count(s.shown)} of ${plural(s.of, 'object')}` : ofStack(s.of, stack.objects)}</span>
       </div>

@@ -2,8 +2,9 @@
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Health, Link } from './bits.tsx'
+import { linksOf } from './links.ts'
 import type { Page } from './page.ts'
-import { count, kindKey, plural, short, wordsOf } from './words.ts'
+import { count, kindKey, plural, relations, short, wordsOf } from './words.ts'
 
 /** The results that a group shows. */
 const maxShown = 12
@@ -34,6 +35,14 @@ export function find(page: Page, all: string[], search: string): Found {
     else out.alone.push(i)
   }
   return out
+}
+
+/** Why an object is in no stack. */
+export function whyAlone(page: Page, node: number): string {
+  if (page.node(node).b) return 'it is for the whole cluster'
+  const { into, out } = linksOf(page), [by] = into[node], [to] = out[node]
+  if (by) return `only ${short(page.ref(by.from))} ${relations[by.edge.r]} it, which is in no stack`
+  return to ? `nothing needs it; it ${relations[to.edge.r]} ${short(page.ref(to.to))}` : 'nothing owns, needs or serves it, nor it anything'
 }
 
 export function Find({ page }: { page: Page }) {
@@ -80,5 +89,5 @@ function Group<T>({ title, items, children }: { title: string; items: T[]; child
 function Hit({ page, node, stack, then }: { page: Page; node: number; stack?: string; then: () => void }) {
   const ref = page.ref(node), n = page.node(node)
   const text = <bdi>{short(ref)}</bdi>
-  return <>{FILE && !stack ? text : <Link page={page} to={stack ? page.inStack(stack, ref) : page.whereIs(ref)} class="link" title={ref} then={then}>{text}</Link>} <span class="faint">{page.namespace(n)}{stack && ` · in ${short(stack)}`}</span> {n.h !== undefined && n.h !== 1 && <Health value={n.h} />}</>
+  return <>{FILE && !stack ? text : <Link page={page} to={stack ? page.inStack(stack, ref) : page.whereIs(ref)} class="link" title={ref} then={then}>{text}</Link>} <span class="faint">{page.namespace(n)}{stack ? ` · in ${short(stack)}` : ` · ${whyAlone(page, node)}`}</span> {n.h !== undefined && n.h !== 1 && <Health value={n.h} />}</>
 }

@@ -3,13 +3,15 @@
 
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from 'preact/hooks'
 import { GraphCard } from './graph_card.tsx'
-import { colors, draw, elements, words, type Colors } from './graph_draw.ts'
+import { colors, draw, elements, named, words, type Colors } from './graph_draw.ts'
 import { Legend } from './graph_legend.tsx'
-import { bring, fit, inside, keep, neighbor, readable, reveal, scene, zoom, type Scene, type Size, type View } from './graph_scene.ts'
+import { bring, fit, inside, keep, neighbor, reveal, scene, worst, zoom, type Scene, type Size, type View } from './graph_scene.ts'
 import { gestures } from './graph_touch.ts'
 import type { Page } from './page.ts'
+import { Depth, Parts } from './parts.tsx'
 import { pathOf } from './path.ts'
 import { all, type Shape } from './shape.ts'
+import { filtered, large } from './tree_rows.ts'
 import { relations } from './words.ts'
 
 /** The maximum of cards that are elements; more visible cards are drawn, since elements are slow. */
@@ -51,6 +53,12 @@ interface Live {
 }
 
 export function Graph({ page, shape }: { page: Page; shape: Shape }) {
+  const { depth } = page.choice, many = shape.of > large, parts = LARGE && (depth ? depth === 'workloads' : many && !filtered(page))
+  return <section class="graph" aria-label="Graph">{LARGE && parts ? <Parts page={page} stack={page.stack()!} /> : <Objects page={page} shape={shape} many={many || depth !== ''} />}</section>
+}
+
+/** The objects with the shape of the tree. */
+function Objects({ page, shape, many }: { page: Page; shape: Shape; many: boolean }) {
   const stack = page.stack()!
   const [, again] = useReducer((n: number) => n + 1, 0)
   const canvas = useRef<HTMLCanvasElement>(null), world = useRef<HTMLDivElement>(null), pane = useRef<HTMLDivElement>(null)
@@ -67,7 +75,7 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
   function paint() {
     live.frame = 0
     const { view, size, scene } = live, ctx = canvas.current?.getContext('2d')
-    if (!ctx || !scene || !size.width) return
+    if (!ctx || !scene || !size.width || page.printing) return
     // The canvas is transformed as an image, which is cheap, and redrawn sharply after the last move.
     const { drawn } = live, grown = view.z / drawn.z, dx = view.x - drawn.x, dy = view.y - drawn.y
     const reuse = !live.dirty && (grown === 1 ? Math.max(Math.abs(dx), Math.abs(dy)) <= overscan : grown > 0.5 && grown < 2 && view.z < elements === drawn.z < elements)
@@ -129,6 +137,15 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
     }
   }, [])
 
+  // Printed is all of the scene, at a zoom at which names can be read.
+  useLayoutEffect(() => {
+    if (!page.printing || !live.scene) return
+    const z = Math.min(1, Math.max(named, 1400 / live.scene.width), 16_000 / live.scene.height), part = { width: (live.scene.width + 48) * z, height: (live.scene.height + 48) * z }
+    Object.assign(canvas.current!, part)
+    draw(canvas.current!.getContext('2d')!, { page, scene: live.scene, view: { x: 24 * z, y: 24 * z, z }, size: part, colors: live.colors ??= colors(pane.current!), active: live.active, path: live.path, mounted: new Set() })
+    live.dirty = true
+  }, [page.printing])
+
   useEffect(() => {
     live.dirty ||= inputs().some((v, i) => v !== live.was[i])
     look(live.view)
@@ -150,7 +167,8 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
     if (fold) page.set({ open: open.includes(key) ? open.filter((k) => k !== key) : [...open, key] })
   }
   function center(factor: number) { look(zoom(live.view, factor, live.size.width / 2, live.size.height / 2)) }
-  function whole(floor?: number) { if (live.scene) look(fit(live.scene, live.size, live.active, floor)) }
+  function whole() { if (live.scene) look(fit(live.scene, live.size, live.active, 0)) }
+  function toTrouble() { if (live.scene) look(fit(live.scene, live.size, worst(page, live.scene))) }
 
   function keys(e: KeyboardEvent) {
     const s = live.scene
@@ -171,7 +189,6 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
     } else if (e.key === '+' || e.key === '=') center(1.25)
     else if (e.key === '-') center(0.8)
     else if (e.key === 'f') whole()
-    else if (e.key === 'o') whole(0)
     else return
     e.preventDefault()
   }
@@ -191,13 +208,7 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
 
   const s = live.scene, first = s && live.active < 0 ? 0 : live.active
   return (
-    <section class="graph" aria-label="Graph">
-      <div class="graph-tools" role="group" aria-label="Zoom">
-        <button type="button" aria-label="Zoom out" title="Zoom out (−)" onClick={() => center(0.8)}>−</button>
-        <button type="button" aria-label="Zoom in" title="Zoom in (+)" onClick={() => center(1.25)}>+</button>
-        <button type="button" title="As much as can be read (f)" onClick={() => whole()}>Fit</button>
-        <button type="button" title="All of it, however small (o)" onClick={() => whole(0)}>Overview</button>
-      </div>
+    <>
       <p class="graph-help" id="graph-help">
         The table of the stack holds all of this, and more. Arrow keys go to parent, first child and siblings; Enter opens a group; plus and minus zoom, f fits.
       </p>
@@ -207,7 +218,7 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
           aria-describedby={s?.cards.length ? 'graph-help' : undefined}>
           {s && shown(live, first ?? -1).map((i) => (
             <GraphCard key={s.cards[i].item.key} page={page} stack={stack} card={s.cards[i]} number={i} roots={shape.roots}
-              selected={i === live.active} tabbable={i === first} />
+              selected={i === live.active} tabbable={i === first} hub={s.hubs.get(i)} />
           ))}
           {s && lineLabels(live).map(([i, { text, relation }]) => (
             <span key={'word' + i} class={`graph-word graph-${relations[relation]}`} aria-hidden="true" style={{ left: s.cards[i].x + 'px', top: s.cards[i].y + 'px' }}>{text}</span>
@@ -227,8 +238,17 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
           <button type="button" onClick={() => page.set({ open: [...page.choice.open, all] })}>Show all</button>
         </p>
       )}
-      <Legend />
-    </section>
+      <div class="graph-bar">
+        <div class="graph-tools" role="group" aria-label="Zoom">
+          <button type="button" aria-label="Zoom out" title="Zoom out (−)" onClick={() => center(0.8)}>−</button>
+          <button type="button" aria-label="Zoom in" title="Zoom in (+)" onClick={() => center(1.25)}>+</button>
+          <button type="button" title="All of it (f)" onClick={whole}>Fit</button>
+          {s && worst(page, s) >= 0 && <button type="button" onClick={toTrouble}>To trouble</button>}
+        </div>
+        {LARGE && many && <Depth page={page} depth="objects" />}
+        <Legend />
+      </div>
+    </>
   )
 }
 
@@ -260,7 +280,7 @@ function renew(live: Live, page: Page, shape: Shape): void {
   choose(live, page)
   const after = before && live.scene.cards.find((c) => c.item.key === before.item.key)
   if (after) live.view = { z: live.view.z, x: live.view.x + (before.x - after.x) * live.view.z, y: live.view.y + (before.y - after.y) * live.view.z }
-  else live.view = fit(live.scene, live.size, live.active, readable)
+  else live.view = fit(live.scene, live.size, live.active >= 0 ? live.active : worst(page, live.scene))
 }
 
 /** The card that keeps its position in a new scene: the selected one, else the one nearest to the center. */

@@ -1,22 +1,22 @@
 // A card of the graph as an element.
 
 import type { Card } from './graph_scene.ts'
-import { healthOf, nameOf } from './graph_draw.ts'
+import { nameOf } from './graph_draw.ts'
 import type { Page } from './page.ts'
 import type { Stack } from './ui_state.ts'
-import type { Item } from './shape.ts'
-import { health, money, trouble } from './words.ts'
+import { healthOf, isQuiet, type Item } from './shape.ts'
+import { health, money, optional, trouble } from './words.ts'
 
-interface Props { page: Page; stack: Stack; card: Card; number: number; roots: Item[]; selected: boolean; tabbable: boolean }
+interface Props { page: Page; stack: Stack; card: Card; number: number; roots: Item[]; selected: boolean; tabbable: boolean; hub?: string }
 
 /** A readable card. */
-export function GraphCard({ page, stack, card, number, roots, selected, tabbable }: Props) {
+export function GraphCard({ page, stack, card, number, roots, selected, tabbable, hub }: Props) {
   const { item } = card, node = page.node(item.node), place = stack.tree[item.place]
   const { kind, name } = nameOf(page, item), own = healthOf(page, item), shownHealth = health[own]
   const worstBelow = item.fold ? 0 : place.b ?? 0, siblings = item.parent?.children ?? roots, open = item.children.length > 0
-  const subtitle = (item.fold ? 'group' : kind) + (place.s ? ' · shared' : '')
+  const subtitle = (item.fold ? 'group' : kind) + (place.s ? ' · shared' : '') + (hub ? ' · ' + hub : '')
   const reason = item.fold ? (item.bad === undefined ? '' : kind) : own < trouble ? '' : [node.r, node.m].filter(Boolean).join(': ')
-  const state = shownHealth.word && `${shownHealth.glyph} ${shownHealth.word}`, worse = worstBelow > Math.max(own, 1) ? `below: ${health[worstBelow].glyph} ${health[worstBelow].word}` : ''
+  const state = !item.fold && isQuiet(page, item.node) ? optional : shownHealth.word && `${shownHealth.glyph} ${shownHealth.word}`, worse = worstBelow > Math.max(own, 1) ? `below: ${health[worstBelow].glyph} ${health[worstBelow].word}` : ''
   const cost = item.cost === undefined ? '' : money(item.cost)
   // The texts of the card in the same order, unshortened.
   const says = [subtitle, name, cost, state, worse, reason].filter(Boolean).join(' ')

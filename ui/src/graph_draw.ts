@@ -3,7 +3,7 @@
 import { cardHeight, cardWidth, inside, type Card, type Line, type Scene, type Size, type View } from './graph_scene.ts'
 import type { Page } from './page.ts'
 import type { Edge } from './ui_state.ts'
-import type { Item } from './shape.ts'
+import { healthOf, type Item } from './shape.ts'
 import { titleOf } from './tree_rows.ts'
 import { health, relations, trouble } from './words.ts'
 
@@ -20,12 +20,6 @@ export type Colors = { [name in (typeof names)[number]]: string }
 export function colors(el: Element): Colors {
   const style = getComputedStyle(el)
   return Object.fromEntries(names.map((n) => [n, style.getPropertyValue('--' + n).trim()])) as Colors
-}
-
-/** The health of a card; of a fold the worst in it. */
-export function healthOf(page: Page, item: Item): number {
-  const n = page.uiState.nodes[item.node]
-  return item.fold ? item.worst : n?.h ?? (n?.t === 'missing' ? 5 : 0)
 }
 
 /** The two lines of a card: kind and name. A fold has the name of its worst object, if that is unhealthy, and its title. */
@@ -55,7 +49,7 @@ export function draw(ctx: Context, d: Drawing): void {
   ctx.clearRect(0, 0, size.width, size.height)
   const seen = inside(scene, -x / z, -y / z, (size.width - x) / z, (size.height - y) / z)
   ctx.lineWidth = z < named ? 1 : 1.5
-  if (z >= named || scene.cross.length < 1500) crossLines(ctx, d, seen)
+  crossLines(ctx, d, seen)
   if (z < named) farLines(ctx, d)
   else treeLines(ctx, d)
   const cards = seen.filter((i) => !d.mounted.has(i))
@@ -125,10 +119,9 @@ function elbow(ctx: Context, { x, y, z }: View, p: Card, c: Card): void {
 }
 
 function crossLines(ctx: Context, d: Drawing, seen: number[]): void {
-  const lines = new Set<Line>()
-  for (const i of seen) for (const l of d.scene.at.get(i) ?? []) lines.add(d.scene.cross[l])
+  const near = new Set(seen)
   ctx.globalAlpha = 0.3
-  strokes(ctx, d, [...lines], (l) => l, (l) => curve(ctx, bend(d, l)))
+  strokes(ctx, d, d.scene.quiet.filter((l) => near.has(l.from) || near.has(l.to)), (l) => l, (l) => curve(ctx, bend(d, l)))
   ctx.globalAlpha = 1
 }
 

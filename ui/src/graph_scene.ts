@@ -4,7 +4,8 @@
 import { layout, type Node as Sized } from './layout.ts'
 import type { Page } from './page.ts'
 import type { Edge, Stack } from './ui_state.ts'
-import type { Item, Shape } from './shape.ts'
+import { healthOf, type Item, type Shape } from './shape.ts'
+import { trouble } from './words.ts'
 
 /** The size of a card at zoom 1, the same for all: its content does not affect the layout. */
 export const cardWidth = 232
@@ -35,7 +36,15 @@ export interface Scene {
   cross: Line[]
   /** The lines at each card, by number in cross. */
   at: Map<number, number[]>
+  /** What is drawn while nothing is selected: the lines between workloads, not between each of their
+      pods, and without those to a hub. */
+  quiet: Line[]
+  /** What a hub says in place of its lines, by its card: "100 need it", "serves 100". */
+  hubs: Map<number, string>
 }
+
+/** A card with more lines of a relation than this is a hub: it has a count in place of them. */
+export const hub = 12
 
 const distances = { across: 56, between: 18, apart: 48 }
 
@@ -54,7 +63,29 @@ export function scene(page: Page, stack: Stack, s: Shape, aspect: number): Scene
   const placed = layout(sized.filter((_, i) => cards[i].parent < 0), { ...distances, aspect })
   placed.boxes.forEach((b, i) => Object.assign(cards[i], b))
   const cardOf = nodes(stack, cards)
-  return { cards, width: placed.width, height: placed.height, of: cardOf, ...crossing(page, stack, cards, cardOf) }
+  const lines = crossing(page, stack, cards, cardOf)
+  return { cards, width: placed.width, height: placed.height, of: cardOf, ...lines, ...bundled(page, cards, lines.cross) }
+}
+
+const replica = /^(Pod|ReplicaSet|Job)$/
+
+/** Bundles lines: they lead to a workload, not to each of its pods, and one line says what several do. */
+function bundled(page: Page, cards: Card[], cross: Line[]): Pick<Scene, 'quiet' | 'hubs'> {
+  const owner = cards.map((_, i) => i), lines = new Map<string, Line>(), degree = new Map<number, number>()
+  cards.forEach((c, i) => { if (c.parent >= 0 && c.relation === 1 && replica.test(page.kind(page.node(c.item.node)).kind)) owner[i] = owner[c.parent] })
+  const hubOf = (l: Line) => l.relation === 3 ? l.from : l.to
+  for (const l of cross) {
+    const from = owner[l.from], to = l.relation === 3 ? owner[l.to] : l.to
+    if (from !== to && !hangs(cards, from, to) && !hangs(cards, to, from)) lines.set(`${from} ${to} ${l.relation}`, lines.get(`${from} ${to} ${l.relation}`) ?? { ...l, from, to })
+  }
+  for (const l of lines.values()) degree.set(hubOf(l), (degree.get(hubOf(l)) ?? 0) + 1)
+  const quiet: Line[] = [], hubs = new Map<number, string>()
+  for (const l of lines.values()) {
+    const at = hubOf(l), n = degree.get(at)!
+    if (n > hub) hubs.set(at, l.relation === 3 ? `serves ${n}` : `${n} need it`)
+    else quiet.push(l)
+  }
+  return { quiet, hubs }
 }
 
 /** Reports whether a scene still fits a shape; if so, its cards get the current items. */
@@ -113,6 +144,16 @@ function hangs(cards: Card[], parent: number, child: number): boolean {
   let up = cards[child].parent
   while (up >= 0 && up !== parent && cards[up].item.fold) up = cards[up].parent
   return up === parent
+}
+
+/** The card that a graph opens on: the deepest of the worst ones, which is nearest to the cause; -1 if none is unhealthy. */
+export function worst(page: Page, s: Scene): number {
+  let at = -1, most = trouble - 1, deep = -1
+  s.cards.forEach(({ item }, i) => {
+    const health = healthOf(page, item)
+    if (health > most || health === most && at >= 0 && item.depth > deep) [at, most, deep] = [i, health, item.depth]
+  })
+  return at
 }
 
 /** Offset and zoom of the scene: a point p of it is at p * z + (x, y) in the window. */

@@ -6,7 +6,7 @@ import { useMemo, useState } from 'preact/hooks'
 import { Command, Health, Link, useMedia } from './bits.tsx'
 import { KindIcon } from './icons.tsx'
 import { broken, isBroken, mapModel, part, titleOf, type Card, type Line, type MapModel } from './map_model.ts'
-import { headHeight, listed, placeCards, type Placed, type Region } from './map_layout.ts'
+import { headHeight, listed, middle, placeCards, sheet, type Placed, type Region } from './map_layout.ts'
 import type { Choice, Page } from './page.ts'
 import { cluster as ofCluster, inNamespaces, showsCluster, wantedStacks } from './table.ts'
 import type { Stack } from './ui_state.ts'
@@ -25,7 +25,7 @@ export function StackMap({ page, children }: { page: Page; children: ComponentCh
   const cluster = showsCluster(page), { uiState, choice } = page, whole = useMemo(() => mapModel(page, uiState.stacks), [uiState])
   const model = useMemo(() => part(whole, (s) => (cluster || !s.cluster) && inNamespaces(choice, s)), [whole, cluster, choice.namespaces.join()])
   const wanted = new Set(wantedStacks(page).map((s) => s.name)), stacks = model.cards.filter((c) => c.stack).length
-  const wide = useMedia('(min-width: 1025px)'), rail = wide && stacks <= railed
+  const wide = useMedia('(min-width: 1025px)') || page.printing, rail = wide && stacks <= railed
   const props = { page, model, wanted }
   const Level = stacks <= cardsUpTo ? wide ? Parts : Cards : stacks <= chipsUpTo ? Chips : Tiles
   return (
@@ -112,13 +112,6 @@ function PartCard({ page, model, at, class: more = '', box, point }: CardProps) 
 
 const place = ({ x, y, width }: { x: number; y: number; width: number }) => ({ left: x + 'px', top: y + 'px', width: width + 'px' })
 
-/** Cuts a long name in the middle: its end tells it from its neighbours. */
-export function middle(name: string, limit = 28): string {
-  if (name.length <= limit) return name
-  const head = Math.ceil((limit - 1) / 2)
-  return name.slice(0, head) + '…' + name.slice(head + 1 - limit)
-}
-
 /** The largest cost of a stack. */
 const topCost = (m: MapModel) => Math.max(1, ...m.cards.map((c) => c.stack ? c.cost ?? 0 : 0))
 
@@ -130,7 +123,7 @@ function Parts(props: MapProps) {
   model.lines.forEach((l, i) => { if (i === line || pointed >= 0 && (l.from === pointed || l.to === pointed)) { near.add(l.from); near.add(l.to) } })
   return (
     <div class="map-scroll" tabIndex={0} role="group" aria-label="Map of the stacks">
-      <div class={'map-sheet' + (pointed >= 0 || line >= 0 ? ' pointing' : '')} style={{ width: placed.width + 'px', height: placed.height + 'px' }}>
+      <div class={'map-sheet' + (pointed >= 0 || line >= 0 ? ' pointing' : '')} style={{ width: placed.width + 'px', height: placed.height + 'px', ...page.printing && { zoom: Math.min(1, sheet / placed.width) } }}>
         {placed.regions.map((r) => <RegionBox key={r.namespace} region={r} model={model} page={page} />)}
         <svg class="map-lines" width={placed.width} height={placed.height} aria-hidden="true">
           <defs>
@@ -363,7 +356,7 @@ function Rail(props: MapProps) {
         </section>
       )}
       <Unrelated {...props} />
-      <section><h3>The same as a file</h3><Command text={command('kubectl', 'sysop', 'stacks', ...inNamespace(page.uiState.namespace, page.uiState.mode === 'live'), ...readFrom(page.uiState.source), '-o', 'html') + ' > stacks.html'} /></section>
+      <section><h3>The same as a file</h3><Command text={command('kubectl', 'sysop', 'stacks', ...inNamespace(page.uiState.namespace, true), ...readFrom(page.uiState.source), '-o', 'html') + ' > stacks.html'} /></section>
     </aside>
   )
 }
@@ -377,7 +370,7 @@ function Unrelated({ page, model }: MapProps) {
       <summary>Related to nothing <span class="faint">{plural(total, 'object')}</span></summary>
       <ul>
         {[...model.rest].map(([kind, list]) => (
-          <li key={kind}>{list.length > 1 && count(list.length) + ' '}{kindKey(page.kind(page.node(list[0])))} <span class="faint">{list.slice(0, 3).map((i) => page.node(i).n).join(', ')}{list.length > 3 && ' ...'}</span></li>
+          <li key={kind}>{list.length > 1 && count(list.length) + ' '}{kindKey(page.kind(page.node(list[0])))} <span class="faint">{list.slice(0, 3).map((i, at) => <>{at > 0 && ', '}{FILE ? page.node(i).n : <Link class="link" page={page} to={page.whereIs(page.ref(i))}>{page.node(i).n}</Link>}</>)}{list.length > 3 && ' ...'}</span></li>
         ))}
       </ul>
       <p class="faint">Nothing that was read owns, needs or serves them, nor they anything.</p>

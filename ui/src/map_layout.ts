@@ -8,6 +8,8 @@ export const stackSize = { width: 268, height: 112, broken: 160 }
 export const partWidth = 256
 /** Between two columns, for lines; between two cards; inside a region, and above its first card. */
 export const between = 100, gap = 20, inside = 20, headHeight = 38
+/** The width that a sheet of paper has room for. */
+export const sheet = 700
 const bend = 8, lane = 10
 
 export interface Box { x: number; y: number; width: number; height: number }
@@ -194,4 +196,11 @@ function middleOf(points: Point[]): { x: number; y: number } {
     if (long > best) { best = long; at = { x: (x + px) / 2, y: (y + py) / 2 } }
   }
   return at
+}
+
+/** Cuts a long name in the middle: its end tells it from its neighbours. */
+export function middle(name: string, limit = 28): string {
+  if (name.length <= limit) return name
+  const head = Math.ceil((limit - 1) / 2)
+  return name.slice(0, head) + '…' + name.slice(head + 1 - limit)
 }

@@ -27,6 +27,8 @@ export interface Choice {
   closed: string[]
   /** tree, graph, or both side by side. */
   show: 'tree' | 'graph' | 'both'
+  /** What the graph shows; empty: the workloads of a large stack, the objects of another one. */
+  depth: '' | 'workloads' | 'objects'
   /** The column that a table is sorted by; the prefix - reverses the order. */
   sort: string
   /** The grouping of costs: namespace, or label KEY; empty for stacks. */
@@ -69,6 +71,8 @@ export class Page {
   changes: { at: number; stack: string; from: number; to: number; cause: string }[] = []
   /** Whether details are shown for a selection. */
   details = true
+  /** Whether the page is printed, and therefore shows what else only scrolls into sight. */
+  printing = false
   /** Opens the details and moves the focus there; Esc returns. StackView sets it. */
   toDetails = () => {}
   private listeners = new Set<() => void>()
@@ -88,7 +92,7 @@ export class Page {
 
   private read(): Choice {
     const text = this.address?.read() ?? ''
-    return this.placed((text && (FILE || !isToken(text)) ? decode(text) : null) ?? this.home())
+    return this.placed((text && (FILE || !isToken(text)) ? decode(text) : null) ?? (FILE && this.uiState.address ? decode(this.uiState.address) : null) ?? this.home())
   }
 
   /** An address may name an object as a stack that is none: it is selected in its stack, or is a root. */
@@ -219,6 +223,11 @@ export class Page {
     return () => this.listeners.delete(listener)
   }
 
+  print(on: boolean): void {
+    this.printing = on
+    this.tell()
+  }
+
   tell(): void {
     for (const l of this.listeners) l()
   }
@@ -285,7 +294,7 @@ export const noFilters = () => ({ search: '', kinds: [] as string[], namespaces:
 export const filtersOf = ({ search, kinds, namespaces, labels, health, relations }: Choice) => ({ search, kinds, namespaces, labels, health, relations })
 
 export function none(): Choice {
-  return { view: 'stacks', stack: '', root: '', node: '', to: '', ...noFilters(), open: [], closed: [], show: 'both', sort: '', by: '', as: '' }
+  return { view: 'stacks', stack: '', root: '', node: '', to: '', ...noFilters(), open: [], closed: [], show: 'both', depth: '', sort: '', by: '', as: '' }
 }
 
 export const viewNames: ViewName[] = ['stacks', 'stack', 'costs', 'findings', 'regulation', 'compose']
@@ -303,6 +312,7 @@ export function encode(c: Choice): string {
   for (const [key, field] of Object.entries(lists)) for (const value of c[field]) put(key, value)
   for (const h of c.health) put('health', health[h]?.word || 'none')
   if (c.show !== 'both') put('show', c.show)
+  if (c.depth) put('depth', c.depth)
   if (c.as) put('as', c.as)
   return c.view + (out.length ? '?' + out.join('&') : '')
 }
@@ -319,6 +329,8 @@ export function decode(text: string): Choice | null {
   c.health = all('health').map((w) => w === 'none' ? 0 : health.findIndex((h) => h.word === w)).filter((h) => h >= 0)
   const show = query.get('show')
   if (show === 'tree' || show === 'graph') c.show = show
+  const depth = query.get('depth')
+  if (depth === 'workloads' || depth === 'objects') c.depth = depth
   if (query.get('as') === 'table') c.as = 'table'
   return c
 }

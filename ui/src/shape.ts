@@ -3,6 +3,7 @@
 // The layout is stable when health changes: folding depends on the health at the last change of
 // objects. A fold shows the worst health of its objects.
 
+import { linksOf } from './links.ts'
 import { filtersOf, type Choice, type Page } from './page.ts'
 import type { Node, Place, Stack } from './ui_state.ts'
 import { kindKey, trouble, wordsOf } from './words.ts'
@@ -61,7 +62,7 @@ export function shape(page: Page, stack: Stack): Shape {
     const bad = !FILE && m && sameTree(m.tree, stack.tree) ? m.bad : troubled(page, stack)
     byStack.set(stack.name, m = { tree: stack.tree, bad, at: '', choice: '', uiState: null })
   }
-  const choice = JSON.stringify([page.choice.root, page.choice.open, filtersOf(page.choice)])
+  const choice = JSON.stringify([page.choice.root, page.choice.open, page.choice.sort, filtersOf(page.choice)])
   if (!m.shape || m.at !== page.uiState.at || m.choice !== choice || m.uiState !== page.uiState) {
     Object.assign(m, { at: page.uiState.at, choice, uiState: page.uiState, shape: build(page, stack, m.bad) })
   }
@@ -74,10 +75,20 @@ function sameTree(a: Place[], b: Place[]): boolean {
 
 /** The nodes that are unhealthy themselves now. */
 function troubled(page: Page, stack: Stack): Set<number> {
-  return new Set(stack.tree.filter(({ n }) => isBad(page.uiState.nodes[n])).map((p) => p.n))
+  return new Set(stack.tree.filter(({ n }) => own(page.uiState.nodes[n]) >= trouble && !isQuiet(page, n)).map((p) => p.n))
 }
 
-const isBad = (n: Node | null) => !!n && ((n.h ?? 0) >= trouble || n.t === 'missing')
+/** The health that an item shows as its own; of a fold the worst in it. What is missing and only optionally needed has none. */
+export const healthOf = (page: Page, it: Item) => it.fold ? it.worst : isQuiet(page, it.node) ? 0 : own(page.uiState.nodes[it.node])
+
+const own = (n: Node | null) => n?.h ?? (n?.t === 'missing' ? 5 : 0)
+
+/** Whether an object is missing, and all that refers to it says that it is optional. */
+export function isQuiet(page: Page, id: number): boolean {
+  if (page.uiState.nodes[id]?.t !== 'missing') return false
+  const into = linksOf(page).into[id]
+  return into.length > 0 && into.every(({ edge }) => edge.o)
+}
 
 function build(page: Page, stack: Stack, bad: Set<number>): Shape {
   const { uiState, choice } = page, { tree } = stack, open = new Set(choice.open)
@@ -95,13 +106,16 @@ function build(page: Page, stack: Stack, bad: Set<number>): Shape {
     const above = item[up] ?? null
     const it: Item = {
       key: page.ref(p.n) + (above ? '<' + page.ref(above.node) : ''), place: i, node: p.n, depth: above ? above.depth + 1 : 0, parent: above, children: [],
-      worst: Math.max(node.h ?? 0, p.b ?? 0), cost: p.c, context: !want[i],
+      worst: Math.max(isQuiet(page, p.n) ? 0 : node.h ?? 0, p.b ?? 0), cost: p.c, context: !want[i],
     }
     item[i] = it
     ;(above?.children ?? roots).push(it)
     if (want[i] && !p.a) shown++
   }
   const f: Folding = { page, tree, bad, open }
+  const ill = (it: Item) => it.children.length ? it.worst : healthOf(page, it)
+  const order = choice.sort === 'health' ? (a: Item, b: Item) => ill(b) - ill(a) || healthOf(page, b) - healthOf(page, a) || last(page, a) - last(page, b) : (a: Item, b: Item) => last(page, a) - last(page, b)
+  for (const siblings of [roots, ...item.filter(Boolean).map((it) => it.children)]) siblings.sort(order)
   let capped = 0
   if (!open.has(all)) {
     foldEqual(f, roots, null)
@@ -114,6 +128,9 @@ function build(page: Page, stack: Stack, bad: Set<number>): Shape {
   }
   return { roots, items, shown: shown - capped, of: tree.slice(from, to).filter((p) => !p.a).length, capped }
 }
+
+/** ConfigMaps are last among siblings. */
+const last = (page: Page, it: Item) => +(page.kind(page.node(it.node)).kind === 'ConfigMap')
 
 /** The range of the tree that is shown: all, or the subtree of the chosen root. */
 export function range(page: Page, tree: Place[]): [number, number] {
@@ -204,7 +221,7 @@ function foldEqual(f: Folding, siblings: Item[], parent: Item | null): void {
 function replace(f: Folding, siblings: Item[], group: Item[], parent: Item | null, name: string): Item {
   const fold: Item = {
     key: '(' + name + ')' + (parent ? '<' + parent.key : ''), place: group[0].place, node: group[0].node, fold: group.flatMap(places), depth: group[0].depth,
-    parent, children: [], worst: Math.max(...group.map((it) => it.worst)), cost: sumOf(group), context: false,
+    parent, children: [], worst: Math.max(...group.map((it) => it.children.length || it.fold ? it.worst : healthAt(f, it.place))), cost: sumOf(group), context: false,
   }
   const worst = fold.fold!.reduce((a, b) => healthAt(f, b) > healthAt(f, a) ? b : a)
   if (healthAt(f, worst) >= trouble) fold.bad = f.tree[worst].n
@@ -221,7 +238,7 @@ function replace(f: Folding, siblings: Item[], group: Item[], parent: Item | nul
   return fold
 }
 
-const healthAt = (f: Folding, place: number) => f.page.node(f.tree[place].n).h ?? 0
+const healthAt = (f: Folding, place: number) => isQuiet(f.page, f.tree[place].n) ? 0 : f.page.node(f.tree[place].n).h ?? 0
 
 function sumOf(items: Item[]): number | undefined {
   const known = items.filter((it) => it.cost !== undefined)

@@ -9,7 +9,7 @@ import type { Page } from './page.ts'
 import { viewNames } from './page.ts'
 import type { Stack, ViewName } from './ui_state.ts'
 import { shape, type Shape } from './shape.ts'
-import { Stacks } from './stacks.tsx'
+import { Causes, Stacks } from './stacks.tsx'
 import { Tree } from './tree.tsx'
 import { age, capital, count, moment, money, plural, short } from './words.ts'
 
@@ -27,6 +27,7 @@ export function Shell({ page, views: { costs: Costs, findings: Findings, regulat
   useLayoutEffect(() => page.watch(() => again(0)), [page])
   const views = viewNames.filter((v) => v !== 'compose' || Compose)
   useKeys(page, views, () => show('help'))
+  usePrint(page)
   const { view, stack, root, node, to } = page.choice, main = useRef<HTMLElement>(null)
   useEffect(() => { document.title = `${view === 'stack' && stack ? short(stack) : titles[view]} · ${page.uiState.title} · System Operator` }, [view, stack, page.uiState.title])
   // The focused element may be removed with the view or with a part of the choice.
@@ -59,6 +60,25 @@ export function Shell({ page, views: { costs: Costs, findings: Findings, regulat
   )
 }
 
+/** Shows all of a view while it is printed, with what is folded in it. */
+function usePrint(page: Page) {
+  useEffect(() => {
+    const opened: HTMLDetailsElement[] = []
+    const before = () => {
+      page.print(true)
+      // After the rendering, which may replace them.
+      queueMicrotask(() => { for (const d of document.querySelectorAll<HTMLDetailsElement>('main details:not([open])')) { d.open = true; opened.push(d) } })
+    }
+    const after = () => {
+      page.print(false)
+      for (const d of opened.splice(0)) d.open = false
+    }
+    addEventListener('beforeprint', before)
+    addEventListener('afterprint', after)
+    return () => { removeEventListener('beforeprint', before); removeEventListener('afterprint', after) }
+  }, [page])
+}
+
 /** The page before the first UIState. */
 export function Waiting({ message, failed }: { message: string; failed: boolean }) {
   return <main class="waiting"><h1>System Operator</h1><p role={failed ? 'alert' : 'status'} class={failed ? 'tone-bad' : 'faint'}>{message}</p></main>
@@ -80,7 +100,7 @@ function Header({ page, show }: { page: Page; show: (dialog: 'help' | 'gaps' | '
         </button>
       )}
       {!FILE && page.changes.length > 0 && <button type="button" aria-haspopup="dialog" onClick={() => show('changes')}>{plural(page.changes.length, 'change')} of health</button>}
-      {!FILE && <button type="button" aria-haspopup="dialog" onClick={() => show('file')}>Save as file</button>}
+      {!FILE && <button type="button" aria-haspopup="dialog" onClick={() => show('file')}>Save</button>}
       <button type="button" aria-haspopup="dialog" aria-label="Keys and help" onClick={() => show('help')}>?</button>
     </header>
   )
@@ -170,6 +190,7 @@ function Trail({ page, stack }: { page: Page; stack: Stack | undefined }) {
           {root && <li><span aria-current="location">{short(root)}</span>{choice.stack && <> <button type="button" onClick={() => page.set({ root: '' }, true)}>Back to the whole stack</button></>}</li>}
         </ol>
         {stack && !root && <p class="trail-says"><Health value={stack.health} /> <span class="faint">{stack.namespace} · {plural(stack.objects, 'object')}{stack.cost !== undefined && ' · ' + money(stack.cost, page.uiState.currency)}</span></p>}
+        {stack && !root && <Causes page={page} stack={stack} />}
       </nav>
       {!FILE && <div role="status">
         {gone.map(({ what, ref }) => (
@@ -203,7 +224,7 @@ function useRooted(page: Page): string {
 }
 
 function StackView({ page, graph: Graph, details: Details }: { page: Page } & Pick<Views, 'graph' | 'details'>) {
-  const stack = page.stack(), narrow = useMedia('(max-width: 760px)'), error = useRooted(page)
+  const stack = page.stack(), narrow = useMedia('(max-width: 760px)') && !page.printing, error = useRooted(page)
   const [tab, setTab] = useState<'tree' | 'graph' | 'details'>(page.choice.show === 'graph' ? 'graph' : 'tree')
   const panel = useRef<HTMLElement>(null), from = useRef<HTMLElement | null>(null)
   const hasDetails = page.choice.node !== '' && page.details
@@ -223,7 +244,7 @@ function StackView({ page, graph: Graph, details: Details }: { page: Page } & Pi
     }
     return () => { page.toDetails = () => {} }
   }, [page])
-  if (!stack) return <><Trail page={page} stack={stack} />{!page.choice.stack && <p class="lacks">There is no stack here. <button type="button" class="link" onClick={() => page.go('stacks')}>To the stacks</button></p>}</>
+  if (!stack) return <><div class="stack-head"><Trail page={page} stack={stack} /></div>{!page.choice.stack && <p class="lacks">There is no stack here. <button type="button" class="link" onClick={() => page.go('stacks')}>To the stacks</button></p>}</>
   const s = shape(page, stack), shows = (name: 'tree' | 'graph' | 'details') => narrow ? tab === name : name === 'details' ? hasDetails : page.choice.show === 'both' || page.choice.show === name
   return (
     <>

@@ -40,7 +40,7 @@ export function Stacks({ page }: { page: Page }) {
 function Table({ page, rows }: { page: Page; rows: Stack[] }) {
   const { choice } = page, narrow = useMedia('(max-width: 760px)'), [maxRows, more] = useState(step)
   useEffect(() => more(step), [choice.search, choice.health.join(), choice.sort])
-  const top = Math.max(1, ...rows.map((s) => s.cost ?? 0)), shown = rows.slice(0, maxRows), left = rows.length - shown.length
+  const top = Math.max(1, ...rows.map((s) => s.cost ?? 0)), shown = page.printing ? rows : rows.slice(0, maxRows), left = rows.length - shown.length
   return (
     <>
       <table class="stacks">
@@ -107,7 +107,7 @@ function Row({ page, stack: s, top, narrow }: { page: Page; stack: Stack; top: n
 const None = () => <span class="faint">–</span>
 
 /** The causes of the health of a stack; each one selects its object. */
-function Causes({ page, stack }: { page: Page; stack: Stack }) {
+export function Causes({ page, stack }: { page: Page; stack: Stack }) {
   const all = (stack.causes ?? []).filter((c) => page.uiState.nodes[c.n])
   if (!all.length) return null
   return (

@@ -4,11 +4,11 @@
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
 import type { Page } from './page.ts'
 import type { Stack } from './ui_state.ts'
-import { relationOf, type Item, type Shape } from './shape.ts'
+import { healthOf, isQuiet, relationOf, type Item, type Shape } from './shape.ts'
 import {
   above, activeOf, columns, foldHealth, needs, opener, rowOf, rowsOf, template, titleOf, toggled, typed, usesOf, usesOfItem, usesText, type Column, type Row, type Uses,
 } from './tree_rows.ts'
-import { age, health, moment, money, trouble } from './words.ts'
+import { age, health, moment, money, optional, trouble } from './words.ts'
 
 const rowHeight = 28
 /** The number of rows that are rendered above and below the visible ones. */
@@ -46,7 +46,7 @@ export function Tree({ page, shape }: { page: Page; shape: Shape }) {
   live.stack = stack.name
   const uses = usesOf(page, stack), need = useMemo(() => needs(page, stack, shape, uses, size.letter), [shape, uses, size.letter]), list = columns(size.width, need)
   // No rows are rendered before the width is known.
-  const first = Math.max(0, Math.floor(live.scrolled / rowHeight) - overscan), last = size.width && Math.min(rows.length, Math.ceil((live.scrolled + size.height) / rowHeight) + overscan)
+  const first = page.printing ? 0 : Math.max(0, Math.floor(live.scrolled / rowHeight) - overscan), last = page.printing ? rows.length : size.width && Math.min(rows.length, Math.ceil((live.scrolled + size.height) / rowHeight) + overscan)
 
   useLayoutEffect(() => {
     const look = () => { const g = grid.current!; resize({ width: g.clientWidth, height: g.clientHeight, letter: letterOf(g) }) }
@@ -230,11 +230,12 @@ function ObjectCell({ page, stack, row, list }: Cells & { row: Row }) {
 }
 
 function Cell({ page, stack, uses, list, now, column, item }: Cells & { column: Column; item: Item }) {
-  const n = page.node(item.node), p = stack.tree[item.place], own = item.fold ? item.worst : n.h ?? 0, worstBelow = item.fold || p.b === own ? 0 : p.b ?? 0
+  const n = page.node(item.node), p = stack.tree[item.place], own = healthOf(page, item), worstBelow = item.fold || p.b === own ? 0 : p.b ?? 0
   const u = column === 'pods' || column === 'uses' ? usesOfItem(uses, item) : undefined
   switch (column) {
     case 'health': {
       const state = health[own]
+      if (!item.fold && isQuiet(page, item.node)) return <div role="gridcell" class="tree-health faint">{optional}</div>
       const hidden = worstBelow >= trouble && !list.includes('below') ? health[worstBelow] : null
       return (
         <div role="gridcell" class={'tree-health tone-' + state.tone} title={item.fold ? foldHealth(page, stack, item) : undefined}>

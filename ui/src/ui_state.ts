@@ -11,6 +11,7 @@ export interface UIState {
   source?: string
   namespace?: string
   view?: ViewName
+  address?: string
   currency?: string
   prices?: string
   sharedAmong?: 'alone' | 'requested' | 'namespace' | 'cluster'

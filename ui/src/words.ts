@@ -11,6 +11,9 @@ export const health = [
   { word: 'Degraded', glyph: '✖', tone: 'bad' },
 ] as const
 
+/** In place of the health of a missing object that is only optionally needed. */
+export const optional = 'optional, missing'
+
 /** Health from this number on is unhealthy. */
 export const trouble = 4
 

@@ -11,7 +11,7 @@ export async function load(file) {
   const dir = mkdtempSync(join(tmpdir(), 'ui-test-'))
   try {
     const out = join(dir, 'module.mjs')
-    buildSync({ absWorkingDir: src, entryPoints: [file], outfile: out, bundle: true, format: 'esm', target: 'es2022', jsx: 'automatic', jsxImportSource: 'preact', define: { FILE: 'false' }, logLevel: 'warning' })
+    buildSync({ absWorkingDir: src, entryPoints: [file], outfile: out, bundle: true, format: 'esm', target: 'es2022', jsx: 'automatic', jsxImportSource: 'preact', define: { FILE: 'false', LARGE: 'true' }, logLevel: 'warning' })
     return await import(pathToFileURL(out))
   } finally {
     rmSync(dir, { recursive: true })

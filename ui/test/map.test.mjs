@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { load } from './load.mjs'
 
@@ -114,4 +115,14 @@ test('a circle of needs is drawn', () => {
 
 test('corners are round, and no rounder than there is room', () => {
   assert.equal(rounded([[0, 0], [20, 0], [20, 10]]), 'M0,0L15 0Q20 0 20 5L20 10')
+})
+
+test('cards, boxes and paths are those of Go', () => {
+  for (const want of JSON.parse(readFileSync(new URL('../../internal/stackmap/testdata/maps.json', import.meta.url)))) {
+    const m = mapModel(new Page(want.state, null), want.state.stacks), p = placeCards(m)
+    assert.deepEqual(m.cards.map((c) => [c.stack ? c.key : '', c.node, c.health, c.pods[0] ?? 0, c.pods[1] ?? 0, c.cost ?? -1, c.shared, c.users, c.payers.size]), want.cards)
+    assert.deepEqual(p.boxes.map((b) => [b.x, b.y, b.width, b.height]), want.boxes)
+    assert.deepEqual(p.regions.map((r) => [r.namespace, r.x, r.y, r.width, r.height]), want.regions)
+    assert.deepEqual([p.paths, [p.width, p.height]], [want.paths, want.size])
+  }
 })

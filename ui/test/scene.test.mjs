@@ -22,7 +22,7 @@ test('cards and lines are where the drawing of Go has them', () => {
   assert.equal(drawn.length, 9)
   assert.deepEqual(s.cards.map((c) => [c.x, c.y]), drawn)
   const vias = [...part.matchAll(/class="edge cross (\w+) (\w+)"/g)].map((m) => `${m[1]} ${m[2]}`)
-  assert.deepEqual(s.cross.map((l) => `${['', 'owns', 'needs', 'serves'][l.relation]} ${l.via}`), vias)
+  assert.deepEqual(s.quiet.map((l) => `${['', 'owns', 'needs', 'serves'][l.relation]} ${l.via}`), vias)
   const tree = [...part.matchAll(/class="edge (\w+) (\w+)"/g)].map((m) => `${m[1]} ${m[2]}`)
   assert.deepEqual(s.cards.filter((c) => c.parent >= 0).map((c) => `${['', 'owns', 'needs', 'serves'][c.relation]} ${c.via}`), tree)
 })

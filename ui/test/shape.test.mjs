@@ -193,3 +193,18 @@ test('a limit hides no trouble even where there is nothing else', () => {
   const page = pageOf('root App/x/app\n' + Array.from({ length: 2000 }, (_, i) => `  owned Pod/x/p${i} 6`).join('\n'))
   assert.equal(shaped(page).items.length, 2001)
 })
+
+test('the worst is first on demand, by what is below it too, and ConfigMaps are last', () => {
+  const page = pageOf(`
+root Shop.example.dev/web/shop 1
+  needed ConfigMap/web/conf 1
+  owned Service/web/front 1
+  owned Deployment.apps/web/web 1
+    owned Pod/web/a 6
+  owned Secret/web/tls 4
+`)
+  const top = () => shaped(page).items.filter((it) => it.depth === 1).map((it) => nameOf(page, it))
+  assert.deepEqual(top(), ['front', 'web', 'tls', 'conf'])
+  page.choice.sort = 'health'
+  assert.deepEqual(top(), ['web', 'tls', 'front', 'conf'])
+})

@@ -1,0 +1,59 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/uistate"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+)
+
+// file answers what the page shows as a file, which is a JSON string: as=html is the page with its
+// data, which opens at the address at, and as=svg the picture of that address. Both are written as
+// -o writes them, from what was read last.
+func (a *API) file(_ context.Context, query url.Values) (json.RawMessage, error) {
+	p, at, as := *a.last().State, query.Get("at"), query.Get("as")
+	switch as {
+	case "html":
+		p.Mode, p.Address, p.Parts = "file", at, maps.Clone(p.Parts)
+		maps.Copy(p.Parts, app.MissingInFile())
+	case "svg":
+		if err := choose(&p, at); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, Bad("%q is no format of a file: html, svg", as)
+	}
+	var out bytes.Buffer
+	if err := render.Write(&out, as, view.Output{UIState: &p}, render.Options{}); err != nil {
+		return nil, err
+	}
+	return json.Marshal(out.String())
+}
+
+// choose leaves the stacks that an address shows.
+func choose(p *uistate.State, address string) error {
+	shown, text, _ := strings.Cut(address, "?")
+	query, err := url.ParseQuery(text)
+	if err != nil {
+		return Bad("%q is no address of the page: %s", address, err)
+	}
+	p.View = "stacks"
+	wanted := func(s uistate.Stack) bool { return len(query["ns"]) == 0 || slices.Contains(query["ns"], s.Namespace) }
+	if shown == "stack" {
+		p.View = "stack"
+		wanted = func(s uistate.Stack) bool { return s.Name == query.Get("in") }
+	}
+	p.Stacks = slices.DeleteFunc(slices.Clone(p.Stacks), func(s uistate.Stack) bool { return !wanted(s) })
+	if len(p.Stacks) == 0 {
+		return Bad("there is no stack to draw at %q", address)
+	}
+	return nil
+}

@@ -1,0 +1,89 @@
+// What is shown can be taken along: as a page, a picture, a table, on paper; and by a command.
+import assert from 'node:assert/strict'
+import { readFileSync, statSync } from 'node:fs'
+import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { accessible, browsing, clean, deed, paged, world } from './lib.mjs'
+
+const origin = new URL(world.address).origin
+const dialog = (page) => page.getByRole('dialog', { name: 'Save' })
+const pages = (pdf) => pdf.toString('latin1').match(/\/Type \/Page\b(?!s)/g).length
+
+/** Opens the dialog, and downloads a format. */
+async function save(page, format) {
+  if (!await dialog(page).isVisible()) await page.getByRole('button', { name: 'Save', exact: true }).click()
+  const [download] = await Promise.all([page.waitForEvent('download'), dialog(page).getByRole('button', { name: format, exact: true }).click()])
+  const file = `${world.work}/${download.suggestedFilename()}`
+  await download.saveAs(file)
+  return file
+}
+
+test('the page saves what is shown', () => browsing(async (browser) => {
+  const page = await paged(browser)
+  await page.goto(world.address)
+  await page.getByRole('group', { name: 'Map of the stacks' }).waitFor()
+
+  // The map: a drawing that the command makes as well, a picture, a table.
+  const svg = await save(page, 'SVG')
+  for (const colorScheme of ['light', 'dark']) {
+    await page.emulateMedia({ colorScheme })
+    await accessible(page, `Save, ${colorScheme}`)
+  }
+  const line = await dialog(page).getByRole('listitem').filter({ hasText: 'SVG' }).locator('code').textContent()
+  assert.equal(line, 'kubectl sysop stacks -A --from demo -o svg > stacks.svg')
+  const ran = await deed('run', line)
+  assert.equal(ran.code, 0, ran.talk)
+  const cards = (text) => [...text.matchAll(/<text class="name"[^>]*>([^<]*)</g)].map((m) => m[1])
+  assert.deepEqual(cards(readFileSync(svg, 'utf8')), cards(ran.out))
+  assert.ok(cards(ran.out).includes('cluster1'))
+  assert.equal(readFileSync(await save(page, 'PNG')).subarray(1, 4).toString(), 'PNG')
+  const csv = readFileSync(await save(page, 'CSV'), 'utf8')
+  assert.match(csv, /^stack,namespace,health,cause,objects,pods,healthy pods,cost\r\n/)
+  assert.match(csv, /moodle-2,moodle,Degraded,NotFound Secret\/moodle-2-smtp,.*13\.64\r\n/)
+  const table = await deed('run', await dialog(page).getByRole('listitem').filter({ hasText: 'CSV' }).locator('code').textContent())
+  assert.equal(table.code, 0, table.talk)
+  await dialog(page).getByRole('button', { name: 'Close' }).click()
+
+  // A stack with a selection and a filter: the file opens at the same, with the same cost.
+  const at = 'stack?in=Moodle.moodlecontroller.kubeplus/moodle/moodle-2&at=Secret/moodle/moodle-2-smtp&q=smtp'
+  await page.goto(`${origin}/#${at}`)
+  await page.getByRole('treegrid').waitFor()
+  const html = await save(page, 'HTML'), file = await paged(browser)
+  await file.goto(pathToFileURL(html).href)
+  await file.getByRole('row', { name: /moodle-2-smtp.*Missing/ }).waitFor()
+  assert.match(await file.locator('.trail').textContent(), /Moodle\/moodle-2.*13\.64/)
+  assert.equal(await file.getByRole('searchbox', { name: 'Search objects' }).inputValue(), 'smtp')
+  await clean(file, pathToFileURL(html).href)
+  assert.ok(statSync(html).size < 120_000)
+  await dialog(page).getByRole('button', { name: 'Close' }).click()
+  // An address of what is not there says so, and only then.
+  assert.equal(await page.getByText('is gone').count(), 0)
+  await page.goto(`${origin}/#stack?in=Moodle.moodlecontroller.kubeplus/moodle/moodle-9`)
+  await page.getByText('Moodle.moodlecontroller.kubeplus/moodle/moodle-9 is gone').waitFor()
+
+  // On paper nothing is cut off: no part scrolls, all rows are there, and the graph with its lines.
+  for (const [view, least] of [['findings', 5], ['stack?in=Moodle.moodlecontroller.kubeplus/moodle/moodle-2', 2], ['stacks', 1], ['stacks?as=table', 1], ['costs', 1], ['regulation', 1], ['compose', 1]]) {
+    await page.goto(`${origin}/#${view}`)
+    await page.reload()
+    await page.locator('main h2, main [role=treegrid]').first().waitFor()
+    if (view === 'findings') await page.locator('.finding').first().waitFor({ state: 'attached' })
+    if (view.includes('?in')) await page.locator('.graph-card').first().waitFor()
+    const n = pages(await page.pdf({ format: 'A4' }))
+    assert.ok(n >= least, `${view} has ${n} pages`)
+    await page.setViewportSize({ width: 718, height: 1046 })
+    await page.emulateMedia({ media: 'print' })
+    await page.evaluate(() => dispatchEvent(new Event('beforeprint')))
+    await page.waitForFunction(() => !document.querySelector('main details:not([open])'))
+    const cut = await page.evaluate(() => [...document.querySelectorAll('main, main section, .pane, .tree, .map-scroll, .map-main, .parts, .graph-pane, .scroll')]
+      .filter((e) => getComputedStyle(e).overflow !== 'visible' && (e.scrollHeight > e.clientHeight + 2 || e.scrollWidth > e.clientWidth + 2)).map((e) => e.className || e.localName))
+    assert.deepEqual(cut, [], `${view}: parts that are cut off`)
+    if (view.includes('?in')) {
+      assert.equal(await page.locator('.tree-body .tree-row').count(), +await page.getByRole('treegrid').getAttribute('aria-rowcount') - 1)
+      assert.ok(await page.locator('canvas').evaluate((c) => { const { data } = c.getContext('2d').getImageData(0, 0, c.width, c.height); let drawn = 0; for (let i = 3; i < data.length; i += 4) drawn += data[i] > 0; return c.height > 300 && drawn > 5000 }), 'the graph is drawn')
+    }
+    await page.evaluate(() => dispatchEvent(new Event('afterprint')))
+    await page.emulateMedia({ media: null })
+    await page.setViewportSize({ width: 1280, height: 800 })
+  }
+  await clean(page, origin)
+}))
