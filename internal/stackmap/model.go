@@ -152,6 +152,27 @@ func (b *builder) group() {
 		}
 		served[from] = append(served[from], e.To)
 	})
+	tops := b.tops(servers, served)
+	byTop := map[int]int{}
+	for i, t := range tops {
+		b.home[i] = -1
+		if !b.shown[i] {
+			continue
+		}
+		at, ok := b.roots[t]
+		if !ok {
+			if at, ok = byTop[t]; !ok {
+				at = len(b.cards)
+				byTop[t] = at
+				b.cards = append(b.cards, &Card{Node: t, Namespace: b.state.Namespaces[b.state.Nodes[t].Namespace]})
+			}
+		}
+		b.home[i] = at
+	}
+}
+
+// tops returns the topmost owner of each node, or of the one thing that it serves.
+func (b *builder) tops(servers []int, served map[int][]int) []int {
 	tops := make([]int, len(b.above))
 	for i := range tops {
 		tops[i] = b.top(i)
@@ -170,22 +191,7 @@ func (b *builder) group() {
 			}
 		}
 	}
-	byTop := map[int]int{}
-	for i, t := range tops {
-		b.home[i] = -1
-		if !b.shown[i] {
-			continue
-		}
-		at, ok := b.roots[t]
-		if !ok {
-			if at, ok = byTop[t]; !ok {
-				at = len(b.cards)
-				byTop[t] = at
-				b.cards = append(b.cards, &Card{Node: t, Namespace: b.state.Namespaces[b.state.Nodes[t].Namespace]})
-			}
-		}
-		b.home[i] = at
-	}
+	return tops
 }
 
 // needed visits the edges by which a card needs another one.
@@ -296,6 +302,21 @@ func (b *builder) sums() {
 			}
 		}
 	}
+	b.conditions(counts)
+	for _, c := range b.cards {
+		if c.Stack != nil || len(c.Payers) == 0 {
+			continue
+		}
+		var sum int64
+		for _, p := range c.Payers {
+			sum += p.Cost
+		}
+		c.Cost = &sum
+	}
+}
+
+// conditions adds the health and the pods of parts that no stack is the card of.
+func (b *builder) conditions(counts map[int]bool) {
 	for i, n := range b.state.Nodes {
 		if b.home[i] < 0 || b.cards[b.home[i]].Stack != nil {
 			continue
@@ -313,16 +334,6 @@ func (b *builder) sums() {
 				c.Well++
 			}
 		}
-	}
-	for _, c := range b.cards {
-		if c.Stack != nil || len(c.Payers) == 0 {
-			continue
-		}
-		var sum int64
-		for _, p := range c.Payers {
-			sum += p.Cost
-		}
-		c.Cost = &sum
 	}
 }
 

@@ -21,10 +21,10 @@ func Equal(x, y any) bool {
 
 var (
 	escape   = strings.NewReplacer("~", "~0", "/", "~1")
-	Unescape = strings.NewReplacer("~1", "/", "~0", "~")
+	unescape = strings.NewReplacer("~1", "/", "~0", "~")
 )
 
-// Pointer writes a JSON pointer (RFC 6901), and tokens reads one.
+// Pointer writes a JSON pointer (RFC 6901).
 func Pointer(at []string) string {
 	var b strings.Builder
 	for _, t := range at {
@@ -34,13 +34,14 @@ func Pointer(at []string) string {
 	return b.String()
 }
 
+// Tokens reads a JSON pointer.
 func Tokens(path string) []string {
 	if path == "" {
 		return nil
 	}
 	out := strings.Split(path[1:], "/")
 	for i := range out {
-		out[i] = Unescape.Replace(out[i])
+		out[i] = unescape.Replace(out[i])
 	}
 	return out
 }
@@ -121,6 +122,7 @@ func Remove(o map[string]any, at []string, created int) {
 	}
 }
 
+// Copy copies an object decoded from JSON or YAML.
 func Copy(o map[string]any) map[string]any {
 	out, _ := CopyValue(o).(map[string]any)
 	return out

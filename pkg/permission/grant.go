@@ -293,10 +293,12 @@ func textsOf(fields map[string]any, name string) []string {
 // RolesGroup is the API group of roles.
 const RolesGroup = "rbac.authorization.k8s.io"
 
+// IsRole says whether a kind is one of roles, of a namespace or of the cluster.
 func IsRole(gk schema.GroupKind) bool {
 	return gk.Group == RolesGroup && (gk.Kind == "Role" || gk.Kind == "ClusterRole")
 }
 
+// IsBinding says whether a kind binds a role to subjects.
 func IsBinding(gk schema.GroupKind) bool {
 	return gk.Group == RolesGroup && (gk.Kind == "RoleBinding" || gk.Kind == "ClusterRoleBinding")
 }

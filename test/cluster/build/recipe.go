@@ -37,7 +37,7 @@ func current() recipe {
 
 // prometheus is the build of the server that only tests of metrics over time need.
 func prometheus() recipe {
-	return recipe{what: "Prometheus", takes: 3 * time.Minute, name: "prometheus-", targets: prometheusTargets(), sources: []string{"test/cluster/prometheus"}}
+	return recipe{what: "Prometheus", takes: 3 * time.Minute, name: "prometheus-", targets: prometheusTargets(), sources: []string{"test/cluster/cmd/supervise", "test/cluster/prometheus", "test/cluster/supervise"}}
 }
 
 // find returns the directory of the build in the cache, and builds it if needed.

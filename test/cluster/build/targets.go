@@ -56,7 +56,7 @@ func targets() []target {
 	const toolDir = "test/cluster"
 	kube := linkerFlags("v1.36.3") + " -X sigs.k8s.io/kwok/pkg/consts.Version=v0.8.0"
 	return []target{
-		{name: Supervise, module: ".", ldflags: stripFlags, packages: []string{"./test/cluster/cmd/supervise"}},
+		supervisor(),
 		{name: Etcd, module: toolDir + "/k8s", tags: noTrace, ldflags: kube, packages: []string{"go.etcd.io/etcd/server/v3"}},
 		{module: toolDir + "/k8s", tags: noTrace, ldflags: kube, packages: []string{
 			"k8s.io/kubernetes/cmd/kube-apiserver",
@@ -77,9 +77,15 @@ func targets() []target {
 	}
 }
 
-// prometheusTargets are the server and what loads series into it.
+// supervisor starts and ends the processes of a cluster, and of a Prometheus.
+func supervisor() target {
+	return target{name: Supervise, module: ".", ldflags: stripFlags, packages: []string{"./test/cluster/cmd/supervise"}}
+}
+
+// prometheusTargets are the server, what loads series into it, and what starts and ends it.
 func prometheusTargets() []target {
 	return []target{
+		supervisor(),
 		{
 			// Nothing is scraped, so no service discovery is needed: that is half of the server,
 			// and two thirds of its build.
