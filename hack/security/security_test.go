@@ -41,7 +41,7 @@ var claims = []claim{
 	tested("Snapshots have no values of Secrets, ConfigMaps and environment variables", "pkg/source.TestRedact", "pkg/source.TestSnapshotWithDetail", "test/e2e.TestSnapshotKeepsSecrets"),
 
 	tested("write to a cluster", "test/e2e.TestPermissionsOfEveryCommand"),
-	tested("does not write. Rights are reviewed before the first write", "internal/install.TestRights", "pkg/regulate.TestReview", "pkg/regulate.TestDryRun", "test/e2e.TestRegulateDryRun"),
+	tested("does not write. Rights are reviewed before the first write", "internal/install.TestRights", "pkg/permission.TestReview", "pkg/regulate.TestDryRun", "test/e2e.TestRegulateDryRun"),
 	tested("sends dry runs", "pkg/source.TestDryRunWritesNothing", "test/e2e.TestAtomicWritesNothing"),
 	untested("On the user's machine it writes files that it is told to", "a list of where; that nothing else is written is what no test can see"),
 

@@ -52,8 +52,8 @@ func (m *MetricsResult) clusterName() string {
 // inCluster are the placeholders of a cluster's name in addresses and matchers.
 const inCluster = "{cluster}"
 
-// of is the source of the history of a cluster.
-func (h HistorySource) of(cluster string) HistorySource {
+// forCluster is the source of the history of a cluster.
+func (h HistorySource) forCluster(cluster string) HistorySource {
 	h.Address, h.Matchers = strings.ReplaceAll(h.Address, inCluster, cluster), strings.ReplaceAll(h.Matchers, inCluster, cluster)
 	return h
 }

@@ -54,7 +54,7 @@ func (c *Input) Measure(ctx context.Context, q *MetricsRequest) (*MetricsResult,
 	if err := q.SetWindow(c.Now()); err != nil {
 		return nil, err
 	}
-	q.History = q.History.of(c.ClusterName())
+	q.History = q.History.forCluster(c.ClusterName())
 	m := &MetricsResult{Input: &in, Request: q}
 	collector := &metrics.Collector{}
 	in.Collect, in.Notes = collector.Add, []string{WeightAnnotation}

@@ -20,8 +20,8 @@ func (o *metricsOptions) keyFlags(cmd *cobra.Command) {
 	f.StringSliceVar(&o.by, "by", []string{cost.ByStack}, "what to group rows by, from the outermost: "+strings.Join(cost.KeyNames(), ", ")+
 		" (of the object, else of its owner; ns...: else of its namespace); several make rows below rows")
 	f.StringArrayVar(&o.filter, "filter", nil, "show only what has these values of keys of --by: namespace=shop,label:team!=web, node in (a,b); * is any text; several must all hold")
-	o.froms.of(cmd, "from", "; several are one report of several clusters")
-	o.contexts.of(cmd, "context", "; several are one report of several clusters")
+	o.froms.replace(cmd, "from", "; several are one report of several clusters")
+	o.contexts.replace(cmd, "context", "; several are one report of several clusters")
 	must(cmd.RegisterFlagCompletionFunc("by", o.completeKeys))
 	must(cmd.RegisterFlagCompletionFunc("filter", o.completeFilter))
 }
@@ -35,8 +35,8 @@ type repeatedFlag struct {
 	all []string
 }
 
-// of takes the place of the value of a flag.
-func (r *repeatedFlag) of(cmd *cobra.Command, name, usage string) {
+// replace takes the place of the value of a flag.
+func (r *repeatedFlag) replace(cmd *cobra.Command, name, usage string) {
 	flag := cmd.Flags().Lookup(name)
 	r.value, flag.Value = flag.Value, r
 	flag.Usage += usage

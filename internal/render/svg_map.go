@@ -201,14 +201,14 @@ func (m *svgMap) foot(c *stackmap.Card, height float64) {
 }
 
 func (m *svgMap) cause(c *stackmap.Card, width float64) {
-	text, context := m.why(c)
+	text, context := m.firstCause(c)
 	if text != "" {
 		fmt.Fprintf(m, `<rect class="cause" x="1" y="78" width="%g" height="46"/><text class="strong bad" x="12" y="97">%s</text><text x="12" y="114">%s</text>`, width-2, svgCut(text, 32), svgCut(context, 34))
 	}
 }
 
-// why is the first cause of a stack, and how it concerns the stack.
-func (m *svgMap) why(c *stackmap.Card) (text, context string) {
+// firstCause is the first cause of a stack, and how it concerns the stack.
+func (m *svgMap) firstCause(c *stackmap.Card) (text, context string) {
 	causes := slices.DeleteFunc(slices.Clone(c.Stack.Causes), func(x uistate.Cause) bool { return m.state.Nodes[x.Node] == nil })
 	if len(causes) == 0 {
 		return "", ""
@@ -243,7 +243,7 @@ func (m *svgMap) described() string {
 		}
 		cause := ""
 		if c.Health > trouble {
-			cause, _ = m.why(c)
+			cause, _ = m.firstCause(c)
 		}
 		cost := ""
 		if c.Cost != nil {

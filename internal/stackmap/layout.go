@@ -113,7 +113,7 @@ type plan struct {
 	names  []string  // the namespaces, that of the whole cluster last
 	stacks map[string]bool
 	linked map[int]bool
-	most   int // the last column of namespaces with stacks
+	lastColumn   int // the last column of namespaces with stacks
 	boxes  []Box
 	rank   []int
 	// used are the lines in the lanes of each column, and at each height.
@@ -148,8 +148,8 @@ func (m *Map) Place() *Placed {
 	return out
 }
 
-// beside reports whether a card is of a namespace without stacks, which is right of all that may need it.
-func (p *plan) beside(i int) bool { return !p.stacks[p.Cards[i].Namespace] }
+// isRight reports whether a card is of a namespace without stacks, which is right of all that may need it.
+func (p *plan) isRight(i int) bool { return !p.stacks[p.Cards[i].Namespace] }
 
 func (p *plan) columns() {
 	depth := p.depths()
@@ -161,16 +161,16 @@ func (p *plan) columns() {
 	for i, d := range depth {
 		p.column = append(p.column, last-d)
 		switch {
-		case p.beside(i):
+		case p.isRight(i):
 			first = min(first, last-d)
 		case p.linked[i]:
-			p.most = max(p.most, last-d)
+			p.lastColumn = max(p.lastColumn, last-d)
 		}
 	}
-	columns := p.most
+	columns := p.lastColumn
 	for i := range p.column {
-		if p.beside(i) {
-			p.column[i] += p.most + 1 - first
+		if p.isRight(i) {
+			p.column[i] += p.lastColumn + 1 - first
 		}
 		columns = max(columns, p.column[i])
 	}
@@ -242,9 +242,9 @@ func (p *plan) regions() *Placed {
 	out := &Placed{}
 	leftY, rightY := 0.0, 0.0
 	for _, namespace := range p.names {
-		y, from, to := &leftY, 0, p.most
+		y, from, to := &leftY, 0, p.lastColumn
 		if !p.stacks[namespace] {
-			y, from, to = &rightY, p.most+1, len(p.left)-2
+			y, from, to = &rightY, p.lastColumn+1, len(p.left)-2
 		}
 		r := Region{Namespace: namespace, Box: Box{X: p.left[from] - inside, Y: *y, Width: p.left[to] - p.left[from] + StackWidth + 2*inside}}
 		for i, c := range p.Cards {

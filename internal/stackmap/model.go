@@ -59,7 +59,7 @@ const (
 	serves
 )
 
-const aside = 1
+const notFollowed = 1
 
 // builder assigns nodes to cards.
 type builder struct {
@@ -201,7 +201,7 @@ func (b *builder) needed(visit func(from, to, node int, e uistate.Edge)) {
 			continue
 		}
 		for _, e := range n.Edges {
-			if e.Relation == needs && e.Follow&aside == 0 && b.home[e.To] >= 0 && b.home[e.To] != b.home[i] {
+			if e.Relation == needs && e.Follow&notFollowed == 0 && b.home[e.To] >= 0 && b.home[e.To] != b.home[i] {
 				visit(b.home[i], b.home[e.To], i, e)
 			}
 		}

@@ -75,8 +75,8 @@ func (c columns[T]) csv(rows []T) *CSVTable {
 	return out
 }
 
-// without leaves out a column where unwanted.
-func (c columns[T]) without(unwanted bool, name string) columns[T] {
+// omit leaves out a column where unwanted.
+func (c columns[T]) omit(unwanted bool, name string) columns[T] {
 	return slices.DeleteFunc(c, func(col column[T]) bool { return unwanted && col.Name == name })
 }
 

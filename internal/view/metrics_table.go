@@ -35,7 +35,7 @@ func (v *metricsView) figureColumns() columns[*cost.Row] {
 		number(money+"/HOUR", money, hourDrop, v.hourly),
 		number(money+"/MONTH", money+"/MONTH", monthDrop, v.monthly),
 		number("EFFICIENCY", "EFFICIENCY", 6, v.efficiency),
-	}.without(v.o.Every != "", money+"/MONTH")
+	}.omit(v.o.Every != "", money+"/MONTH")
 }
 
 // metricsLine is a row of the table, and the groups that it is below.
@@ -162,7 +162,7 @@ func (v *metricsView) wideColumns() columns[*cost.Row] {
 	number(v.r.Currency+"/MONTH", v.monthly)
 	number("EFFICIENCY", v.efficiency)
 	words("NOTE", v.note)
-	return c.without(v.o.Every != "", v.r.Currency+"/MONTH").without(v.o.Every == "", "PERIOD")
+	return c.omit(v.o.Every != "", v.r.Currency+"/MONTH").omit(v.o.Every == "", "PERIOD")
 }
 
 // traffic is what went over the network, or since when it is counted.

@@ -1,5 +1,5 @@
-// Package patch finds what changed between two states of an object, field by field, takes that back
-// where nobody has changed it since, and writes it as patches.
+// Package patch finds what changed between two states of an object, field by field, undoes that
+// where the field was not changed again, and writes it as patches.
 package patch
 
 import (

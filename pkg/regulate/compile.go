@@ -182,10 +182,10 @@ func changesText(changes []patch.Change, absent string) string {
 			break
 		}
 		at := strings.Join(patch.Tokens(c.Path), ".")
-		if rest, ok := strings.CutPrefix(c.Path, "/metadata/annotations/"); ok {
-			at = "annotation " + patch.Unescape.Replace(rest)
-		} else if rest, ok := strings.CutPrefix(c.Path, "/metadata/labels/"); ok {
-			at = "label " + patch.Unescape.Replace(rest)
+		for field, word := range map[string]string{"annotations": "annotation", "labels": "label"} {
+			if key, ok := strings.CutPrefix(at, "metadata."+field+"."); ok {
+				at = word + " " + key
+			}
 		}
 		if !c.ExistsAfter {
 			out = append(out, at+" "+absent)
