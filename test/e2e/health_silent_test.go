@@ -72,16 +72,23 @@ func TestHealthWaitSilence(t *testing.T) {
 	passed := proxy(t, c, "")
 	open := newWire(t, passed.Kubeconfig())
 	// It is waited for in full, so it is no longer than a busy machine needs to open all watches.
-	long := min(timeout.Scaled(18*time.Second).Truncate(time.Second), time.Minute)
+	long := min(timeout.Scaled(24*time.Second).Truncate(time.Second), time.Minute)
 	began := time.Now()
 	first := start(t, hung.Kubeconfig(), append(args, long.String())...)
 	second := start(t, shut.kubeconfig, append(args, long.String())...)
 	third := start(t, open.kubeconfig, append(args, long.String())...)
+	seen, since := 0, time.Now()
 	cluster.Eventually(t, limit, func() error {
 		for _, resource := range []string{"deployments", "replicasets", "pods"} {
 			if !isWatched(passed, resource) {
 				return fmt.Errorf("no watch of %s is open", resource)
 			}
+		}
+		if n := len(passed.Requests()); n != seen {
+			seen, since = n, time.Now()
+		}
+		if quiet := timeout.Scaled(2 * time.Second); time.Since(since) < quiet {
+			return fmt.Errorf("it still opens watches: a request in the last %s", quiet)
 		}
 		return nil
 	})
