@@ -102,6 +102,9 @@ func TestMergeAddsUp(t *testing.T) {
 					if row.Cluster == "" && row.Level != LevelGroup && row.Level != LevelRest {
 						t.Errorf("%s%s is in no cluster", row.Ref, row.Name)
 					}
+					if row.Cluster != "" && row.Ref == (object.Ref{}) && row.Level == LevelGroup && !slices.Contains(g.Keys, Key{By: ByCluster}) {
+						t.Errorf("the group %s is in the cluster %s alone", row.Name, row.Cluster)
+					}
 				}
 			})
 			checkMoney(t, r, Round(r, ColumnCost, 2))
