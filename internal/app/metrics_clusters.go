@@ -78,11 +78,17 @@ func (c *Input) MeasureAll(ctx context.Context, q *MetricsRequest) (*MetricsResu
 		}
 		seen[name] = true
 	}
+	one := *q
+	one.SortBy, one.Top = "", 0 // of the whole report
+	if err := one.SetWindow(c.Now()); err != nil {
+		return nil, err
+	}
 	var all []*MetricsResult
 	for _, in := range inputs {
-		one := *q
-		one.SortBy, one.Top = "", 0 // of the whole report
-		m, err := in.Measure(ctx, &one)
+		m, err := in.measure(ctx, &one)
+		if err == nil && one.Window != nil && one.History.Step == 0 { // The others have the step of the first.
+			one.History.Step, err = m.EvaluatedStep(ctx)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("cluster %s: %w", in.ClusterName(), err)
 		}
@@ -133,8 +139,12 @@ func merged(q *MetricsRequest, all []*MetricsResult) (*MetricsResult, error) {
 		reports = append(reports, one.Report)
 	}
 	m.Report = cost.Merge(reports)
+	if err := m.sort(); err != nil {
+		return nil, err
+	}
 	m.mergePeriods()
-	return m, m.arrange()
+	m.limit()
+	return m, nil
 }
 
 // Each returns the results of each cluster.

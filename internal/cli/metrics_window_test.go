@@ -313,3 +313,40 @@ func checkDaysAsCSV(t *testing.T, text string, want decimal.Decimal) {
 		t.Errorf("%d rows cost %s, want %s", len(rows)-1, sum, want)
 	}
 }
+
+// TestWindowOfClusters divides the report of two clusters that are the same: both have one window,
+// though time goes on, and the dearest group comes first.
+func TestWindowOfClusters(t *testing.T) {
+	dir, server := t.TempDir(), threeDays(t)
+	for _, name := range []string{"eu", "us"} {
+		if err := os.WriteFile(filepath.Join(dir, name+".yaml"), []byte(pastPods), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ask := func(more string) []string {
+		t.Helper()
+		args := "metrics -A --every day --window 60h -o table --prometheus " + server + "/{cluster} --from " + dir + "/eu.yaml --from " + dir + "/us.yaml " + more
+		now := time.Date(2026, 9, 3, 8, 0, 0, 0, time.UTC)
+		var out, talk bytes.Buffer
+		e := env(strings.NewReader(""), &out, &talk)
+		e.Now = func() time.Time { now = now.Add(time.Hour); return now }
+		if code := cli.Main(t.Context(), e, strings.Fields(args)); code != 0 {
+			t.Fatalf("%s: exit %d: %s", more, code, &talk)
+		}
+		return strings.Split(strings.TrimSpace(out.String()), "\n")
+	}
+	text := strings.Join(ask("--by cluster"), "\n")
+	for _, line := range strings.Split(text, "\n") {
+		if same := strings.Replace(line, "   eu  ", "   us  ", 1); !strings.Contains(text, same) {
+			t.Errorf("no line %q in\n%s", same, text)
+		}
+	}
+	var shown []string
+	for _, line := range ask("--by namespace --sort-by cost --top 1")[1:] {
+		shown = append(shown, strings.Join(strings.Fields(line)[:2], " "))
+	}
+	want := "2026-09-01 web|2026-09-01 idle|2026-09-01 1|2026-09-02 web|2026-09-02 idle|2026-09-03 web|2026-09-03 idle|total 0/6"
+	if got := strings.Join(shown, "|"); got != want {
+		t.Errorf("the table has %s, want %s", got, want)
+	}
+}
