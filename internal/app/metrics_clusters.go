@@ -52,8 +52,14 @@ func (m *MetricsResult) clusterName() string {
 // inCluster are the placeholders of a cluster's name in addresses and matchers.
 const inCluster = "{cluster}"
 
-// of is the source of the history of a cluster.
-func (h HistorySource) of(cluster string) HistorySource {
+// IsURL says whether an address of Prometheus is a URL, and not a Service.
+func IsURL(address string) bool {
+	address = strings.ToLower(address)
+	return strings.HasPrefix(address, "http://") || strings.HasPrefix(address, "https://")
+}
+
+// Of is the source of the history of a cluster.
+func (h HistorySource) Of(cluster string) HistorySource {
 	h.Address, h.Matchers = strings.ReplaceAll(h.Address, inCluster, cluster), strings.ReplaceAll(h.Matchers, inCluster, cluster)
 	return h
 }
@@ -64,7 +70,7 @@ func (c *Input) MeasureAll(ctx context.Context, q *MetricsRequest) (*MetricsResu
 	if len(q.Clusters) < 2 {
 		return c.Measure(ctx, q)
 	}
-	if h := q.History; strings.HasPrefix(h.Address, "http") && !strings.Contains(h.Address+h.Matchers, inCluster) {
+	if h := q.History; IsURL(h.Address) && !strings.Contains(h.Address+h.Matchers, inCluster) {
 		return nil, hint.With(fmt.Errorf("--prometheus %s: every cluster would have the usage of all clusters", h.Address),
 			`choose the series of each cluster by its name: --prometheus-matchers 'cluster="{cluster}"', or {cluster} in the URL`)
 	}

@@ -60,7 +60,7 @@ func (c *Input) measure(ctx context.Context, q *MetricsRequest) (*MetricsResult,
 	in, asked := *c, *q
 	in.rules = nil // each learns its own
 	q = &asked
-	q.History = q.History.of(c.ClusterName())
+	q.History = q.History.Of(c.ClusterName())
 	m := &MetricsResult{Input: &in, Request: q}
 	collector := &metrics.Collector{}
 	in.Collect, in.Notes = collector.Add, []string{WeightAnnotation}
