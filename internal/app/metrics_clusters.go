@@ -52,8 +52,14 @@ func (m *MetricsResult) clusterName() string {
 // inCluster are the placeholders of a cluster's name in addresses and matchers.
 const inCluster = "{cluster}"
 
-// forCluster is the source of the history of a cluster.
-func (h HistorySource) forCluster(cluster string) HistorySource {
+// IsURL says whether an address of Prometheus is a URL, and not a Service.
+func IsURL(address string) bool {
+	address = strings.ToLower(address)
+	return strings.HasPrefix(address, "http://") || strings.HasPrefix(address, "https://")
+}
+
+// ForCluster is the source of the history of a cluster.
+func (h HistorySource) ForCluster(cluster string) HistorySource {
 	h.Address, h.Matchers = strings.ReplaceAll(h.Address, inCluster, cluster), strings.ReplaceAll(h.Matchers, inCluster, cluster)
 	return h
 }
@@ -64,7 +70,7 @@ func (c *Input) MeasureAll(ctx context.Context, q *MetricsRequest) (*MetricsResu
 	if len(q.Clusters) < 2 {
 		return c.Measure(ctx, q)
 	}
-	if h := q.History; strings.HasPrefix(h.Address, "http") && !strings.Contains(h.Address+h.Matchers, inCluster) {
+	if h := q.History; IsURL(h.Address) && !strings.Contains(h.Address+h.Matchers, inCluster) {
 		return nil, hint.With(fmt.Errorf("--prometheus %s: every cluster would have the usage of all clusters", h.Address),
 			`choose the series of each cluster by its name: --prometheus-matchers 'cluster="{cluster}"', or {cluster} in the URL`)
 	}
@@ -78,11 +84,17 @@ func (c *Input) MeasureAll(ctx context.Context, q *MetricsRequest) (*MetricsResu
 		}
 		seen[name] = true
 	}
+	one := *q
+	one.SortBy, one.Top = "", 0 // of the whole report
+	if err := one.SetWindow(c.Now()); err != nil {
+		return nil, err
+	}
 	var all []*MetricsResult
 	for _, in := range inputs {
-		one := *q
-		one.SortBy, one.Top = "", 0 // of the whole report
-		m, err := in.Measure(ctx, &one)
+		m, err := in.measure(ctx, &one)
+		if err == nil && one.Window != nil && one.History.Step == 0 { // The others have the step of the first.
+			one.History.Step, err = m.EvaluatedStep(ctx)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("cluster %s: %w", in.ClusterName(), err)
 		}
@@ -133,8 +145,12 @@ func merged(q *MetricsRequest, all []*MetricsResult) (*MetricsResult, error) {
 		reports = append(reports, one.Report)
 	}
 	m.Report = cost.Merge(reports)
+	if err := m.sort(); err != nil {
+		return nil, err
+	}
 	m.mergePeriods()
-	return m, m.arrange()
+	m.limit()
+	return m, nil
 }
 
 // Each returns the results of each cluster.

@@ -47,14 +47,20 @@ type MetricsResult struct {
 
 // Measure reads the cluster and the sources of usage, and makes the report.
 func (c *Input) Measure(ctx context.Context, q *MetricsRequest) (*MetricsResult, error) {
+	asked := *q
+	if err := asked.SetWindow(c.Now()); err != nil {
+		return nil, err
+	}
+	return c.measure(ctx, &asked)
+}
+
+// measure makes the report of a request whose window is computed.
+func (c *Input) measure(ctx context.Context, q *MetricsRequest) (*MetricsResult, error) {
 	// A request may run again: state of one run must not reach the next.
 	in, asked := *c, *q
 	in.rules = nil // each learns its own
 	q = &asked
-	if err := q.SetWindow(c.Now()); err != nil {
-		return nil, err
-	}
-	q.History = q.History.forCluster(c.ClusterName())
+	q.History = q.History.ForCluster(c.ClusterName())
 	m := &MetricsResult{Input: &in, Request: q}
 	collector := &metrics.Collector{}
 	in.Collect, in.Notes = collector.Add, []string{WeightAnnotation}

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
@@ -38,9 +39,14 @@ func (m *MetricsResult) divide(ctx context.Context, collector *metrics.Collector
 // divided divides a report, and leaves so many rows of each period; 0 for all.
 func divided(whole *cost.Report, periods []cost.Period, top int) *cost.Report {
 	out := cost.Divide(whole, periods)
-	if top > 0 {
+	if top > 0 && len(whole.Rows) > 0 {
+		limited := cost.Limit(whole, top, 0).Rows
+		others := limited[len(limited)-1].Name // that of the window in each period
 		for _, row := range out.Rows {
 			row.Children = cost.Limit(&cost.Report{Rows: row.Children, Total: *row}, top, 0).Rows
+			if n := len(row.Children); n > 0 && strings.HasSuffix(row.Children[n-1].Name, " more") && row.Children[n-1].Level == cost.LevelRest {
+				row.Children[n-1].Name = others
+			}
 		}
 	}
 	return out

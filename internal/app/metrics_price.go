@@ -98,18 +98,24 @@ func (m *MetricsResult) roll(ctx context.Context) error {
 		return err
 	}
 	m.Report = cost.NewReport(m.Reading, m.Attribution, m.Ledger, g)
-	return m.arrange()
+	if err := m.sort(); err != nil {
+		return err
+	}
+	m.limit()
+	return nil
 }
 
-// arrange sorts the report, and limits it.
-func (m *MetricsResult) arrange() error {
-	if m.Request.SortBy != "" {
-		if err := cost.Sort(m.Report, m.Request.SortBy); err != nil {
-			return err
-		}
+// sort sorts the report as the request says.
+func (m *MetricsResult) sort() error {
+	if m.Request.SortBy == "" {
+		return nil
 	}
+	return cost.Sort(m.Report, m.Request.SortBy)
+}
+
+// limit leaves as many rows of the report as the request says.
+func (m *MetricsResult) limit() {
 	if m.Request.Top > 0 {
 		m.Report = cost.Limit(m.Report, m.Request.Top, 0)
 	}
-	return nil
 }

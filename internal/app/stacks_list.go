@@ -36,6 +36,8 @@ func (c *Input) Stacks(ctx context.Context, q StacksRequest) (*StacksResult, err
 	if err != nil {
 		return nil, err
 	}
+	// The list has no row for what is idle.
+	l.Reading.Notes = slices.DeleteFunc(l.Reading.Notes, func(n metrics.Note) bool { return n.Reason == "Idle" })
 	defer in.Clock.Stage("evaluate")()
 	l.assessment = verdicts.Assess(l.Graph)
 	l.evaluate()

@@ -103,7 +103,11 @@ func (o *metricsOptions) parseEvery(q *app.MetricsRequest) error {
 	case o.every != "" && !slices.Contains(metrics.Calendars(), q.Every):
 		return hint.With(fmt.Errorf("unknown value %q of --every", o.every), "write one of day, week, month")
 	case o.every != "" && (o.output == "focus" || o.output == "openmetrics" || o.output == "svg" || o.listen != ""):
-		return hint.With(fmt.Errorf("--every: not supported with -o %s", o.output), "write one of tree, table, wide, json, yaml, csv, html, or leave it out")
+		with := "-o " + o.output
+		if o.listen != "" {
+			with = "--listen"
+		}
+		return hint.With(fmt.Errorf("--every: not supported with %s", with), "write one of tree, table, wide, json, yaml, csv, html, or leave it out")
 	}
 	return nil
 }

@@ -118,7 +118,7 @@ func TestMetricsDoctor(t *testing.T) {
 	defer s.Close()
 	ask := func(want int, args ...string) (string, string) {
 		var out, talk bytes.Buffer
-		args = append([]string{"metrics", "doctor", "--window", "2026-09-01/2026-09-02", "--prometheus-matchers", `cluster="eu"`}, args...)
+		args = append([]string{"metrics", "doctor", "--window", "2026-09-01/2026-09-02", "--context", "eu", "--prometheus-matchers", `cluster="{cluster}"`}, args...)
 		if code := cli.Main(t.Context(), env(strings.NewReader(""), &out, &talk), args); code != want {
 			t.Fatalf("exit %d: %s", code, &talk)
 		}
@@ -311,5 +311,45 @@ func checkDaysAsCSV(t *testing.T, text string, want decimal.Decimal) {
 	}
 	if !sum.Equal(want) {
 		t.Errorf("%d rows cost %s, want %s", len(rows)-1, sum, want)
+	}
+}
+
+// TestWindowOfClusters divides the report of two clusters that are the same: both have one window,
+// though time goes on, and the dearest group comes first.
+func TestWindowOfClusters(t *testing.T) {
+	dir, server := t.TempDir(), threeDays(t)
+	for _, name := range []string{"eu", "us"} {
+		if err := os.WriteFile(filepath.Join(dir, name+".yaml"), []byte(pastPods), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ask := func(more string) []string {
+		t.Helper()
+		args := "metrics -A --every day --window 60h -o table --prometheus " + server + "/{cluster} --from " + dir + "/eu.yaml --from " + dir + "/us.yaml " + more
+		now := time.Date(2026, 9, 3, 12, 0, 0, 0, time.UTC)
+		var out, talk bytes.Buffer
+		e := env(strings.NewReader(""), &out, &talk)
+		e.Now = func() time.Time { now = now.Add(time.Hour); return now }
+		if code := cli.Main(t.Context(), e, strings.Fields(args)); code != 0 {
+			t.Fatalf("%s: exit %d: %s", more, code, &talk)
+		}
+		return strings.Split(strings.TrimSpace(out.String()), "\n")
+	}
+	hours := map[string][]string{}
+	for _, line := range ask("--by cluster")[1:] {
+		if f := strings.Fields(line); f[0] != "total" {
+			hours[f[1]] = append(hours[f[1]], f[0]+" "+f[3])
+		}
+	}
+	if len(hours["eu"]) != 3 || !slices.Equal(hours["eu"], hours["us"]) {
+		t.Errorf("the core-hours by day are %v", hours)
+	}
+	var shown []string
+	for _, line := range ask("--by namespace --sort-by cost --top 1")[1:] {
+		shown = append(shown, strings.Join(strings.Fields(line)[:2], " "))
+	}
+	want := "2026-09-01 web|2026-09-01 idle|2026-09-01 1|2026-09-02 web|2026-09-02 idle|2026-09-03 web|2026-09-03 idle|total 0/6"
+	if got := strings.Join(shown, "|"); got != want {
+		t.Errorf("the table has %s, want %s", got, want)
 	}
 }

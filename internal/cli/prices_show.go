@@ -84,7 +84,7 @@ func (o *pricesShowOptions) showNodes(ctx context.Context, book *cost.Book) erro
 		namespace = *o.Config.Namespace
 	}
 	o.Gaps(gaps)
-	if err := o.write(view.NodePrices(book, nodes, namespace, gaps)); err != nil {
+	if err := o.write(view.NodePrices(book.For(o.ClusterName()), nodes, namespace, gaps)); err != nil {
 		return err
 	}
 	if len(nodes) == 0 {

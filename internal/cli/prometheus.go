@@ -75,13 +75,19 @@ func (o *prometheusOptions) check(s *app.HistorySource) error {
 		return hint.With(fmt.Errorf("--prometheus-config %s: names no server", o.config), "write its url into the file, or add --prometheus URL")
 	case s.Address == "" && s.Matchers != "":
 		return hint.With(fmt.Errorf("--prometheus-matchers is for queries: there is no --prometheus"), "add --prometheus URL")
-	case flag != "" && !strings.HasPrefix(s.Address, "http"):
+	case flag != "" && !app.IsURL(s.Address):
 		return hint.With(fmt.Errorf("%s is for a --prometheus URL: requests through the API server carry no token, header or certificate of yours", flag), "add --prometheus https://HOST")
 	}
-	if u, err := url.Parse(o.address); err == nil && u.User != nil {
+	if hasUser(o.address) {
 		return hint.With(fmt.Errorf("--prometheus: the address has a user, and every user of this machine can read the command line"), "write url, username and password into a file for --prometheus-config")
 	}
 	return nil
+}
+
+// hasUser says whether an address has a user, also where a password makes it malformed.
+func hasUser(address string) bool {
+	u, err := url.Parse(address)
+	return strings.Contains(address, "@") && (err != nil || u.User != nil || !strings.Contains(u.Path, "@"))
 }
 
 // urlFlag is a flag that was written and is for a URL alone; empty for none.

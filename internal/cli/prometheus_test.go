@@ -195,6 +195,8 @@ func TestPrometheusAccessRefused(t *testing.T) {
 		{on("--prometheus-ca-file", a.path("client.key")), []string{"holds no PEM certificate"}},
 		{on("--prometheus-ca-file", a.path("ca.pem"), "--prometheus-insecure"), []string{"exclude each other"}},
 		{[]string{"--prometheus", "https://ann:s3cret@mimir.example.com"}, []string{"the address has a user", "--prometheus-config"}},
+		{[]string{"--prometheus", "https://ann:s%3cret%@mimir.example.com"}, []string{"the address has a user"}},
+		{[]string{"--prometheus", "https://ann:s/3cret@mimir.example.com"}, []string{"the address has a user"}},
 		{[]string{"--prometheus", "svc:a/b", "--prometheus-header", "X-Scope-OrgID: shop"}, []string{"--prometheus-header is for a --prometheus URL"}},
 		{on(), []string{"unknown authority", "hint: --prometheus-ca-file"}},
 		{ca, []string{"remote error: tls", "hint: --prometheus-cert-file"}},

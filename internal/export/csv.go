@@ -113,15 +113,18 @@ func valueOf(way []*cost.Row, key string) string {
 }
 
 // ownKeys are the keys that have a column of their own: where there are several, those that are
-// neither the cluster nor the stack, which every row has anyway.
+// neither the cluster nor the stack, which every row has anyway. Periods have columns before them.
 func ownKeys(rep *cost.Report) []string {
 	var keys []string
 	for _, k := range rep.Keys {
-		if len(rep.Keys) > 1 && k.By != cost.ByCluster && k.By != cost.ByStack {
+		if k.By != cost.ByPeriod {
 			keys = append(keys, k.String())
 		}
 	}
-	return keys
+	if len(keys) < 2 {
+		return nil
+	}
+	return slices.DeleteFunc(keys, func(key string) bool { return key == cost.ByCluster || key == cost.ByStack })
 }
 
 func hasClusters(leaves []csvLeaf) bool {

@@ -222,9 +222,7 @@ func (v *metricsView) line(c columns[*cost.Row], r, above *cost.Row, depth int) 
 	if r.Level == cost.LevelRest {
 		l.Name.Tone = Faint
 	}
-	if inAnother := above == nil || above.Cluster != r.Cluster; r.Cluster != "" && inAnother && r.Key != cost.ByCluster {
-		l.Name.Text = r.Cluster + ": " + l.Name.Text
-	}
+	l.Name.Text = clusterPrefix(r, above) + l.Name.Text
 	if v.o.Depth > 0 && depth+1 >= v.o.Depth {
 		return l // The sums hold what is below.
 	}
@@ -232,6 +230,14 @@ func (v *metricsView) line(c columns[*cost.Row], r, above *cost.Row, depth int) 
 		l.Children = append(l.Children, v.line(c, child, r, depth+1))
 	}
 	return l
+}
+
+// clusterPrefix names the cluster of a row where the row above it does not.
+func clusterPrefix(r, above *cost.Row) string {
+	if r.Cluster == "" || r.Key == cost.ByCluster || above != nil && above.Cluster == r.Cluster {
+		return ""
+	}
+	return r.Cluster + ": "
 }
 
 // name is that of a row among its siblings.

@@ -86,7 +86,7 @@ func (v *metricsView) invoice() *Invoice {
 	}
 	inv.Facts = v.facts()
 	for _, row := range v.r.Rows {
-		group := InvoiceGroup{InvoiceLine: v.invoiceLine(row, nil, 0), Meaning: meanings()[row.Name]}
+		group := InvoiceGroup{InvoiceLine: v.invoiceLine(row, nil, 0), Meaning: v.meanings()[row.Name]}
 		if row.Level != cost.LevelRest {
 			group.Meaning = ""
 		}
@@ -143,9 +143,12 @@ func (v *metricsView) facts() []Pair {
 	add("By", v.groupBy())
 	add("Prices", cmp.Or(map[string]string{"default": "OpenCost's public ones"}[v.o.Prices], v.o.Prices))
 	among := map[string]string{"alone": "all that the stack needs", "requested": "among the requested stacks, ", "namespace": "among the stacks of the namespace, ", "cluster": "among all stacks, "}[v.o.SharedAmong]
-	if v.o.SharedAmong == "alone" {
+	switch {
+	case v.o.SharedAmong == "alone":
 		add("Charged", among)
-	} else {
+	case v.o.Sharing == cost.ShareNone:
+		add("Shared parts", "not split: rows of their own")
+	default:
 		add("Shared parts", "split "+among+map[cost.Sharing]string{cost.ShareEven: "evenly", cost.ShareUsage: "by usage", cost.ShareRequests: "by requests", cost.ShareWeight: "by weight"}[v.o.Sharing])
 	}
 	add("Currency", v.r.Currency)
@@ -153,20 +156,25 @@ func (v *metricsView) facts() []Pair {
 }
 
 // meanings explain the rows of what has no other place.
-func meanings() map[string]string {
+func (v *metricsView) meanings() map[string]string {
+	shared := "namespaces that all pay for"
+	if v.o.Sharing == cost.ShareNone {
+		shared = "what several stacks need"
+	}
 	return map[string]string{
 		"idle":              "capacity of nodes that no pod used or requested",
 		"unattributed":      "pods that belong to no known stack",
 		"unmounted":         "volume claims that no pod mounts",
 		"unclaimed volumes": "volumes that no claim has",
-		"shared":            "namespaces that all pay for",
+		"shared":            shared,
 		"overhead":          "what all pay in addition",
 	}
 }
 
-// invoiceLines adds what is below a row, down to the depth that was asked for.
+// invoiceLines adds what is below a row, down to the depth that was asked for, and at least to what
+// the innermost groups hold.
 func (v *metricsView) invoiceLines(group *InvoiceGroup, row *cost.Row, depth int) {
-	if depth >= max(v.o.Depth, 2) {
+	if depth >= max(v.o.Depth, len(v.r.Keys)+1, 2) {
 		return
 	}
 	children := slices.Clone(row.Children)
@@ -193,7 +201,7 @@ func (v *metricsView) roundBelow(row *cost.Row, children []*cost.Row) {
 		}
 		last := children[len(children)-1]
 		for _, child := range children {
-			same := slices.IndexFunc(row.Children, func(r *cost.Row) bool { return r.Ref == child.Ref && r.Name == child.Name && r.Level == child.Level })
+			same := slices.IndexFunc(row.Children, func(r *cost.Row) bool { return r.Ref == child.Ref && r.Name == child.Name && r.Level == child.Level && r.Cluster == child.Cluster })
 			if child != last && same >= 0 {
 				m[child] = m[row.Children[same]]
 				listed = listed.Sub(m[child])
@@ -217,6 +225,7 @@ func (v *metricsView) invoiceLine(r, above *cost.Row, depth int) InvoiceLine {
 	case r.Level == cost.LevelStack && r.Ref != object.Ref{}:
 		line.Name = r.Ref.String()
 	}
+	line.Name = clusterPrefix(r, above) + line.Name
 	if r.Of > 1 && (above == nil || above.Of != r.Of || !above.Share.Equal(r.Share)) {
 		line.Share = part(r)
 	} else {
@@ -233,8 +242,13 @@ func (v *metricsView) chart() *InvoiceChart {
 	shown := cost.Round(v.o.Divided, cost.ColumnCost, v.places())
 	names := []string{}
 	sums := map[string]decimal.Decimal{}
+	idle, isIdle := func(row *cost.Row) bool { return row.Level == cost.LevelRest && row.Name == idleName }, false
 	for _, period := range v.o.Divided.Rows {
 		for _, row := range period.Children {
+			if idle(row) {
+				isIdle = isIdle || row.Cost.IsPositive()
+				continue
+			}
 			name := v.invoiceLine(row, nil, 0).Name
 			if _, known := sums[name]; !known {
 				names = append(names, name)
@@ -242,7 +256,6 @@ func (v *metricsView) chart() *InvoiceChart {
 			sums[name] = sums[name].Add(row.Cost)
 		}
 	}
-	names, isIdle := slices.DeleteFunc(names, func(s string) bool { return s == idleName }), sums[idleName].IsPositive()
 	slices.SortStableFunc(names, func(a, b string) int { return sums[b].Cmp(sums[a]) })
 	c := &InvoiceChart{Unit: string(v.o.Every), Names: slices.Clone(names), Idle: -1}
 	if len(names) > chartGroups {
@@ -255,11 +268,13 @@ func (v *metricsView) chart() *InvoiceChart {
 	for _, period := range v.o.Divided.Rows {
 		p := InvoicePeriod{Name: period.Name, Costs: make([]decimal.Decimal, len(c.Names)), Total: shown[period]}
 		for _, row := range period.Children {
-			i := min(slices.Index(names, v.invoiceLine(row, nil, 0).Name), last)
-			if i < 0 {
-				i = c.Idle
+			i := c.Idle
+			if !idle(row) {
+				i = min(slices.Index(names, v.invoiceLine(row, nil, 0).Name), last)
 			}
-			p.Costs[i] = p.Costs[i].Add(shown[row])
+			if i >= 0 {
+				p.Costs[i] = p.Costs[i].Add(shown[row])
+			}
 		}
 		for _, amount := range append(slices.Clone(p.Costs), p.Total) {
 			p.Texts = append(p.Texts, amount.StringFixed(v.places()))

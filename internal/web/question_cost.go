@@ -120,7 +120,7 @@ func (a *API) lookBack(ctx context.Context, window string) (*app.PageState, *met
 	in.Collect, in.Notes = collector.Add, []string{app.WeightAnnotation}
 	q := *a.Page.Request
 	q.Wrap, q.Brief = nil, false
-	q.History = a.History
+	q.History = a.History.ForCluster(in.ClusterName())
 	q.History.Window = window
 	if err := q.SetWindow(in.Now()); err != nil {
 		return nil, nil, Bad("%s", err)

@@ -25,7 +25,7 @@ func operators() []string { return []string{"!=", "==", "=", " notin ", " in "} 
 
 // ParseFilter reads conditions in the words of a label selector, separated by commas: KEY=VALUE,
 // KEY!=VALUE, KEY in (VALUE,VALUE), KEY notin (VALUE,VALUE). In a value * is any text, and ? any
-// character; an empty value is that of what has none.
+// character; an empty value, or (none), is that of what has none.
 func ParseFilter(text string) (Filter, error) {
 	var f Filter
 	for _, part := range outsideParentheses(text) {
@@ -68,14 +68,18 @@ func parseTerm(text string) (filterTerm, error) {
 		t := filterTerm{key: key, not: strings.Contains(op, "!") || strings.Contains(op, "not")}
 		values := []string{value}
 		if strings.HasPrefix(op, " ") {
-			list := strings.TrimSpace(value)
-			if !strings.HasPrefix(list, "(") || !strings.HasSuffix(list, ")") {
+			list, opened := strings.CutPrefix(strings.TrimSpace(value), "(")
+			list, closed := strings.CutSuffix(list, ")")
+			if rest := strings.ReplaceAll(list, noValue, ""); !opened || !closed || strings.TrimSpace(list) == "" || strings.ContainsAny(rest, "()") {
 				return t, fmt.Errorf("%q has no list of values: expected one in parentheses, as in namespace in (shop,tools)", field.Shorten(text))
 			}
-			values = strings.Split(strings.Trim(list, "()"), ",")
+			values = strings.Split(list, ",")
 		}
 		for _, v := range values {
-			t.values = append(t.values, wildcard(strings.TrimSpace(v)))
+			if v = strings.TrimSpace(v); v == noValue {
+				v = ""
+			}
+			t.values = append(t.values, wildcard(v))
 		}
 		return t, nil
 	}

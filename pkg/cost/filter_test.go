@@ -57,7 +57,7 @@ func TestFilterIsAGroup(t *testing.T) {
 func TestFilterAndItsContrary(t *testing.T) {
 	eachWorld(t, func(t *testing.T, _ *rand.Rand, w world, g Grouping, r *Report) {
 		for _, pair := range [][2]string{
-			{"namespace in (ns0, ns2)", "namespace notin (ns0,ns2)"}, {"node=n*", "node!=n*"}, {"controllerKind==Cluster", "controllerKind!=Cluster"}, {"label:team=t?", "label:team!=t?"},
+			{"namespace in (ns0, ns2)", "namespace notin (ns0,ns2)"}, {"node=n*", "node!=n*"}, {"label:team=(none)", "label:team!="}, {"label:team in (a,(none))", "label:team notin (a,)"}, {"controllerKind==Cluster", "controllerKind!=Cluster"}, {"label:team=t?", "label:team!=t?"},
 		} {
 			var cost decimal.Decimal
 			pods := 0
@@ -102,6 +102,9 @@ func TestMergeAddsUp(t *testing.T) {
 					if row.Cluster == "" && row.Level != LevelGroup && row.Level != LevelRest {
 						t.Errorf("%s%s is in no cluster", row.Ref, row.Name)
 					}
+					if row.Cluster != "" && row.Ref == (object.Ref{}) && row.Level == LevelGroup && !slices.Contains(g.Keys, Key{By: ByCluster}) {
+						t.Errorf("the group %s is in the cluster %s alone", row.Name, row.Cluster)
+					}
 				}
 			})
 			checkMoney(t, r, Round(r, ColumnCost, 2))
@@ -133,6 +136,8 @@ func TestParseFilterErrors(t *testing.T) {
 		"label[team]=a":       "expected one of",
 		"namespace:x=a":       "unknown key",
 		"namespace in (a,b,c": "has no list of values",
+		"namespace in ()":     "has no list of values",
+		"namespace in (a,b))": "has no list of values",
 	} {
 		if _, err := ParseFilter(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)

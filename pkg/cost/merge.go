@@ -44,7 +44,7 @@ func (m *merger) rows(above *Row, rows []*Row) []*Row {
 	same := map[name][]*Row{}
 	for _, row := range rows {
 		merged := row.Ref == (object.Ref{}) && (row.Level == LevelGroup || restRank(above, row) > 0)
-		if k := (name{row.Level, row.Key, row.Name}); merged {
+		if k := (name{row.Level, row.Key, row.Name}); merged && row.Key != ByCluster {
 			if same[k] = append(same[k], row); len(same[k]) > 1 {
 				continue
 			}
@@ -52,7 +52,7 @@ func (m *merger) rows(above *Row, rows []*Row) []*Row {
 		out = append(out, row)
 	}
 	for i, row := range out {
-		if parts := same[name{row.Level, row.Key, row.Name}]; len(parts) > 1 && parts[0] == row {
+		if parts := same[name{row.Level, row.Key, row.Name}]; len(parts) > 0 && parts[0] == row {
 			out[i] = m.one(parts)
 		}
 	}
@@ -65,7 +65,8 @@ func (m *merger) rows(above *Row, rows []*Row) []*Row {
 	return out
 }
 
-// one makes a row of several.
+// one makes a row of those of the clusters that have it. It names no cluster even where it is that
+// of one alone: each period of a window has other clusters, and the row is the same.
 func (m *merger) one(parts []*Row) *Row {
 	row := &Row{Level: parts[0].Level, Name: parts[0].Name, Key: parts[0].Key}
 	var children []*Row

@@ -120,3 +120,30 @@ func TestDivideByWhatWasPaid(t *testing.T) {
 		}
 	}
 }
+
+// TestDivideClusters divides the merged report of two clusters: one day has a namespace of one
+// cluster alone, and its costs stay on that day.
+func TestDivideClusters(t *testing.T) {
+	begin := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	report := func(cluster string, costs int64) *Report {
+		r := &Report{Currency: "EUR", Hours: decimal.NewFromInt(24), Keys: []Key{{By: ByNamespace}}}
+		if costs == 0 {
+			return r
+		}
+		paid := map[string]decimal.Decimal{"cpu": decimal.NewFromInt(costs)}
+		pod := &Row{Level: LevelPod, Ref: object.Ref{Kind: "Pod", Namespace: "shop", Name: "web-0"}, Cluster: cluster, Pods: 1, Cost: paid["cpu"], Costs: paid}
+		group := &Row{Level: LevelGroup, Name: "shop", Key: ByNamespace, Cluster: cluster, Pods: 1, Cost: paid["cpu"], Costs: paid, Children: []*Row{pod}}
+		r.Rows, r.Total = []*Row{group}, Row{Pods: 1, Cost: paid["cpu"], Costs: paid}
+		return r
+	}
+	periods := []Period{
+		{Name: "1", From: begin, To: begin.AddDate(0, 0, 1), Report: Merge([]*Report{report("eu", 1), report("us", 0)})},
+		{Name: "2", From: begin.AddDate(0, 0, 1), To: begin.AddDate(0, 0, 2), Report: Merge([]*Report{report("eu", 0), report("us", 5)})},
+	}
+	divided := Divide(Merge([]*Report{report("eu", 1), report("us", 5)}), periods)
+	for i, want := range []int64{1, 5} {
+		if row := divided.Rows[i]; !row.Cost.Equal(decimal.NewFromInt(want)) || row.Children[0].Pods != 1 {
+			t.Errorf("day %s has %d pods of %s, want 1 of %d", row.Name, row.Children[0].Pods, row.Cost, want)
+		}
+	}
+}
