@@ -35,7 +35,7 @@ test('the rights in one namespace, and then none', () => browsing(async (browser
   // The findings of the namespace are those of the command: what is forbidden elsewhere spoils none.
   const check = await deed('check')
   const report = JSON.parse(check.out)
-  assert.ok(report.subjects.length > 0, check.talk)
+  assert.ok(report.subjects.length > 0, `check -n says nothing: ${check.talk} ${check.out.slice(0, 3000)}`)
   await page.goto(`${new URL(world.shop).origin}/#findings`)
   await page.locator('.finding').first().waitFor()
   const rules = new Set(report.subjects.flatMap((s) => s.results.filter((r) => r.findings.length).map((r) => r.rule)))

@@ -99,7 +99,8 @@ function Header({ page, show }: { page: Page; show: (dialog: 'help' | 'gaps' | '
           {missing ? <><span aria-hidden="true">▲</span> {count(missing)} not read</> : plural(notes, 'note')}
         </button>
       )}
-      {!FILE && page.changes.length > 0 && <button type="button" aria-haspopup="dialog" onClick={() => show('changes')}>{plural(page.changes.length, 'change')} of health</button>}
+      {/* There from the start, so that nothing below moves when health changes. */}
+      {!FILE && uiState.mode === 'live' && <button type="button" aria-haspopup="dialog" disabled={!page.changes.length} onClick={() => show('changes')}>{page.changes.length ? plural(page.changes.length, 'change') : 'no changes'} of health</button>}
       {!FILE && <button type="button" aria-haspopup="dialog" onClick={() => show('file')}>Save</button>}
       <button type="button" aria-haspopup="dialog" aria-label="Keys and help" onClick={() => show('help')}>?</button>
     </header>
