@@ -25,7 +25,7 @@ import (
 )
 
 // A watch requests a timeout of 25 to 50 seconds, and continues from where it ended: an API server
-// authorizes a watch only when it opens, so that rights that were revoked show within a minute. It
+// authorizes a watch only when it opens, so that a revoked permission shows within a minute. It
 // also does not hang for longer. Slack is how late the server may be before the client ends it.
 const (
 	watchLeast = 25 * time.Second
