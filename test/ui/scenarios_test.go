@@ -140,7 +140,7 @@ func TestLive(t *testing.T) {
 			})
 			return c.Apply(ctx, objects)
 		},
-		"end":  func(context.Context, []byte) (any, error) { return s.interrupt() },
+		"end": func(context.Context, []byte) (any, error) { return s.interrupt() },
 	})
 }
 
