@@ -78,6 +78,9 @@ func (c *CheckRun) read(ctx context.Context) error {
 	case t.Everything:
 		// An operator may run in any namespace, and may have permissions in any.
 		ask, roots = source.Query{All: true}, s.Everything
+		if !c.in.AllNamespaces && s.Namespace != "" {
+			ask.Namespaces = []string{s.Namespace} // of what may not be listed in all
+		}
 	case len(t.operators)+len(t.kinds) > 0:
 		ask = source.Query{All: true}
 	default:

@@ -28,6 +28,9 @@ type Page struct {
 	Request *MetricsRequest
 	// Selector chooses among the found stacks, where no ROOT is named.
 	Selector labels.Selector
+	// Among names the ROOTs whose stacks are shown out of all that are found, which share costs with
+	// these. The Request names none, until one of them is not the root of a stack.
+	Among []string
 	// Ground includes the stacks of the cluster itself.
 	Ground bool
 	// ByPods finds the stacks as metrics does: those with anything that has a cost.
@@ -150,12 +153,18 @@ func (v *Page) Observe(ctx context.Context) (*uistate.State, error) {
 	}
 	l.Assessment = v.verdicts.Assess(l.Graph)
 	l.evaluate(v)
+	if len(v.Among) > 0 && !l.choose(v.Among) {
+		v.Request.Args, v.Among = v.Among, nil
+		return v.Observe(ctx)
+	}
 	if err := v.warn(ctx, l); err != nil {
 		return nil, err
 	}
-	costs, err := l.groupings(ctx)
-	if err != nil {
-		return nil, err
+	var costs []uistate.Grouping
+	if len(v.Among) == 0 {
+		if costs, err = l.groupings(ctx); err != nil {
+			return nil, err
+		}
 	}
 	v.Mu.Lock()
 	defer v.Mu.Unlock()
@@ -210,7 +219,31 @@ func (v *Page) wants(l *PageState, s *pageStack) bool {
 	if v.Selector != nil && len(v.Request.Args) == 0 && !slices.ContainsFunc(s.tops, func(id graph.ID) bool { return v.Selector.Matches(labels.Set(l.Graph.Labels(id))) }) {
 		return false
 	}
-	return v.Ground || !s.Cluster
+	return v.Ground || len(v.Among) > 0 || !s.Cluster
+}
+
+// choose leaves the found stacks of some ROOTs. It reports whether each of these has one.
+func (l *PageState) choose(among []string) bool {
+	roots, err := ParseRoots(among, l.Session.Kinds)
+	if err != nil {
+		return false
+	}
+	chosen := map[object.Ref]bool{}
+	for _, r := range roots {
+		ids := l.Session.Nodes(l.Graph, r, nil)
+		for _, id := range ids {
+			i := slices.IndexFunc(l.Found, func(f pageStack) bool { return slices.Contains(f.tops, id) })
+			if i < 0 {
+				return false
+			}
+			chosen[l.Found[i].Name] = true
+		}
+		if len(ids) == 0 {
+			return false
+		}
+	}
+	l.Found = slices.DeleteFunc(l.Found, func(f pageStack) bool { return !chosen[f.Name] })
+	return true
 }
 
 // commonLabels are those that costs are shown by, where objects have them.

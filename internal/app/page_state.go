@@ -33,7 +33,7 @@ func (v *Page) stateOf(l *PageState, costs []uistate.Grouping) uistate.Input {
 	switch {
 	case !v.Members, v.All:
 		input.Here = func(id graph.ID) bool { return l.asked || l.inNamespace(l.Graph.Ref(id)) }
-	case !l.asked:
+	case !l.asked && len(v.Among) == 0:
 		input.Here = func(id graph.ID) bool {
 			return l.inNamespace(l.Graph.Ref(id)) && l.Assessment.OwnHealth(id).Status.Worse(health.Progressing)
 		}
@@ -82,8 +82,8 @@ var oneLine = strings.NewReplacer("\r\n", " ", "\n", " ", "\t", " ")
 // title is the scope of the request.
 func (v *Page) title(l *PageState) string {
 	switch {
-	case len(v.Request.Args) > 0:
-		return strings.Join(v.Request.Args, " ")
+	case len(v.Request.Args)+len(v.Among) > 0:
+		return strings.Join(append(v.Among, v.Request.Args...), " ")
 	case l.everywhere():
 		return "all namespaces"
 	}

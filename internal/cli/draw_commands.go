@@ -23,11 +23,15 @@ func (o *graphOptions) draw(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	v, err := o.StacksPage(ctx, o.args, o.selector, "", nil)
+	args, among := o.args, []string(nil)
+	if o.AllNamespaces && o.selector == "" {
+		args, among = nil, o.args
+	}
+	v, err := o.StacksPage(ctx, args, o.selector, "", nil)
 	if err != nil {
 		return err
 	}
-	v.Shown = "stack"
+	v.Shown, v.Among = "stack", among
 	return o.drawPage(ctx, v)
 }
 

@@ -293,6 +293,19 @@ func TestAssetsFit(t *testing.T) {
 	}
 }
 
+// TestScript has all of the code where the file has something large, and only there.
+func TestScript(t *testing.T) {
+	many, few := make([]uistate.Stack, wholeCards+1), make([]uistate.Stack, wholeCards)
+	large := []uistate.Stack{{Tree: make([]uistate.Position, largeStack+1)}}
+	for want, stacks := range map[string][][]uistate.Stack{"file.js": {many, large}, "file-small.js": {few, nil}} {
+		for _, s := range stacks {
+			if got := script(&uistate.State{Stacks: s}); got != want {
+				t.Errorf("%d stacks have %s, not %s", len(s), got, want)
+			}
+		}
+	}
+}
+
 // TestFileIsSmall has 60 objects as the example has them: each with labels, edges with reasons, and
 // a message.
 func TestFileIsSmall(t *testing.T) {

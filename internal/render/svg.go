@@ -90,7 +90,7 @@ func svg(w io.Writer, a view.Output, _ Options) error {
 func (sc *svgScene) write(out *bufio.Writer) {
 	h := svgHealth[sc.stack.Health]
 	fmt.Fprintf(out, `<text class="name" x="0" y="14">%s</text>`+"\n", svgCut(sc.stack.Name, 90))
-	summary := filled(counted(sc.stack.Objects), sc.money(sc.stack.Cost))
+	summary := filled(counted(sc.stack.Objects), sc.total())
 	fmt.Fprintf(out, `<text x="0" y="32"><tspan class="%s">%s</tspan> <tspan class="faint">%s</tspan></text>`+"\n", h.tone, svgText(strings.TrimSpace(h.glyph+" "+h.word)), svgText(strings.Join(summary, " · ")))
 	fmt.Fprintf(out, `<g transform="translate(0 %d)">`+"\n", svgSection)
 	for _, l := range sc.lines {
@@ -198,11 +198,23 @@ func (sc *svgScene) money(c *int64) string {
 	return strings.TrimSpace(cents(*c) + " " + sc.state.Currency)
 }
 
+// svgSharing says what a cost means that is not shared with all other stacks (ui/src/words.ts).
+var svgSharing = map[string]string{"alone": " alone, for all that it needs", "requested": ", shared among the requested stacks", "namespace": ", shared within the namespace"}
+
+// total is what the stack costs, and among which stacks this is shared if not among all.
+func (sc *svgScene) total() string {
+	cost := sc.money(sc.stack.Cost)
+	if cost == "" {
+		return ""
+	}
+	return cost + svgSharing[sc.state.SharedAmong]
+}
+
 func described(scenes []*svgScene) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Stacks: %d.", len(scenes))
 	for _, sc := range scenes {
-		fmt.Fprintf(&b, " %s: %s.", sc.stack.Name, strings.Join(filled(svgHealth[sc.stack.Health].word, counted(sc.stack.Objects), sc.money(sc.stack.Cost)), ", "))
+		fmt.Fprintf(&b, " %s: %s.", sc.stack.Name, strings.Join(filled(svgHealth[sc.stack.Health].word, counted(sc.stack.Objects), sc.total()), ", "))
 		for _, c := range sc.selectCards(5) {
 			fmt.Fprintf(&b, " %s.", sc.full(c))
 		}

@@ -59,7 +59,7 @@ func (f *follower) unread(a Query) Query {
 	}
 	if a.All {
 		f.all = true
-		return Query{All: true, Kinds: a.Kinds, Objects: a.Objects, Include: f.include}
+		return Query{All: true, Namespaces: a.Namespaces, Kinds: a.Kinds, Objects: a.Objects, Include: f.include}
 	}
 	everywhere := f.sink.kinds()
 	out := Query{

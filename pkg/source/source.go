@@ -57,7 +57,8 @@ type UnreadSink interface {
 type Query struct {
 	// All selects everything.
 	All bool
-	// Namespaces are read completely.
+	// Namespaces are read completely. With All, or for Kinds, they are where a kind is read that may not
+	// be listed in every namespace.
 	Namespaces []string
 	// Kinds are read in every namespace.
 	Kinds []schema.GroupKind

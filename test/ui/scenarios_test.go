@@ -9,10 +9,14 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
+	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/apply"
 )
 
 // TestDemo opens every view on the embedded example, by mouse and by keyboard, wide and narrow,
@@ -37,7 +41,14 @@ func TestMap(t *testing.T) {
 
 // TestPanels looks at regulation over time, costs, findings and details of the example.
 func TestPanels(t *testing.T) {
-	scenario(t, "panels", map[string]any{"address": serve(t, os.DevNull, "--from", "demo", "-A").URL}, nil)
+	out, talk, code := sysop(t, os.DevNull, nil, "metrics", "-A", "--from", "demo", "--no-inferred")
+	if code != 0 {
+		t.Fatalf("metrics: exit code %d: %s", code, talk)
+	}
+	scenario(t, "panels", map[string]any{
+		"address":  serve(t, os.DevNull, "--from", "demo", "-A").URL,
+		"declared": serve(t, os.DevNull, "--from", "demo", "-A", "--no-inferred").URL, "metrics": out,
+	}, nil)
 }
 
 // TestTasks does what users come for, and counts the clicks.
@@ -119,9 +130,27 @@ func TestLive(t *testing.T) {
 	s := serve(t, c.Kubeconfig, "-A")
 	scenario(t, "live", map[string]any{"address": s.URL}, map[string]deed{
 		"fail": func(ctx context.Context, body []byte) (any, error) { return failing(ctx, c, string(body)) },
-		"end":  func(context.Context, []byte) (any, error) { return s.interrupt() },
+		"define": func(ctx context.Context, _ []byte) (any, error) {
+			objects, err := apply.Parse([]byte(arriving))
+			if err != nil {
+				return nil, err
+			}
+			t.Cleanup(func() {
+				_ = dynamic.NewForConfigOrDie(c.Config()).Resource(definitions).Delete(context.Background(), objects[0].GetName(), metav1.DeleteOptions{})
+			})
+			return c.Apply(ctx, objects)
+		},
+		"end": func(context.Context, []byte) (any, error) { return s.interrupt() },
 	})
 }
+
+var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+
+// arriving is a kind that is not there at first, and an object of it.
+const arriving = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: kettles.arriving.example}, spec: {group: arriving.example, scope: Namespaced, names: {plural: kettles, singular: kettle, kind: Kettle}, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}}
+---
+{apiVersion: arriving.example/v1, kind: Kettle, metadata: {name: whistling, namespace: shop}}
+`
 
 // failing has one of the pods of an app crash, as its kubelet would tell, and says which. of is the
 // namespace, and the value of the label app.
@@ -166,15 +195,39 @@ func TestCompose(t *testing.T) {
 	})
 }
 
-// TestRights opens the page as somebody who may read next to nothing.
+// TestRights opens the page as somebody who may read next to nothing, and as somebody who may read one
+// namespace until that right is taken away.
 func TestRights(t *testing.T) {
 	c := sandbox(t)
 	kubeconfig, err := c.User("page-nobody")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := serve(t, kubeconfig, "-n", "shop")
-	scenario(t, "rights", map[string]any{"address": s.URL}, nil)
+	one, err := c.User("page-shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const name = "page-shop"
+	rbac := kubernetes.NewForConfigOrDie(c.Config()).RbacV1()
+	if _, err := rbac.RoleBindings("shop").Create(t.Context(), &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Subjects:   []rbacv1.Subject{{Kind: "User", APIGroup: rbacv1.GroupName, Name: name}},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "view"},
+	}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	take := func(ctx context.Context, _ []byte) (any, error) {
+		return nil, rbac.RoleBindings("shop").Delete(ctx, name, metav1.DeleteOptions{})
+	}
+	t.Cleanup(func() { _, _ = take(context.Background(), nil) })
+	s, shop := serve(t, kubeconfig, "-n", "shop"), serve(t, one, "-n", "shop")
+	scenario(t, "rights", map[string]any{"address": s.URL, "shop": shop.URL}, map[string]deed{
+		"take": take,
+		"check": func(context.Context, []byte) (any, error) {
+			out, talk, code := sysop(t, one, nil, "check", "-n", "shop", "--all", "-o", "json")
+			return map[string]any{"code": code, "out": out, "talk": talk}, nil
+		},
+	})
 }
 
 // TestBudgets opens stacks of 2,000 and 10,000 objects, and counts.

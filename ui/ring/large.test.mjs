@@ -70,6 +70,6 @@ test('a stack of 1,506 objects', () => browsing(async (browser) => {
   await page.getByRole('button', { name: 'Tree', exact: true }).click()
   await page.getByRole('button', { name: 'Worst first' }).click()
   assert.match(await page.getByRole('row').nth(1).textContent(), /shop-01-api.*Degraded/)
-  assert.match(page.url(), /sort=health/)
+  await page.waitForURL(/sort=health/)
   await clean(page, origin)
 }))

@@ -38,6 +38,11 @@ test('a pod fails, and the program ends', () => browsing(async (browser) => {
   await failed.click()
   assert.match((await page.locator('#details .command code').allTextContents()).join('\n'), new RegExp(`kubectl logs ${pod} -n shop --all-containers`))
   await accessible(page, 'a stack in trouble')
+  // A kind that is defined meanwhile is read, and its objects are found.
+  await deed('define')
+  await page.getByRole('searchbox', { name: 'Find any object' }).fill('whistling')
+  await page.getByRole('region', { name: 'Found objects' }).getByText('Kettle/whistling').first().waitFor({ timeout: 60_000 })
+  await page.keyboard.press('Escape')
   await clean(page, origin)
   await deed('end')
   await page.getByRole('status').filter({ hasText: 'has ended' }).waitFor()

@@ -124,6 +124,10 @@ for (const [stacks, role, name] of [[120, 'group', 'Map of the stacks'], [500, '
       assert.match(await page.locator('.stacks-only').textContent(), /team-03/)
       await page.getByRole('button', { name: 'All namespaces' }).click()
       await page.getByRole(role, { name }).waitFor()
+      // The table has a part of its rows, and the rest on demand.
+      await page.keyboard.press('t')
+      await page.getByRole('button', { name: /^Show \d+ more$/ }).waitFor()
+      assert.ok(await elements(page) <= 1500, `${await elements(page)} elements of the table`)
     } else {
       await page.getByRole('link', { name: /orders-db/ }).hover()
       assert.ok(await page.locator('.stack-chip.card-near').count() > 20)

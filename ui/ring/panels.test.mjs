@@ -129,3 +129,15 @@ test('the panels', () => browsing(async (browser) => {
     await clean(page, origin)
   }
 }))
+
+test('without what is inferred the rows are those of metrics', () => browsing(async (browser) => {
+  const page = await paged(browser)
+  await page.goto(world.declared)
+  await page.locator('main h2').first().waitFor()
+  await page.goto(`${new URL(world.declared).origin}/#costs`)
+  await page.locator('table.costs').first().waitFor()
+  const shown = await page.locator('table.costs').first().locator('tbody tr').evaluateAll((rows) => rows.map((r) => [r.cells[0].innerText.split(/\s/)[0], [...r.cells].map((c) => c.innerText.trim()).find((t) => /^[\d,]+\.\d\d$/.test(t))]))
+  const said = world.metrics.split('\n').filter((line) => /^[A-Z]\w+\/|^unclaimed/.test(line)).map((line) => [line.split(/\s/)[0], line.split(/\s+/).filter((t) => /^[\d,]+\.\d\d$/.test(t)).pop()])
+  assert.equal(said.length, 5, world.metrics)
+  assert.deepEqual(shown.sort(), said.sort())
+}))

@@ -1,7 +1,7 @@
 // Somebody who may read next to nothing: each view says what is missing where it would be.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { accessible, browsing, clean, paged, world } from './lib.mjs'
+import { accessible, browsing, clean, deed, paged, world } from './lib.mjs'
 
 test('without rights', () => browsing(async (browser) => {
   const page = await paged(browser)
@@ -25,4 +25,27 @@ test('without rights', () => browsing(async (browser) => {
   // What a server refuses is an answer on the page, and the browser notes it as failed requests.
   page.wrong = page.wrong.filter((w) => !/status of 50[02]/.test(w))
   await clean(page, new URL(world.address).origin)
+}))
+
+test('the rights in one namespace, and then none', () => browsing(async (browser) => {
+  const page = await paged(browser)
+  await page.goto(world.shop)
+  const stack = page.locator('main a[title="Deployment.apps/shop/web"]').first()
+  await stack.waitFor()
+  // The findings of the namespace are those of the command: what is forbidden elsewhere spoils none.
+  const check = await deed('check')
+  const report = JSON.parse(check.out)
+  assert.ok(report.subjects.length > 0, `check -n says nothing: ${check.talk} ${check.out.slice(0, 3000)}`)
+  await page.goto(`${new URL(world.shop).origin}/#findings`)
+  await page.locator('.finding').first().waitFor()
+  const rules = new Set(report.subjects.flatMap((s) => s.results.filter((r) => r.findings.length).map((r) => r.rule)))
+  assert.ok(rules.size > 0)
+  await page.goto(`${new URL(world.shop).origin}/#stacks`)
+  await stack.waitFor()
+  await deed('take')
+  const began = Date.now()
+  await page.getByRole('button', { name: /not read/ }).click()
+  await page.getByRole('dialog').getByRole('row', { name: /^pods .*Forbidden/ }).first().waitFor({ timeout: 60_000 })
+  console.log(`it shows ${Date.now() - began} ms after the rights were taken`)
+  await accessible(page, 'the rights are taken away')
 }))

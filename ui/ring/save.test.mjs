@@ -1,6 +1,6 @@
 // What is shown can be taken along: as a page, a picture, a table, on paper; and by a command.
 import assert from 'node:assert/strict'
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { accessible, browsing, clean, deed, paged, world } from './lib.mjs'
@@ -55,6 +55,18 @@ test('the page saves what is shown', () => browsing(async (browser) => {
   assert.equal(await file.getByRole('searchbox', { name: 'Search objects' }).inputValue(), 'smtp')
   await clean(file, pathToFileURL(html).href)
   assert.ok(statSync(html).size < 120_000)
+  // The command draws the same picture with the same cost; the file of the stack by itself says what its number means.
+  const drawing = readFileSync(await save(page, 'SVG'), 'utf8'), drawn = await dialog(page).getByRole('listitem').filter({ hasText: 'SVG' }).locator('code').textContent()
+  assert.equal(drawn, 'kubectl sysop graph Moodle.moodlecontroller.kubeplus/moodle/moodle-2 -A --from demo -o svg > moodle-2.svg')
+  const costs = (text) => [...text.matchAll(/\d+\.\d\d USD[^<.]*/g)].map((m) => m[0])
+  assert.equal(costs(drawing)[0], '13.64 USD')
+  assert.deepEqual(costs((await deed('run', drawn)).out), costs(drawing))
+  const alone = await deed('run', drawn.replace(' -A ', ' '))
+  assert.equal(costs(alone.out)[0], '26.25 USD alone, for all that it needs')
+  const shown = await deed('run', drawn.replace(' -A ', ' ').replaceAll('svg', 'html')), byItself = `${world.work}/alone.html`
+  writeFileSync(byItself, shown.out)
+  await file.goto(pathToFileURL(byItself).href)
+  await file.locator('.trail-says', { hasText: 'USD 26.25 alone, for all that it needs' }).waitFor()
   await dialog(page).getByRole('button', { name: 'Close' }).click()
   // An address of what is not there says so, and only then.
   assert.equal(await page.getByText('is gone').count(), 0)

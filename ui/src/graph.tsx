@@ -144,7 +144,7 @@ function Objects({ page, shape, many }: { page: Page; shape: Shape; many: boolea
     Object.assign(canvas.current!, part)
     draw(canvas.current!.getContext('2d')!, { page, scene: live.scene, view: { x: 24 * z, y: 24 * z, z }, size: part, colors: live.colors ??= colors(pane.current!), active: live.active, path: live.path, mounted: new Set() })
     live.dirty = true
-  }, [page.printing])
+  }, [page.printing, live.scene])
 
   useEffect(() => {
     live.dirty ||= inputs().some((v, i) => v !== live.was[i])

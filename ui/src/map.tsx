@@ -27,7 +27,7 @@ export function StackMap({ page, children }: { page: Page; children: ComponentCh
   const wanted = new Set(wantedStacks(page).map((s) => s.name)), stacks = model.cards.filter((c) => c.stack).length
   const wide = useMedia('(min-width: 1025px)') || page.printing, rail = wide && stacks <= railed
   const props = { page, model, wanted }
-  const Level = stacks <= cardsUpTo ? wide ? Parts : Cards : stacks <= chipsUpTo ? Chips : Tiles
+  const Level = !LARGE || stacks <= cardsUpTo ? wide ? Parts : Cards : stacks <= chipsUpTo ? Chips : Tiles
   return (
     <div class={'map' + (rail ? ' map-railed' : '')}>
       <div class="map-main">
@@ -86,7 +86,7 @@ function StackCard({ page, model, at, top, wanted, class: more = '', box, point 
       <b class="card-name">{middle(name)}</b>
       <span class="card-row"><Health value={c.health} /><Dots pods={c.pods} /></span>
       {cause && <span class="card-cause"><b>{cause.text}</b><span>{cause.by}{s.since ? ', for ' + age(page.now() - s.since) : ''}</span></span>}
-      <span class="card-foot"><CostBar c={c} top={top} /><span>{c.cost === undefined ? c.pods[0] === 0 ? 'no pod runs now' : '' : c.shared ? `${money(c.cost - c.shared)} own + ${money(c.shared)} shared` : 'all its own'}</span></span>
+      <span class="card-foot"><CostBar c={c} top={top} /><span>{c.cost === undefined ? c.pods[0] === 0 ? 'no pod runs now' : '' : c.shared ? `${money(c.cost - c.shared)} own + ${money(c.shared)} shared` : page.uiState.sharedAmong === 'alone' ? 'all that it needs' : 'all its own'}</span></span>
       <span class="unseen">{needsOf(model, at).map((c, i) => (i ? ', ' : ', needs ') + titleOf(c).name)}</span>
     </Link>
   )

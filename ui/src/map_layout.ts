@@ -3,6 +3,7 @@
 
 import type { Card, MapModel } from './map_model.ts'
 import { compare } from './table.ts'
+import { visible } from './words.ts'
 
 export const stackSize = { width: 268, height: 112, broken: 160 }
 export const partWidth = 256
@@ -199,7 +200,8 @@ function middleOf(points: Point[]): { x: number; y: number } {
 }
 
 /** Cuts a long name in the middle: its end tells it from its neighbours. */
-export function middle(name: string, limit = 28): string {
+export function middle(text: string, limit = 28): string {
+  const name = visible(text)
   if (name.length <= limit) return name
   const head = Math.ceil((limit - 1) / 2)
   return name.slice(0, head) + '…' + name.slice(head + 1 - limit)

@@ -4,7 +4,7 @@
 import type { Page } from './page.ts'
 import type { Edge, Stack } from './ui_state.ts'
 import { compare } from './table.ts'
-import { kindKey, parse } from './words.ts'
+import { kindKey, parse, visible } from './words.ts'
 
 /** A card: a stack, or a part that several cards need. */
 export interface Card {
@@ -224,4 +224,4 @@ export function broken(m: MapModel): number[] {
 }
 
 /** The kind and the name of a card. */
-export const titleOf = (c: Card) => { const { kind, name } = parse(c.key); return name ? { kind, name } : { kind: '', name: c.key } }
+export const titleOf = (c: Card) => { const { kind, name } = parse(c.key); return name ? { kind, name: visible(name) } : { kind: '', name: visible(c.key) } }

@@ -20,7 +20,8 @@ function scope(page: Page, name: string): string[] {
 /** The command that writes a format of what is shown, and the part of an address that shows it in the file. */
 export function commandOf(page: Page, format: string): string {
   const { view, stack, by, as } = page.choice, { source } = page.uiState, at = encode(page.choice)
-  const words = format === 'SVG' && view === 'stack' ? ['graph', stack] : scope(page, view === 'costs' ? 'metrics' : 'stacks')
+  // With -A a stack shares costs with all others, as on a page of all; the file of one that is named alone says so.
+  const words = format === 'SVG' && view === 'stack' ? ['graph', stack, ...page.uiState.sharedAmong === 'cluster' ? ['-A'] : []] : scope(page, view === 'costs' ? 'metrics' : 'stacks')
   if (format === 'CSV' && by) words.push('--by', by.replace('label ', 'label:'))
   const kind = format.toLowerCase(), file = `${view === 'stack' ? parse(stack).name : view}.${kind}`
   const line = `${command('kubectl', 'sysop', ...words, ...readFrom(source), '-o', kind)} > ${file}`

@@ -11,7 +11,7 @@ import type { Stack, ViewName } from './ui_state.ts'
 import { shape, type Shape } from './shape.ts'
 import { Causes, Stacks } from './stacks.tsx'
 import { Tree } from './tree.tsx'
-import { age, capital, count, moment, money, plural, short } from './words.ts'
+import { age, capital, count, moment, money, plural, sharing, short } from './words.ts'
 
 export const titles: { [view in ViewName]: string } = { stacks: 'Stacks', stack: 'Stack', costs: 'Costs', findings: 'Findings', regulation: 'Regulation', compose: 'Compose' }
 
@@ -99,7 +99,8 @@ function Header({ page, show }: { page: Page; show: (dialog: 'help' | 'gaps' | '
           {missing ? <><span aria-hidden="true">▲</span> {count(missing)} not read</> : plural(notes, 'note')}
         </button>
       )}
-      {!FILE && page.changes.length > 0 && <button type="button" aria-haspopup="dialog" onClick={() => show('changes')}>{plural(page.changes.length, 'change')} of health</button>}
+      {/* There from the start, so that nothing below moves when health changes. */}
+      {!FILE && uiState.mode === 'live' && <button type="button" aria-haspopup="dialog" disabled={!page.changes.length} onClick={() => show('changes')}>{page.changes.length ? plural(page.changes.length, 'change') : 'no changes'} of health</button>}
       {!FILE && <button type="button" aria-haspopup="dialog" onClick={() => show('file')}>Save</button>}
       <button type="button" aria-haspopup="dialog" aria-label="Keys and help" onClick={() => show('help')}>?</button>
     </header>
@@ -189,7 +190,7 @@ function Trail({ page, stack }: { page: Page; stack: Stack | undefined }) {
           {choice.stack && <li>{root ? <button type="button" class="link" onClick={() => page.set({ root: '' }, true)}>{short(choice.stack)}</button> : <span aria-current="location">{short(choice.stack)}</span>}</li>}
           {root && <li><span aria-current="location">{short(root)}</span>{choice.stack && <> <button type="button" onClick={() => page.set({ root: '' }, true)}>Back to the whole stack</button></>}</li>}
         </ol>
-        {stack && !root && <p class="trail-says"><Health value={stack.health} /> <span class="faint">{stack.namespace} · {plural(stack.objects, 'object')}{stack.cost !== undefined && ' · ' + money(stack.cost, page.uiState.currency)}</span></p>}
+        {stack && !root && <p class="trail-says"><Health value={stack.health} /> <span class="faint">{stack.namespace} · {plural(stack.objects, 'object')}{stack.cost !== undefined && ' · ' + money(stack.cost, page.uiState.currency) + (sharing[page.uiState.sharedAmong!] ?? '')}</span></p>}
         {stack && !root && <Causes page={page} stack={stack} />}
       </nav>
       {!FILE && <div role="status">

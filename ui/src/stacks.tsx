@@ -9,7 +9,7 @@ import { cluster, showsCluster, wantedStacks } from './table.ts'
 import { age, bytes, count, cpu, health, money, parse, plural, short } from './words.ts'
 
 /** The number of rows that are added at a time. */
-const step = 60
+const step = 40
 
 export function Stacks({ page }: { page: Page }) {
   const { uiState, choice } = page

@@ -221,8 +221,8 @@ function ObjectCell({ page, stack, row, list }: Cells & { row: Row }) {
         <>
           {n.t && !(tight && n.h === 5) && mark(n.t, { missing: 'It is referenced, and does not exist', unread: 'It is referenced, and could not be read', virtual: 'A name without an object' }[n.t])}
           {place.a && mark('see above', 'It has its place elsewhere in this stack, and costs nothing here')}
-          {place.s && (tight ? <span class="tree-mark" title="shared: other stacks have it as well"><span aria-hidden="true">∩</span><span class="unseen">shared</span></span> : mark('shared', 'Other stacks have it as well'))}
-          {place.x && !n.b && !tight && mark('aside', 'The stack may be well without it')}
+          {place.s && (tight ? <span class="unseen">shared</span> : mark('shared', 'Other stacks have it as well'))}
+          {place.x && !n.b && list.length > 4 && mark('optional', 'The stack may be well without it')}
         </>
       )}
     </div>

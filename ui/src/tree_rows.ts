@@ -3,7 +3,7 @@
 import { filtersOf, type Page } from './page.ts'
 import type { UIState, Stack } from './ui_state.ts'
 import type { Item, Shape } from './shape.ts'
-import { count, cpu, bytes, health, money, trouble } from './words.ts'
+import { count, cpu, bytes, health, money, trouble, visible } from './words.ts'
 
 /** A row: an item with its position among its siblings. open is undefined without children. */
 export interface Row { item: Item; at: number; of: number; open?: boolean }
@@ -104,7 +104,7 @@ export function typed(page: Page, rows: Row[], from: number, text: string): numb
 /** Kind and name of an item; of a fold its number of objects and their kind. */
 export function titleOf(page: Page, it: Item): { kind: string; name: string } {
   const n = page.node(it.node), { kind } = page.kind(n)
-  if (!it.fold) return { kind, name: n.n }
+  if (!it.fold) return { kind, name: visible(n.n) }
   return { kind: '', name: count(it.fold.length) + ' ' + (it.key.startsWith('(more') ? 'more' : kinds(kind)) }
 }
 

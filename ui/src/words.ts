@@ -25,6 +25,9 @@ export function money(cents: number, currency = ''): string {
   return (currency && currency + ' ') + (cents < 0 ? '−' : '') + count(all.slice(0, -2)) + '.' + all.slice(-2)
 }
 
+/** What a cost means that is not shared with all other stacks, by UIState.sharedAmong. */
+export const sharing: { [among: string]: string | undefined } = { alone: ' alone, for all that it needs', requested: ', shared among the requested stacks', namespace: ', shared within the namespace' }
+
 /** The share of a whole: "1/3", or "42 %". */
 export function shareOf(part: number, whole: number): string {
   for (let of = 2; of <= 12; of++) for (let n = 1; n < of; n++) if (Math.abs(part - whole * n / of) <= 1) return n + '/' + of

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { load } from './load.mjs'
 
 const { broken, dependants, mapModel, part, titleOf } = await load('map_model.ts')
-const { heightOf, placeCards, rounded } = await load('map_layout.ts')
+const { heightOf, middle, placeCards, rounded } = await load('map_layout.ts')
 const { Page } = await load('page.ts')
 
 /** A page of stacks: objects "Kind/namespace/name health", edges "from relation to flags", trees by stack with costs. */
@@ -125,4 +125,8 @@ test('cards, boxes and paths are those of Go', () => {
     assert.deepEqual(p.regions.map((r) => [r.namespace, r.x, r.y, r.width, r.height]), want.regions)
     assert.deepEqual([p.paths, [p.width, p.height]], [want.paths, want.size])
   }
+})
+
+test('a name on the map shows characters that turn or hide text', () => {
+  assert.equal(middle('a\u202eb'), 'a\\u202eb')
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { load } from './load.mjs'
 
-const { above, activeOf, columns, foldHealth, kinds, large, needs, opener, rowOf, rowsOf, toggled, typed, usesOf } = await load('tree_rows.ts')
+const { above, activeOf, columns, foldHealth, kinds, large, needs, opener, rowOf, rowsOf, titleOf, toggled, typed, usesOf } = await load('tree_rows.ts')
 const { shape } = await load('shape.ts')
 const { Page } = await load('page.ts')
 
@@ -129,4 +129,9 @@ test('where the row that was moved to goes, the one in its place is next, and no
   assert.equal(activeOf(after, 'of one that is gone', 3), 3)
   assert.equal(activeOf(after, 'of one that is gone', 99), after.length - 1)
   assert.equal(activeOf([], key, 3), 0)
+})
+
+test('characters that turn or hide text are shown in a name', () => {
+  const page = pageOf('Shop a\u202eb'), [row] = rows(page)
+  assert.equal(titleOf(page, row.item).name, 'a\\u202eb')
 })
