@@ -3,9 +3,9 @@
 import { useState } from 'preact/hooks'
 import { Command } from './bits.tsx'
 import { encode, type Page } from './page.ts'
-import { shape } from './shape.ts'
+import { isQuiet, shape } from './shape.ts'
 import { wantedStacks } from './table.ts'
-import { command, health, inNamespace, money, parse, readFrom, short } from './words.ts'
+import { command, health, inNamespace, money, optional, parse, readFrom, short } from './words.ts'
 
 interface Kept { format: 'HTML' | 'SVG' | 'PNG' | 'CSV'; what: string; command: string; content: () => Promise<string | Blob> }
 
@@ -38,7 +38,7 @@ export function rowsOf(page: Page): string[][] | null {
     const s = shape(page, stack), out = [['kind', 'namespace', 'name', 'health', 'reason', 'message', 'cost']]
     for (const it of s.items) for (const at of it.fold ? it.children.length ? [] : it.fold : [it.place]) {
       const p = stack.tree[at], n = page.node(p.n)
-      if (!p.a) out.push([page.kind(n).kind, page.namespace(n), n.n, health[n.h ?? 0].word, n.r ?? '', n.m ?? '', amount(p.c)])
+      if (!p.a) out.push([page.kind(n).kind, page.namespace(n), n.n, isQuiet(page, p.n) ? optional : health[n.h ?? 0].word, n.r ?? '', n.m ?? '', amount(p.c)])
     }
     return out
   }
