@@ -71,7 +71,7 @@ function CostTable({ page, costs }: { page: Page; costs: Costs }) {
   const key = sort.replace(/^-/, '')
   const value = (r: Costs['rows'][number]) => key === 'name' ? short(r.name).toLowerCase() : key === 'pods' ? -(r.pods ?? 0) : key && key !== 'cost' ? -(r.parts?.[key] ?? 0) : -r.cost
   const rows = [...costs.rows].sort((a, b) => compare(value(a), value(b), sort[0] === '-') || compare(a.name, b.name, false))
-  const [maxRows, more] = useState(200)
+  const [most, more] = useState(200), maxRows = page.printing ? Infinity : most
   if (!rows.length) return <Notice>No costs were found.</Notice>
   return (
     <>
