@@ -5,7 +5,7 @@ import { Bar, Command, Link, Notice, Sort, Unread, useAsk, Waits } from './bits.
 import { Compare } from './compare.tsx'
 import type { Page } from './page.ts'
 import type { Costs } from './ui_state.ts'
-import { type Point, compare, labelKeys, partsOf, series, stackCosts } from './table.ts'
+import { type Point, compare, labelKeys, partsOf, series, stackCosts, unclaimed } from './table.ts'
 import { age, capital, count, moment, money, parse, plural, short, visible } from './words.ts'
 
 const among = {
@@ -17,7 +17,7 @@ export function CostsView({ page }: { page: Page }) {
   const { uiState, choice } = page, { by } = choice
   const keys = labelKeys(uiState.labels), label = by.startsWith('label ')
   const live = !FILE && !!page.server && !uiState.window
-  const known = by ? uiState.costs?.find((c) => c.groupBy === by) : live ? undefined : stackCosts(uiState.stacks)
+  const known = by ? uiState.costs?.find((c) => c.groupBy === by) : live ? undefined : stackCosts(uiState.stacks, unclaimed(uiState))
   const minute = Math.floor(Date.parse(uiState.at) / 60_000)
   const asked = useAsk<Costs>(page, known ? '' : 'cost', { by: label ? 'label:' + by.slice(6) : by || 'stack' }, minute)
   const costs = known ?? asked.answer

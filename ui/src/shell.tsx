@@ -10,6 +10,7 @@ import { viewNames } from './page.ts'
 import type { Stack, ViewName } from './ui_state.ts'
 import { shape, type Shape } from './shape.ts'
 import { Causes, Stacks } from './stacks.tsx'
+import { unclaimed } from './table.ts'
 import { Tree } from './tree.tsx'
 import { age, capital, count, moment, money, plural, short } from './words.ts'
 
@@ -110,7 +111,7 @@ function Header({ page, show }: { page: Page; show: (dialog: 'help' | 'gaps' | '
 function Totals({ page }: { page: Page }) {
   const { stacks, currency, window } = page.uiState
   const own = stacks.some((s) => !s.cluster) ? stacks.filter((s) => !s.cluster) : stacks
-  const priced = stacks.filter((s) => s.cost !== undefined)
+  const priced = stacks.filter((s) => s.cost !== undefined), volumes = unclaimed(page.uiState)
   return (
     <ul class="totals" aria-label="Totals">
       {[6, 5, 4, 3, 2, 1].map((h) => {
@@ -118,7 +119,7 @@ function Totals({ page }: { page: Page }) {
         return n > 0 && <li key={h}><button type="button" class="chip" onClick={() => { page.go('stacks'); page.set({ health: [h], search: '' }) }}>{count(n)} <Health value={h} /></button></li>
       })}
       {own.length === 0 && <li class="faint">no stacks</li>}
-      {priced.length > 0 && <li class="head-cost"><b>{money(priced.reduce((sum, s) => sum + s.cost!, 0), currency)}</b> {window ? 'in ' + age(window.hours * 3600) : 'a month'}</li>}
+      {priced.length > 0 && <li class="head-cost"><b>{money(priced.reduce((sum, s) => sum + s.cost!, 0), currency)}</b> {window ? 'in ' + age(window.hours * 3600) : 'a month'}{volumes && `, and ${money(volumes.cost)} for unclaimed volumes`}</li>}
     </ul>
   )
 }
