@@ -193,14 +193,14 @@ function Trail({ page, stack }: { page: Page; stack: Stack | undefined }) {
         {stack && !root && <p class="trail-says"><Health value={stack.health} /> <span class="faint">{stack.namespace} · {plural(stack.objects, 'object')}{stack.cost !== undefined && ' · ' + money(stack.cost, page.uiState.currency)}</span></p>}
         {stack && !root && <Causes page={page} stack={stack} />}
       </nav>
-      {!FILE && <div role="status">
+      <div role="status">
         {gone.map(({ what, ref }) => (
           <p key={what} class="gone">
-            <span class="tone-warn"><span aria-hidden="true">▲</span> {ref} is gone</span>
+            <span class="tone-warn"><span aria-hidden="true">▲</span> {ref} {FILE ? 'is not in this file' : 'is gone'}</span>
             <button type="button" onClick={() => what === 'stack' ? page.go('stacks') : page.set({ [what]: '' })}>{what === 'stack' ? 'To the stacks' : 'Let go'}</button>
           </p>
         ))}
-      </div>}
+      </div>
     </div>
   )
 }
