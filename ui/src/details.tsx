@@ -187,8 +187,8 @@ function CostPart({ page, id, place, stack }: { page: Page; id: number; place?: 
           {hidden.length > 0 && <tr><th scope="row">{count(hidden.length)} others below</th><td class="num">{money(hidden.reduce((sum, p) => sum + p.c!, 0))}</td></tr>}
         </tbody>
         <tfoot>
-          {place.q !== undefined && <tr><th scope="row">all of it</th><td class="num">{money(place.q, currency)}</td></tr>}
           <tr><th scope="row">{place.q !== undefined ? 'this stack pays' : children.length ? 'with what is below' : 'in all'}</th><td class="num">{money(place.c, currency)}</td></tr>
+          {place.q !== undefined && <tr><th scope="row">of all of it, which several stacks share</th><td class="num">{money(place.q, currency)}</td></tr>}
         </tfoot>
       </table>
       {place.q !== undefined && <p class="details-share"><b>{place.p ?? shareOf(place.c, place.q)} of {money(place.q)}</b><With page={page} id={id} />.</p>}
