@@ -22,12 +22,12 @@ const narrowed = ({ choice: { search, health, namespaces } }: Page) => search !=
 
 /** The command that writes a format of what is shown, and the part of an address that shows it in the file. */
 export function commandOf(page: Page, format: string): string {
-  const { view, stack, by, as } = page.choice, { source } = page.uiState, at = encode(page.choice)
-  const words = format === 'SVG' && view === 'stack' ? ['graph', stack] : scope(page, view === 'costs' ? 'metrics' : 'stacks', view === 'stacks' && format !== 'HTML' ? page.choice.namespaces[0] : undefined)
+  const { view, stack, root, by, as } = page.choice, { source } = page.uiState, at = encode(page.choice)
+  const words = format === 'SVG' && view === 'stack' ? ['graph', root || stack] : scope(page, view === 'costs' ? 'metrics' : 'stacks', view === 'stacks' && format !== 'HTML' ? page.choice.namespaces[0] : undefined)
   // No command has the picture or the rows of some of the stacks, nor the rows of stacks of given roots.
   if (view === 'stacks' && format !== 'HTML' && (narrowed(page) || format === 'CSV' && words[0] === 'graph')) return ''
   if (format === 'CSV' && by) words.push('--by', by.replace('label ', 'label:'))
-  const kind = format.toLowerCase(), file = `${view === 'stack' ? parse(stack).name : view}.${kind}`
+  const kind = format.toLowerCase(), file = `${view === 'stack' ? parse(root || stack).name : view}.${kind}`
   const line = `${command('kubectl', 'sysop', ...words, ...readFrom(source), '-o', kind)} > ${file}`
   return format === 'HTML' && at !== 'stacks' && !(view === 'costs' && !by && !as) ? `${line}  # then open ${file}#${at}` : line
 }
@@ -84,7 +84,7 @@ async function png(svg: string): Promise<Blob> {
 }
 
 export function Save({ page }: { page: Page }) {
-  const [status, say] = useState(''), { view, stack } = page.choice, at = encode(page.choice), drawn = view === 'stack' || view === 'stacks' && !narrowed(page)
+  const [status, say] = useState(''), { view, stack, root } = page.choice, at = encode(page.choice), drawn = view === 'stack' || view === 'stacks' && !narrowed(page)
   const file = (as: string) => page.server!.get<string>('file', { as, at }), rows = rowsOf(page)
   const kinds: Kept[] = [
     // A file has nothing of the other views.
@@ -99,7 +99,7 @@ export function Save({ page }: { page: Page }) {
     say(`${k.format} ...`)
     try {
       const url = URL.createObjectURL(new Blob([await k.content()], { type: types[k.format] }))
-      Object.assign(document.createElement('a'), { href: url, download: `${view === 'stack' ? parse(stack).name || 'stack' : view}.${k.format.toLowerCase()}` }).click()
+      Object.assign(document.createElement('a'), { href: url, download: `${view === 'stack' ? parse(root || stack).name || 'stack' : view}.${k.format.toLowerCase()}` }).click()
       setTimeout(() => URL.revokeObjectURL(url), 10_000)
       say(`${k.format}: saved`)
     } catch (e) {

@@ -18,6 +18,10 @@ test('a command has what is shown, or there is none', () => {
   assert.equal(commandOf(pageAt('stacks', 'Pod/shop/web'), 'SVG'), 'kubectl sysop graph Pod/shop/web -o svg > stacks.svg')
 })
 
+test('a root is drawn by itself, also without a stack', () => {
+  for (const address of ['stack?root=Pod/shop/web', 'stack?in=Pod/shop/x&root=Pod/shop/web']) assert.equal(commandOf(pageAt(address), 'SVG'), 'kubectl sysop graph Pod/shop/web -o svg > web.svg')
+})
+
 test('a cell is no formula, and an amount is itself', () => {
   assert.deepEqual(['+1.50', '-12m', '+1.2Gi', '=1+1', '-1+cmd', '@x', 'web'].map(safe), ['+1.50', '-12m', '+1.2Gi', "'=1+1", "'-1+cmd", "'@x", 'web'])
 })
