@@ -23,7 +23,7 @@ func (a *API) file(ctx context.Context, query url.Values) (json.RawMessage, erro
 	p, at, as := *a.last().State, query.Get("at"), query.Get("as")
 	switch as {
 	case "html":
-		p.Mode, p.Address, p.Parts = "file", at, maps.Clone(p.Parts)
+		p.Mode, p.Address, p.Flags, p.Parts = "file", at, nil, maps.Clone(p.Parts)
 		maps.Copy(p.Parts, app.MissingInFile())
 	case "svg":
 		if err := a.choose(ctx, &p, at); err != nil {
@@ -47,7 +47,9 @@ func (a *API) choose(ctx context.Context, p *uistate.State, address string) erro
 		return Bad("%q is no address of the page: %s", address, err)
 	}
 	p.View = "stacks"
-	wanted := func(s uistate.Stack) bool { return len(query["ns"]) == 0 || slices.Contains(query["ns"], cmp.Or(s.Namespace, "-")) }
+	wanted := func(s uistate.Stack) bool {
+		return len(query["ns"]) == 0 || slices.Contains(query["ns"], cmp.Or(s.Namespace, "-"))
+	}
 	if shown == "stack" {
 		p.View = "stack"
 		wanted = func(s uistate.Stack) bool { return s.Name == query.Get("in") }

@@ -5,6 +5,7 @@ import { Command } from './bits.tsx'
 import { encode, type Page } from './page.ts'
 import { isQuiet, shape } from './shape.ts'
 import { cluster, wantedStacks } from './table.ts'
+import type { UIState } from './ui_state.ts'
 import { command, health, inNamespace, money, optional, parse, readFrom, short } from './words.ts'
 
 interface Kept { format: 'HTML' | 'SVG' | 'PNG' | 'CSV'; what: string; command: string; content: () => Promise<string | Blob> }
@@ -17,18 +18,24 @@ function scope(page: Page, name: string, namespace = page.uiState.namespace): st
   return all ? [name, ...inNamespace(namespace, true)] : [name === 'stacks' ? 'graph' : name, ...title.split(' ')]
 }
 
+/** The flags that make a command read and count what the page does, as far as it has them. */
+function flagsOf({ source, flags = {} }: UIState, name: string): string[] {
+  const takes = ['kubeconfig', ...name === 'graph' ? [] : ['prices'], ...name === 'stacks' ? ['health-rules'] : name === 'metrics' ? ['prometheus'] : []]
+  return [...flags.from ? ['--from', flags.from] : readFrom(source), ...takes.flatMap((f) => flags[f] ? ['--' + f, flags[f]] : [])]
+}
+
 /** Whether the stacks are narrowed by more than a namespace, which no command does. */
 const narrowed = ({ choice: { search, health, namespaces } }: Page) => search !== '' || health.length > 0 || namespaces.length > 1 || namespaces[0] === cluster
 
 /** The command that writes a format of what is shown, and the part of an address that shows it in the file. */
 export function commandOf(page: Page, format: string): string {
-  const { view, stack, root, by, as } = page.choice, { source } = page.uiState, at = encode(page.choice)
+  const { view, stack, root, by, as } = page.choice, at = encode(page.choice)
   const words = format === 'SVG' && view === 'stack' ? ['graph', root || stack] : scope(page, view === 'costs' ? 'metrics' : 'stacks', view === 'stacks' && format !== 'HTML' ? page.choice.namespaces[0] : undefined)
   // No command has the picture or the rows of some of the stacks, nor the rows of stacks of given roots.
   if (view === 'stacks' && format !== 'HTML' && (narrowed(page) || format === 'CSV' && words[0] === 'graph')) return ''
   if (format === 'CSV' && by) words.push('--by', by.replace('label ', 'label:'))
   const kind = format.toLowerCase(), file = `${view === 'stack' ? parse(root || stack).name : view}.${kind}`
-  const line = `${command('kubectl', 'sysop', ...words, ...readFrom(source), '-o', kind)} > ${file}`
+  const line = `${command('kubectl', 'sysop', ...words, ...flagsOf(page.uiState, words[0]), '-o', kind)} > ${file}`
   return format === 'HTML' && at !== 'stacks' && !(view === 'costs' && !by && !as) ? `${line}  # then open ${file}#${at}` : line
 }
 

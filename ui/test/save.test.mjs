@@ -5,7 +5,8 @@ import { load } from './load.mjs'
 const { commandOf, safe } = await load('save.tsx')
 const { Page } = await load('page.ts')
 
-const pageAt = (address, title = 'all namespaces') => new Page({
+const pageAt = (address, title = 'all namespaces', more = {}) => new Page({
+  ...more,
   kinds: [{ kind: 'Pod' }], namespaces: ['', 'shop'], labels: [], rules: [], nodes: [{ k: 0, s: 1, n: 'web' }], objects: 1, at: '1', mode: 'snapshot', title,
   stacks: [{ name: 'Pod/shop/web', namespace: 'shop', roots: [0], tree: [{ n: 0 }], objects: 1 }],
 }, null, { read: () => address, write() {}, watch() {} })
@@ -16,6 +17,12 @@ test('a command has what is shown, or there is none', () => {
   for (const filter of ['q=web', 'health=Degraded', 'ns=shop&ns=x', 'ns=-']) assert.equal(commandOf(pageAt('stacks?' + filter), 'CSV'), '')
   assert.equal(commandOf(pageAt('stacks', 'Pod/shop/web'), 'CSV'), '', 'graph writes no CSV')
   assert.equal(commandOf(pageAt('stacks', 'Pod/shop/web'), 'SVG'), 'kubectl sysop graph Pod/shop/web -o svg > stacks.svg')
+})
+
+test('a command has the flags of the page that it takes, as they were typed', () => {
+  const at = (address) => commandOf(pageAt(address, undefined, { source: 'snapshot a.json', flags: { from: '../a.json', prices: 'p.yaml', 'health-rules': 'r.yaml', prometheus: 'http://x' } }), 'CSV')
+  assert.equal(at('stacks'), 'kubectl sysop stacks -A --from ../a.json --prices p.yaml --health-rules r.yaml -o csv > stacks.csv')
+  assert.equal(at('costs'), 'kubectl sysop metrics -A --from ../a.json --prices p.yaml --prometheus http://x -o csv > costs.csv')
 })
 
 test('a root is drawn by itself, also without a stack', () => {
