@@ -48,7 +48,7 @@ function textOf(node: Node): string {
   if (!(node instanceof Element)) return node.textContent ?? ''
   const choice = node.querySelector('select'), apart = /^(DIV|P|LI|BR|TD|TH)$/.test(node.tagName) ? ' ' : ''
   if (choice) return choice.selectedOptions[0]?.text ?? ''
-  return node.ariaHidden === 'true' || node.tagName === 'svg' ? '' : apart + [...node.childNodes].map(textOf).join('') + apart
+  return node.getAttribute('aria-hidden') === 'true' || node.tagName === 'svg' ? '' : apart + [...node.childNodes].map(textOf).join('') + apart
 }
 
 /** What is shown as rows; null where there is no table. */
