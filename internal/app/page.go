@@ -39,6 +39,8 @@ type Page struct {
 	Members, All bool
 	// Mode and shown are the Mode and the View of its UIStates.
 	Mode, Shown string
+	// Flags are those that make another command read the same.
+	Flags map[string]string
 	// MissingSources says for a missing part of the page how to get it.
 	MissingSources map[string]string
 

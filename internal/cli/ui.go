@@ -3,9 +3,11 @@ package cli
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
@@ -16,6 +18,7 @@ import (
 type uiOptions struct {
 	*common
 	args     []string
+	flags    *pflag.FlagSet
 	selector string
 	prices   string
 	rules    app.HealthRuleOptions
@@ -34,6 +37,7 @@ func newUI(env Env) *cobra.Command {
 	cmd := command("ui [ROOT...]", cobra.ArbitraryArgs, o.completeRoots, o.run)
 	o.reading(cmd)
 	f := cmd.Flags()
+	o.flags = f
 	o.selecting(cmd, &o.selector, "select the roots of a TYPE by label; without a ROOT, the stacks with such a root")
 	healthRuleFlags(cmd, &o.rules, o.common)
 	pricesFlag(cmd, &o.prices)
@@ -76,12 +80,29 @@ func (o *uiOptions) run(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	v.Mode, v.MissingSources = "live", map[string]string{}
+	v.Mode, v.MissingSources, v.Flags = "live", map[string]string{}, o.typed()
 	if past.Address == "" {
 		v.MissingSources["history"] = "costs over time need Prometheus: --prometheus URL, or --prometheus svc:NAMESPACE/NAME:PORT"
 	}
 	a := &web.API{Page: v, History: past, Catalog: o.catalogEntries, CatalogFlags: o.catalogues.shellFlags()}
 	return web.ServePage(ctx, a, web.PageOptions{Port: o.port, Idle: pageIdle, Open: o.open, Ready: o.printAddress})
+}
+
+// typed are the flags that make another command read the same, as they were typed. An
+// address that may hold a secret is left out.
+func (o *uiOptions) typed() map[string]string {
+	out := map[string]string{}
+	for _, name := range []string{"from", "context", "kubeconfig", "prices", "health-rules", "prometheus"} {
+		f := o.flags.Lookup(name)
+		if f == nil || !f.Changed {
+			continue
+		}
+		if at, err := url.Parse(f.Value.String()); err != nil || at.User != nil || at.RawQuery != "" {
+			continue
+		}
+		out[name] = f.Value.String()
+	}
+	return out
 }
 
 // catalogEntries are the operators that the composer offers.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/demotest"
@@ -104,4 +106,28 @@ func openSession(t *testing.T, base, token string) int {
 	defer func() { _ = answer.Body.Close() }()
 	http.DefaultClient.CloseIdleConnections()
 	return answer.StatusCode
+}
+
+// TestTypedFlags are those that the commands of the page carry, without a secret.
+func TestTypedFlags(t *testing.T) {
+	f := pflag.NewFlagSet("", pflag.ContinueOnError)
+	for _, name := range []string{"from", "prices", "prometheus", "port"} {
+		f.String(name, "", "")
+	}
+	o := &uiOptions{flags: f}
+	for _, c := range []struct {
+		args []string
+		want map[string]string
+	}{
+		{[]string{"--from", "../a.json", "--port", "1", "--prometheus", "svc:monitoring/prometheus:9090"}, map[string]string{"from": "../a.json", "prometheus": "svc:monitoring/prometheus:9090"}},
+		{[]string{"--prometheus", "https://me:secret@x"}, map[string]string{"from": "../a.json"}},
+		{[]string{"--prometheus", "https://x?token=secret"}, map[string]string{"from": "../a.json"}},
+	} {
+		if err := f.Parse(c.args); err != nil {
+			t.Fatal(err)
+		}
+		if got := o.typed(); !maps.Equal(got, c.want) {
+			t.Errorf("%v: %v, expected %v", c.args, got, c.want)
+		}
+	}
 }

@@ -75,7 +75,7 @@ func svg(w io.Writer, a view.Output, _ Options) error {
 	fmt.Fprintf(out, "<style>%s</style>\n", svgStyle)
 	fmt.Fprintf(out, `<rect class="ground" width="%d" height="%d"/>`+"\n", width, height)
 	fmt.Fprintf(out, `<text class="head" x="%d" y="%d">%s</text>`+"\n", svgMargin, svgMargin+18, svgCut(p.Title, 80))
-	fmt.Fprintf(out, `<text class="faint" x="%d" y="%d">%s</text>`+"\n", svgMargin, svgMargin+38, svgCut(strings.Join(filled(p.Source, p.At, p.Prices), " · "), 100))
+	fmt.Fprintf(out, `<text class="faint" x="%d" y="%d">%s</text>`+"\n", svgMargin, svgMargin+38, svgCut(strings.Join(filled(p.Source, p.At, svgPrices(p)), " · "), 100))
 	for i, sc := range scenes {
 		fmt.Fprintf(out, `<g transform="translate(%d %d)">`+"\n", svgMargin+placed.Boxes[i].X, svgMargin+svgHead+placed.Boxes[i].Y)
 		sc.write(out)
@@ -84,6 +84,14 @@ func svg(w io.Writer, a view.Output, _ Options) error {
 	legend(out, svgMargin, height-svgLegend)
 	fmt.Fprintln(out, "</svg>")
 	return out.Flush()
+}
+
+// svgPrices names the price book in words.
+func svgPrices(p *uistate.State) string {
+	if p.Prices == "default" {
+		return "OpenCost's public prices"
+	}
+	return p.Prices
 }
 
 // write draws a stack: its head, lines, and the cards over them.

@@ -46,7 +46,7 @@ func drawMap(w io.Writer, p *uistate.State) error {
 	fmt.Fprintf(m, `<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="sysop-title" aria-describedby="sysop-desc" width="%d" height="%d" viewBox="0 0 %d %d">`+"\n", width, height, width, height)
 	fmt.Fprintf(m, "<title id=\"sysop-title\">%s</title>\n<desc id=\"sysop-desc\">%s</desc>\n<style>%s</style>\n", svgText(p.Title), svgText(m.described()), mapStyle)
 	fmt.Fprintf(m, `<rect class="ground" width="%d" height="%d"/><text class="title" x="%d" y="%d">%s</text>`, width, height, svgMargin, svgMargin+18, svgCut(p.Title, 80))
-	fmt.Fprintf(m, `<text class="faint" x="%d" y="%d">%s</text>`+"\n", svgMargin, svgMargin+38, svgCut(strings.Join(filled(p.Source, p.At, p.Prices), " · "), 100))
+	fmt.Fprintf(m, `<text class="faint" x="%d" y="%d">%s</text>`+"\n", svgMargin, svgMargin+38, svgCut(strings.Join(filled(p.Source, p.At, svgPrices(p)), " · "), 100))
 	fmt.Fprintf(m, `<g transform="translate(%d %d)">`+"\n", svgMargin, svgMargin+svgHead)
 	for _, r := range at.Regions {
 		m.region(r)

@@ -25,6 +25,9 @@ type State struct {
 	Mode string `json:"mode"`
 	// Source says where it comes from: the context of a kubeconfig, or a snapshot.
 	Source string `json:"source,omitempty"`
+	// Flags are those of the page's own command that make another one read the same, by name, without
+	// a secret; a file has none.
+	Flags map[string]string `json:"flags,omitempty"`
 	// Namespace is the one that is asked about; empty where all are.
 	Namespace string `json:"namespace,omitempty"`
 	// View is the view that opens first; empty for the stacks, or the only stack.

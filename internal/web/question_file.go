@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -18,14 +19,14 @@ import (
 // file answers what the page shows as a file, which is a JSON string: as=html is the page with its
 // data, which opens at the address at, and as=svg the picture of that address. Both are written as
 // -o writes them, from what was read last.
-func (a *API) file(_ context.Context, query url.Values) (json.RawMessage, error) {
+func (a *API) file(ctx context.Context, query url.Values) (json.RawMessage, error) {
 	p, at, as := *a.last().State, query.Get("at"), query.Get("as")
 	switch as {
 	case "html":
-		p.Mode, p.Address, p.Parts = "file", at, maps.Clone(p.Parts)
+		p.Mode, p.Address, p.Flags, p.Parts = "file", at, nil, maps.Clone(p.Parts)
 		maps.Copy(p.Parts, app.MissingInFile())
 	case "svg":
-		if err := choose(&p, at); err != nil {
+		if err := a.choose(ctx, &p, at); err != nil {
 			return nil, err
 		}
 	default:
@@ -38,22 +39,42 @@ func (a *API) file(_ context.Context, query url.Values) (json.RawMessage, error)
 	return json.Marshal(out.String())
 }
 
-// choose leaves the stacks that an address shows.
-func choose(p *uistate.State, address string) error {
+// choose leaves the stacks that an address shows; of a root, what is below it.
+func (a *API) choose(ctx context.Context, p *uistate.State, address string) error {
 	shown, text, _ := strings.Cut(address, "?")
 	query, err := url.ParseQuery(text)
 	if err != nil {
 		return Bad("%q is no address of the page: %s", address, err)
 	}
 	p.View = "stacks"
-	wanted := func(s uistate.Stack) bool { return len(query["ns"]) == 0 || slices.Contains(query["ns"], s.Namespace) }
+	wanted := func(s uistate.Stack) bool {
+		return len(query["ns"]) == 0 || slices.Contains(query["ns"], cmp.Or(s.Namespace, "-"))
+	}
 	if shown == "stack" {
 		p.View = "stack"
 		wanted = func(s uistate.Stack) bool { return s.Name == query.Get("in") }
 	}
 	p.Stacks = slices.DeleteFunc(slices.Clone(p.Stacks), func(s uistate.Stack) bool { return !wanted(s) })
+	if root := query.Get("root"); root != "" && shown == "stack" {
+		return a.chooseRoot(ctx, p, root)
+	}
 	if len(p.Stacks) == 0 {
 		return Bad("there is no stack to draw at %q", address)
 	}
+	return nil
+}
+
+// chooseRoot leaves the stack of a root alone, as the graph command draws it.
+func (a *API) chooseRoot(ctx context.Context, p *uistate.State, root string) error {
+	answer, err := a.stack(ctx, url.Values{"root": {root}})
+	if err != nil {
+		return err
+	}
+	p.Title, p.Stacks = root, make([]uistate.Stack, 1)
+	if err := json.Unmarshal(answer, &p.Stacks[0]); err != nil {
+		return err
+	}
+	// What the page does not have is not drawn.
+	p.Stacks[0].Tree = slices.DeleteFunc(p.Stacks[0].Tree, func(at uistate.Position) bool { return at.Node >= len(p.Nodes) || p.Nodes[at.Node] == nil })
 	return nil
 }

@@ -15,6 +15,9 @@ func TestFile(t *testing.T) {
 		{"html", stack, "<!doctype html>", "<svg"},
 		{"svg", "stacks", "cluster1", "<script"},
 		{"svg", stack, "moodle-2-smtp", "wordpress-importer"},
+		{"svg", "stacks", "OpenCost&#39;s public prices", "default"},
+		{"svg", stack + "&root=PersistentVolumeClaim/moodle/moodle-2-data", "PersistentVolumeClaim", "moodle-2-smtp"},
+		{"svg", "stack?root=StorageClass.storage.k8s.io/standard", "StorageClass", "moodle-2"},
 	} {
 		answer, err := a.file(t.Context(), url.Values{"as": {c.as}, "at": {c.at}})
 		if err != nil {

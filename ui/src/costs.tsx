@@ -5,7 +5,7 @@ import { Bar, Command, Link, Notice, Sort, Unread, useAsk, Waits } from './bits.
 import { Compare } from './compare.tsx'
 import type { Page } from './page.ts'
 import type { Costs } from './ui_state.ts'
-import { type Point, compare, labelKeys, partsOf, series, stackCosts } from './table.ts'
+import { type Point, compare, labelKeys, partsOf, series, stackCosts, unclaimed } from './table.ts'
 import { age, capital, count, moment, money, parse, plural, short, visible } from './words.ts'
 
 const among = {
@@ -17,7 +17,7 @@ export function CostsView({ page }: { page: Page }) {
   const { uiState, choice } = page, { by } = choice
   const keys = labelKeys(uiState.labels), label = by.startsWith('label ')
   const live = !FILE && !!page.server && !uiState.window
-  const known = by ? uiState.costs?.find((c) => c.groupBy === by) : live ? undefined : stackCosts(uiState.stacks)
+  const known = by ? uiState.costs?.find((c) => c.groupBy === by) : live ? undefined : stackCosts(uiState.stacks, unclaimed(uiState))
   const minute = Math.floor(Date.parse(uiState.at) / 60_000)
   const asked = useAsk<Costs>(page, known ? '' : 'cost', { by: label ? 'label:' + by.slice(6) : by || 'stack' }, minute)
   const costs = known ?? asked.answer
@@ -71,7 +71,7 @@ function CostTable({ page, costs }: { page: Page; costs: Costs }) {
   const key = sort.replace(/^-/, '')
   const value = (r: Costs['rows'][number]) => key === 'name' ? short(r.name).toLowerCase() : key === 'pods' ? -(r.pods ?? 0) : key && key !== 'cost' ? -(r.parts?.[key] ?? 0) : -r.cost
   const rows = [...costs.rows].sort((a, b) => compare(value(a), value(b), sort[0] === '-') || compare(a.name, b.name, false))
-  const [maxRows, more] = useState(200)
+  const [most, more] = useState(200), maxRows = page.printing ? Infinity : most
   if (!rows.length) return <Notice>No costs were found.</Notice>
   return (
     <>

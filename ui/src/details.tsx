@@ -9,8 +9,9 @@ import { linksOf, type Arrow } from './links.ts'
 import type { Page } from './page.ts'
 import type { Node, Place, Stack } from './ui_state.ts'
 import { PathPanel } from './relate.tsx'
+import { isQuiet } from './shape.ts'
 import { usesOf } from './tree_rows.ts'
-import { age, bytes, command, count, cpu, health, inNamespace, kindKey, moment, money, parse, plural, readFrom, relations, shareOf, short, trouble, visible } from './words.ts'
+import { age, bytes, command, count, cpu, health, inNamespace, kindKey, moment, money, optional, parse, plural, readFrom, relations, shareOf, short, trouble, visible } from './words.ts'
 
 /** The number of entries that a list shows before it is expanded. */
 const maxShown = 12
@@ -40,7 +41,7 @@ export function Details({ page }: { page: Page }) {
       </div>
       {asked === 'impact' && deletable && <ImpactPanel page={page} id={id} />}
       {path && <PathPanel page={page} id={id} />}
-      <HealthPart page={page} n={n} place={place} stack={stack} />
+      <HealthPart page={page} id={id} place={place} stack={stack} />
       <UsagePart page={page} n={n} place={place} stack={stack} />
       <CostPart page={page} id={id} place={place} stack={stack} />
       <Edges page={page} id={id} />
@@ -96,15 +97,15 @@ export function ShortList<T>({ items, children }: { items: T[]; children: (x: T)
   )
 }
 
-function HealthPart({ page, n, place, stack }: { page: Page; n: Node; place?: Place; stack?: Stack }) {
-  const { parts } = page.uiState, worstBelow = place?.b ?? 0, bad = worstBelow >= trouble && stack && place ? causes(page, stack, place) : []
+function HealthPart({ page, id, place, stack }: { page: Page; id: number; place?: Place; stack?: Stack }) {
+  const { parts } = page.uiState, n = page.node(id), worstBelow = place?.b ?? 0, bad = worstBelow >= trouble && stack && place ? causes(page, stack, place) : []
   return (
     <section>
       <h3>Health</h3>
       {parts?.health && <Notice>Not known: {parts.health}</Notice>}
       <dl class="details-facts">
         <Fact name="Own">
-          {n.h ? <Health value={n.h} /> : <span class="faint">none: objects of this kind say nothing of it</span>}
+          {isQuiet(page, id) ? <span class="faint">{optional}</span> : n.h ? <Health value={n.h} /> : <span class="faint">none: objects of this kind say nothing of it</span>}
           {n.r && n.r !== health[n.h ?? 0].word && <> <b>{n.r}</b></>}
           {n.i && <span class="faint"> for {age(page.now() - n.i)}, since {moment(n.i)}</span>}
           {n.m && <p class="details-message">{n.m}</p>}
@@ -186,8 +187,8 @@ function CostPart({ page, id, place, stack }: { page: Page; id: number; place?: 
           {hidden.length > 0 && <tr><th scope="row">{count(hidden.length)} others below</th><td class="num">{money(hidden.reduce((sum, p) => sum + p.c!, 0))}</td></tr>}
         </tbody>
         <tfoot>
-          {place.q !== undefined && <tr><th scope="row">all of it</th><td class="num">{money(place.q, currency)}</td></tr>}
           <tr><th scope="row">{place.q !== undefined ? 'this stack pays' : children.length ? 'with what is below' : 'in all'}</th><td class="num">{money(place.c, currency)}</td></tr>
+          {place.q !== undefined && <tr><th scope="row">of all of it, which several stacks share</th><td class="num">{money(place.q, currency)}</td></tr>}
         </tfoot>
       </table>
       {place.q !== undefined && <p class="details-share"><b>{place.p ?? shareOf(place.c, place.q)} of {money(place.q)}</b><With page={page} id={id} />.</p>}

@@ -4,7 +4,8 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Health, Link } from './bits.tsx'
 import { linksOf } from './links.ts'
 import type { Page } from './page.ts'
-import { count, kindKey, plural, relations, short, wordsOf } from './words.ts'
+import { isQuiet } from './shape.ts'
+import { count, health, kindKey, optional, plural, relations, short, wordsOf } from './words.ts'
 
 /** The results that a group shows. */
 const maxShown = 12
@@ -12,9 +13,9 @@ const maxShown = 12
 export interface Found { stacks: string[]; objects: { node: number; stack: string }[]; alone: number[] }
 
 /** The text that a search looks in, by node: kind, name, namespace, labels, status. */
-function texts(page: Page): string[] {
+export function texts(page: Page): string[] {
   const { uiState } = page
-  return uiState.nodes.map((n, i) => n ? [page.ref(i), kindKey(page.kind(n)), n.r, n.m, n.t, ...(n.l ?? []).map((l) => uiState.labels[l])].filter(Boolean).join('\n').toLowerCase() : '')
+  return uiState.nodes.map((n, i) => n ? [page.ref(i), kindKey(page.kind(n)), isQuiet(page, i) ? optional : health[n.h ?? 0].word, n.r, n.m, n.t, ...(n.l ?? []).map((l) => uiState.labels[l])].filter(Boolean).join('\n').toLowerCase() : '')
 }
 
 /** The objects that have all words: exact names first, then those with the words in kind and name, then the others. */
@@ -89,5 +90,5 @@ function Group<T>({ title, items, children }: { title: string; items: T[]; child
 function Hit({ page, node, stack, then }: { page: Page; node: number; stack?: string; then: () => void }) {
   const ref = page.ref(node), n = page.node(node)
   const text = <bdi>{short(ref)}</bdi>
-  return <>{FILE && !stack ? text : <Link page={page} to={stack ? page.inStack(stack, ref) : page.whereIs(ref)} class="link" title={ref} then={then}>{text}</Link>} <span class="faint">{page.namespace(n)}{stack ? ` · in ${short(stack)}` : ` · ${whyAlone(page, node)}`}</span> {n.h !== undefined && n.h !== 1 && <Health value={n.h} />}</>
+  return <>{FILE && !stack ? text : <Link page={page} to={stack ? page.inStack(stack, ref) : page.whereIs(ref)} class="link" title={ref} then={then}>{text}</Link>} <span class="faint">{page.namespace(n)}{stack ? ` · in ${short(stack)}` : ` · ${whyAlone(page, node)}`}</span> {isQuiet(page, node) ? <span class="faint">{optional}</span> : n.h !== undefined && n.h !== 1 && <Health value={n.h} />}</>
 }

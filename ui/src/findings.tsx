@@ -35,7 +35,7 @@ function Checked({ page }: { page: Page }) {
 }
 
 function All({ page, report }: { page: Page; report: Report }) {
-  const { search, kinds } = page.choice, { overall, categories } = report.scores, [maxRows, more] = useState(100)
+  const { search, kinds } = page.choice, { overall, categories } = report.scores, [most, more] = useState(100), maxRows = page.printing ? Infinity : most
   // This view stores severities in the kinds of the choice.
   const flip = (s: string) => page.set({ kinds: kinds.includes(s) ? kinds.filter((x) => x !== s) : [...kinds, s] })
   const all = byRule(report, search), wanted = (f: Found) => !kinds.length || kinds.includes(levelOf(f.finding))

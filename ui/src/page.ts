@@ -262,7 +262,7 @@ export class Page {
   /** The chosen objects that do not exist now. The choice is preserved, since they may reappear. */
   gone(): { what: 'stack' | 'root' | 'node' | 'to'; ref: string }[] {
     const { stack, root, node, to } = this.choice
-    return FILE ? [] : [
+    return [
       ...(stack && !this.uiState.stacks.some((s) => s.name === stack) ? [{ what: 'stack' as const, ref: stack }] : []),
       ...(['root', 'node', 'to'] as const).map((field) => ({ what: field, ref: { root, node, to }[field] })).filter(({ ref }) => ref && this.find(ref) < 0),
     ]

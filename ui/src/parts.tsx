@@ -19,7 +19,7 @@ const beside = 240
 const maxBlocks = 12, maxDots = 24, maxBad = 3
 
 interface Box { x: number; y: number; width: number; height: number }
-interface Placed { width: number; height: number; entries: Box[]; parts: Box[]; needs: Box[]; lines: { d: string; to?: number }[] }
+interface Placed { width: number; height: number; entries: Box[]; parts: Box[]; needs: Box[]; lines: { d: string; to?: number }[]; folded: { x: number; y: number } }
 
 /** The unhealthy workloads of a part, as many as are listed, and the others. */
 function split(p: Part, open: boolean): { bad: Unit[]; more: number; rest: Unit[] } {
@@ -52,8 +52,9 @@ export function placeParts(m: PartsModel, open: (p: Part) => boolean): Placed {
     for (const to of list) lines.push({ to, d: rounded([[x, mid(parts[from[0]])], [x, mid(needs[to])], [right - 1, mid(needs[to])]]) })
   }
   m.entries.forEach((e, i) => { for (const to of e.parts) lines.push({ d: rounded([[margin + wide.entry, mid(entries[i])], [first - 20, mid(entries[i])], [first - 20, mid(parts[to])], [first - 1, mid(parts[to])]]) }) })
-  const folded = m.folded.size && 44 + 20 * Math.min(m.folded.size, 8)
-  return { width: right + wide.need + margin, height: Math.max(end(parts), end(needs) + folded, end(entries)) + margin, entries, parts, needs, lines }
+  // Without needs the list of what is folded is below all cards, else below the needs.
+  const folded = { x: needs.length ? right : margin, y: (needs.length ? end(needs) : Math.max(end(parts), end(entries))) + gap }, room = m.folded.size && gap + 44 + 20 * Math.min(m.folded.size, 8)
+  return { width: right + wide.need + margin, height: Math.max(end(parts), end(entries), folded.y - gap + room) + margin, entries, parts, needs, lines, folded }
 }
 
 /** Points as a path: a round cap on lines without a length. */
@@ -116,7 +117,7 @@ export function Parts({ page, stack }: Shared) {
           {model.entries.map((e, i) => <NodeCard key={e.node} {...cards} u={e} box={placed.entries[i]} note={`leads to ${plural(e.parts.length, 'part')}`} />)}
           {model.parts.map((p, i) => <PartCard key={keyOf(p)} {...cards} p={p} box={placed.parts[i]} prefix={prefix} open={isOpen(p)} toggle={() => toggle(p)} />)}
           {model.needs.map((n, i) => <NodeCard key={n.node} {...cards} u={n} box={placed.needs[i]} note={needed(n)} title={n.why} />)}
-          {model.folded.size > 0 && <Folded folded={model.folded} x={placed.needs[0]?.x ?? margin} y={placed.needs.length ? placed.needs[placed.needs.length - 1].y + 90 : placed.height - 60} />}
+          {model.folded.size > 0 && <Folded folded={model.folded} {...placed.folded} />}
         </div>
       </div>
       {overview && <Overview page={page} placed={placed} model={model} prefix={prefix} frame={{ ...frame, width: size.width / z, height: size.height / z }} go={(x, y) => pane.current!.scrollTo(x * z - size.width / 2, y * z - size.height / 2)} />}

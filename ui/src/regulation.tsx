@@ -178,7 +178,7 @@ function IfApp({ page, system: s, w }: { page: Page; system: System; w: WhatIf }
                     {h.path.map((n, i) => <p key={i}><b>{i ? n.from + ' ' : ''}needs {n.to}</b> <span class="faint">{known(n)}</span><br />{n.why && <code>{visible(n.why)}</code>}{n.reason && <> {visible(n.reason)}</>}</p>)}
                     {!h.path.length && <p>The rule names it; it needs nothing of {app}.</p>}
                     {h.order.map((o) => <p key={o} class="faint">{capital(o)}</p>)}
-                    {ill(h.app) && <p class="tone-bad"><span aria-hidden="true">✖</span> {state(h.app)!.health} already now, for a cause of its own</p>}
+                    {ill(h.app) && !ill(app) && <p class="tone-bad"><span aria-hidden="true">✖</span> {state(h.app)!.health} already now, for a cause of its own</p>}
                   </td>
                 </tr>
               ))}

@@ -3,34 +3,54 @@
 import { useState } from 'preact/hooks'
 import { Command } from './bits.tsx'
 import { encode, type Page } from './page.ts'
-import { shape } from './shape.ts'
-import { wantedStacks } from './table.ts'
-import { command, health, inNamespace, money, parse, readFrom, short } from './words.ts'
+import { isQuiet, shape } from './shape.ts'
+import { cluster, wantedStacks } from './table.ts'
+import type { UIState } from './ui_state.ts'
+import { command, health, inNamespace, money, optional, parse, readFrom, short } from './words.ts'
 
 interface Kept { format: 'HTML' | 'SVG' | 'PNG' | 'CSV'; what: string; command: string; content: () => Promise<string | Blob> }
 
 const types = { HTML: 'text/html', SVG: 'image/svg+xml', PNG: 'image/png', CSV: 'text/csv' }
 
 /** The arguments that name what this page shows: its roots, a namespace, or all. */
-function scope(page: Page, name: string): string[] {
-  const { title, namespace } = page.uiState, all = title === 'all namespaces' || title.startsWith('namespace ')
+function scope(page: Page, name: string, namespace = page.uiState.namespace): string[] {
+  const { title } = page.uiState, all = title === 'all namespaces' || title.startsWith('namespace ')
   return all ? [name, ...inNamespace(namespace, true)] : [name === 'stacks' ? 'graph' : name, ...title.split(' ')]
 }
 
+/** The flags that make a command read and count what the page does, as far as it has them. */
+function flagsOf({ source, flags = {} }: UIState, name: string): string[] {
+  const takes = ['kubeconfig', ...name === 'graph' ? [] : ['prices'], ...name === 'stacks' ? ['health-rules'] : name === 'metrics' ? ['prometheus'] : []]
+  return [...flags.from ? ['--from', flags.from] : readFrom(source), ...takes.flatMap((f) => flags[f] ? ['--' + f, flags[f]] : [])]
+}
+
+/** Whether the stacks are narrowed by more than a namespace, which no command does. */
+const narrowed = ({ choice: { search, health, namespaces } }: Page) => search !== '' || health.length > 0 || namespaces.length > 1 || namespaces[0] === cluster
+
 /** The command that writes a format of what is shown, and the part of an address that shows it in the file. */
 export function commandOf(page: Page, format: string): string {
-  const { view, stack, by, as } = page.choice, { source } = page.uiState, at = encode(page.choice)
+  const { view, stack, root, by, as } = page.choice, at = encode(page.choice)
   // With -A a stack shares costs with all others, as on a page of all; the file of one that is named alone says so.
-  const words = format === 'SVG' && view === 'stack' ? ['graph', stack, ...page.uiState.sharedAmong === 'cluster' ? ['-A'] : []] : scope(page, view === 'costs' ? 'metrics' : 'stacks')
+  const words = format === 'SVG' && view === 'stack' ? ['graph', root || stack, ...!root && page.uiState.sharedAmong === 'cluster' ? ['-A'] : []] : scope(page, view === 'costs' ? 'metrics' : 'stacks', view === 'stacks' && format !== 'HTML' ? page.choice.namespaces[0] : undefined)
+  // No command has the picture or the rows of some of the stacks, nor the rows of stacks of given roots.
+  if (view === 'stacks' && format !== 'HTML' && (narrowed(page) || format === 'CSV' && words[0] === 'graph')) return ''
   if (format === 'CSV' && by) words.push('--by', by.replace('label ', 'label:'))
-  const kind = format.toLowerCase(), file = `${view === 'stack' ? parse(stack).name : view}.${kind}`
-  const line = `${command('kubectl', 'sysop', ...words, ...readFrom(source), '-o', kind)} > ${file}`
+  const kind = format.toLowerCase(), file = `${view === 'stack' ? parse(root || stack).name : view}.${kind}`
+  const line = `${command('kubectl', 'sysop', ...words, ...flagsOf(page.uiState, words[0]), '-o', kind)} > ${file}`
   return format === 'HTML' && at !== 'stacks' && !(view === 'costs' && !by && !as) ? `${line}  # then open ${file}#${at}` : line
 }
 
 const cell = (text: string) => /[",\r\n]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text
-/** A spreadsheet takes a text that begins so for a formula. */
-const safe = (text: string) => /^[=+\-@\t＝＋－＠]/.test(text) && isNaN(+text) ? "'" + text : text
+/** A spreadsheet takes a text that begins so for a formula, unless it is an amount with a unit. */
+export const safe = (text: string) => /^[=+\-@\t＝＋－＠]/.test(text) && !/^[+-][\d.,]+ ?[A-Za-z%]*$/.test(text) ? "'" + text : text
+
+/** The text of a cell: of a choice what is chosen, and nothing that is hidden from screen readers. */
+function textOf(node: Node): string {
+  if (!(node instanceof Element)) return node.textContent ?? ''
+  const choice = node.querySelector('select'), apart = /^(DIV|P|LI|BR|TD|TH)$/.test(node.tagName) ? ' ' : ''
+  if (choice) return choice.selectedOptions[0]?.text ?? ''
+  return node.getAttribute('aria-hidden') === 'true' || node.tagName === 'svg' ? '' : apart + [...node.childNodes].map(textOf).join('') + apart
+}
 
 /** What is shown as rows; null where there is no table. */
 export function rowsOf(page: Page): string[][] | null {
@@ -39,7 +59,7 @@ export function rowsOf(page: Page): string[][] | null {
     const s = shape(page, stack), out = [['kind', 'namespace', 'name', 'health', 'reason', 'message', 'cost']]
     for (const it of s.items) for (const at of it.fold ? it.children.length ? [] : it.fold : [it.place]) {
       const p = stack.tree[at], n = page.node(p.n)
-      if (!p.a) out.push([page.kind(n).kind, page.namespace(n), n.n, health[n.h ?? 0].word, n.r ?? '', n.m ?? '', amount(p.c)])
+      if (!p.a) out.push([page.kind(n).kind, page.namespace(n), n.n, isQuiet(page, p.n) ? optional : health[n.h ?? 0].word, n.r ?? '', n.m ?? '', amount(p.c)])
     }
     return out
   }
@@ -50,7 +70,14 @@ export function rowsOf(page: Page): string[][] | null {
     ])]
   }
   const tables = [...document.querySelectorAll<HTMLTableElement>('main table')]
-  return tables.length ? tables.flatMap((t) => [...t.rows].map((r) => [...r.cells].map((c) => c.innerText.trim().replace(/\s+/g, ' ')))) : null
+  return tables.length ? tables.flatMap((t) => [...t.rows].map((r) => [...r.cells].map((c) => textOf(c).trim().replace(/\s+/g, ' ')))) : null
+}
+
+/** The rows of a table that shows all of them, as when it is printed. */
+async function allRows(page: Page): Promise<string[][]> {
+  page.print(true)
+  await new Promise((done) => setTimeout(done, 100))
+  try { return rowsOf(page) ?? [] } finally { page.print(false) }
 }
 
 /** A drawing as a picture of twice its size, which a browser's canvas can hold. */
@@ -65,21 +92,22 @@ async function png(svg: string): Promise<Blob> {
 }
 
 export function Save({ page }: { page: Page }) {
-  const [status, say] = useState(''), { view, stack } = page.choice, at = encode(page.choice), drawn = view === 'stack' || view === 'stacks'
+  const [status, say] = useState(''), { view, stack, root } = page.choice, at = encode(page.choice), drawn = view === 'stack' || view === 'stacks' && !narrowed(page)
   const file = (as: string) => page.server!.get<string>('file', { as, at }), rows = rowsOf(page)
   const kinds: Kept[] = [
-    { format: 'HTML', what: 'the page as it is now, in one file that needs no network', command: commandOf(page, 'HTML'), content: () => file('html') },
+    // A file has nothing of the other views.
+    ...['stacks', 'stack', 'costs'].includes(view) ? [{ format: 'HTML' as const, what: 'the page as it is now, in one file that needs no network', command: commandOf(page, 'HTML'), content: () => file('html') }] : [],
     ...(drawn ? [
       { format: 'SVG' as const, what: 'the picture, sharp at every size', command: commandOf(page, 'SVG'), content: () => file('svg') },
       { format: 'PNG' as const, what: 'the picture for a chat or a slide', command: '', content: () => file('svg').then(png) },
     ] : []),
-    ...(rows ? [{ format: 'CSV' as const, what: 'the rows for a spreadsheet', command: view === 'stacks' || view === 'costs' ? commandOf(page, 'CSV') : '', content: async () => rows.map((r) => r.map((t) => cell(safe(t))).join(',')).join('\r\n') + '\r\n' }] : []),
+    ...(rows ? [{ format: 'CSV' as const, what: 'the rows for a spreadsheet', command: view === 'stacks' || view === 'costs' ? commandOf(page, 'CSV') : '', content: async () => (await allRows(page)).map((r) => r.map((t) => cell(safe(t))).join(',')).join('\r\n') + '\r\n' }] : []),
   ]
   const save = async (k: Kept) => {
     say(`${k.format} ...`)
     try {
       const url = URL.createObjectURL(new Blob([await k.content()], { type: types[k.format] }))
-      Object.assign(document.createElement('a'), { href: url, download: `${view === 'stack' ? parse(stack).name || 'stack' : view}.${k.format.toLowerCase()}` }).click()
+      Object.assign(document.createElement('a'), { href: url, download: `${view === 'stack' ? parse(root || stack).name || 'stack' : view}.${k.format.toLowerCase()}` }).click()
       setTimeout(() => URL.revokeObjectURL(url), 10_000)
       say(`${k.format}: saved`)
     } catch (e) {

@@ -10,6 +10,7 @@ import { viewNames } from './page.ts'
 import type { Stack, ViewName } from './ui_state.ts'
 import { shape, type Shape } from './shape.ts'
 import { Causes, Stacks } from './stacks.tsx'
+import { unclaimed } from './table.ts'
 import { Tree } from './tree.tsx'
 import { age, capital, count, moment, money, plural, sharing, short } from './words.ts'
 
@@ -111,7 +112,7 @@ function Header({ page, show }: { page: Page; show: (dialog: 'help' | 'gaps' | '
 function Totals({ page }: { page: Page }) {
   const { stacks, currency, window } = page.uiState
   const own = stacks.some((s) => !s.cluster) ? stacks.filter((s) => !s.cluster) : stacks
-  const priced = stacks.filter((s) => s.cost !== undefined)
+  const priced = stacks.filter((s) => s.cost !== undefined), volumes = unclaimed(page.uiState)
   return (
     <ul class="totals" aria-label="Totals">
       {[6, 5, 4, 3, 2, 1].map((h) => {
@@ -119,7 +120,7 @@ function Totals({ page }: { page: Page }) {
         return n > 0 && <li key={h}><button type="button" class="chip" onClick={() => { page.go('stacks'); page.set({ health: [h], search: '' }) }}>{count(n)} <Health value={h} /></button></li>
       })}
       {own.length === 0 && <li class="faint">no stacks</li>}
-      {priced.length > 0 && <li class="head-cost"><b>{money(priced.reduce((sum, s) => sum + s.cost!, 0), currency)}</b> {window ? 'in ' + age(window.hours * 3600) : 'a month'}</li>}
+      {priced.length > 0 && <li class="head-cost"><b>{money(priced.reduce((sum, s) => sum + s.cost!, 0), currency)}</b> {window ? 'in ' + age(window.hours * 3600) : 'a month'}{volumes && `, and ${money(volumes.cost)} for unclaimed volumes`}</li>}
     </ul>
   )
 }
@@ -193,14 +194,14 @@ function Trail({ page, stack }: { page: Page; stack: Stack | undefined }) {
         {stack && !root && <p class="trail-says"><Health value={stack.health} /> <span class="faint">{stack.namespace} · {plural(stack.objects, 'object')}{stack.cost !== undefined && ' · ' + money(stack.cost, page.uiState.currency) + (sharing[page.uiState.sharedAmong!] ?? '')}</span></p>}
         {stack && !root && <Causes page={page} stack={stack} />}
       </nav>
-      {!FILE && <div role="status">
+      <div role="status">
         {gone.map(({ what, ref }) => (
           <p key={what} class="gone">
-            <span class="tone-warn"><span aria-hidden="true">▲</span> {ref} is gone</span>
+            <span class="tone-warn"><span aria-hidden="true">▲</span> {ref} {FILE ? 'is not in this file' : 'is gone'}</span>
             <button type="button" onClick={() => what === 'stack' ? page.go('stacks') : page.set({ [what]: '' })}>{what === 'stack' ? 'To the stacks' : 'Let go'}</button>
           </p>
         ))}
-      </div>}
+      </div>
     </div>
   )
 }

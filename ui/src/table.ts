@@ -1,7 +1,7 @@
 // Filter and order of the rows of stacks and costs. Independent of the browser, for tests.
 
 import type { Choice, Page } from './page.ts'
-import type { Costs, Stack } from './ui_state.ts'
+import type { Costs, Stack, UIState } from './ui_state.ts'
 import { short, wordsOf } from './words.ts'
 
 /** The sort key of each column; undefined (unknown) is last in both directions. */
@@ -46,9 +46,12 @@ export function compare(a: number | string | undefined, b: number | string | und
   return (a < b ? -1 : a > b ? 1 : 0) * (turned ? -1 : 1)
 }
 
-/** The costs of stacks by charge. The rest of a stack has the charges without a place. */
-export function stackCosts(stacks: Stack[]): Costs {
-  const rows: Costs['rows'] = []
+/** The row of the volumes that no claim has, for which no stack pays. */
+export const unclaimed = ({ costs }: UIState) => costs?.find((c) => c.groupBy === 'namespace')?.rows.find((r) => r.name === 'unclaimed volumes')
+
+/** The costs of stacks by charge, and of unclaimed volumes. The rest of a stack has the charges without a place. */
+export function stackCosts(stacks: Stack[], volumes?: Costs['rows'][number]): Costs {
+  const rows = volumes ? [volumes] : []
   for (const s of stacks) {
     if (s.cost === undefined) continue
     const parts: { [part: string]: number } = {}

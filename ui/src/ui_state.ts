@@ -9,6 +9,7 @@ export interface UIState {
   at: string
   mode: 'live' | 'snapshot' | 'file'
   source?: string
+  flags?: { [name: string]: string }
   namespace?: string
   view?: ViewName
   address?: string

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { load } from './load.mjs'
 
-const { find } = await load('find.tsx')
+const { find, texts } = await load('find.tsx')
 const { Page } = await load('page.ts')
 
 const uiState = {
@@ -11,14 +11,14 @@ const uiState = {
   stacks: [{ name: 'Deployment.apps/shop/web', roots: [0], objects: 2, tree: [{ n: 0 }, { n: 1 }] }],
 }
 const page = new Page(uiState, null)
-const texts = uiState.nodes.map((n, i) => n ? [page.ref(i), n.r, n.m, ...(n.l ?? []).map((l) => uiState.labels[l])].join('\n').toLowerCase() : '')
-const found = (search) => { const f = find(page, texts, search); return [f.stacks, f.objects.map((o) => o.node), f.alone] }
+const found = (search) => { const f = find(page, texts(page), search); return [f.stacks, f.objects.map((o) => o.node), f.alone] }
 
 test('names come before what only says so, and what is in no stack is found', () => {
   assert.deepEqual(found('web'), [['Deployment.apps/shop/web'], [1, 0], [3]])
 })
 test('kind, label and status are words too, and all words must be there', () => {
   assert.deepEqual(found('pod crashloop'), [[], [0], []])
+  assert.deepEqual(found('degraded'), [[], [0], []])
   assert.deepEqual(found('tier=front'), [[], [0], []])
   assert.deepEqual(found('pod spare'), [[], [], []])
   assert.deepEqual(found('  '), [[], [], []])

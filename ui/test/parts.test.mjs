@@ -62,6 +62,14 @@ test('no card lies on another one, and an open part has room for its workloads',
   for (const b of boxes) assert.ok(b.x + b.width <= open.width && b.y + b.height <= open.height)
 })
 
+test('the list of what is folded lies on no card, also where nothing is needed', () => {
+  for (const m of [model(shop(30)), { ...model(shop(30)), needs: [] }, { ...model(shop(1)), needs: [] }]) {
+    const { folded, parts, needs, entries, height } = placeParts(m, () => false)
+    for (const b of [...parts, ...needs, ...entries]) assert.ok(folded.x >= b.x + b.width || folded.y >= b.y + b.height)
+    assert.ok(folded.y + 44 + 20 * Math.min(m.folded.size, 8) <= height)
+  }
+})
+
 test('the common beginning of names ends at a separator', () => {
   assert.deepEqual([common(['shop-01-api', 'shop-01-auth']), common(['a', 'b']), common(['web'])], ['shop-01-', '', ''])
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { load } from './load.mjs'
 
-const { labelKeys, partsOf, series, stackCosts, wantedStacks } = await load('table.ts')
+const { labelKeys, partsOf, series, stackCosts, unclaimed, wantedStacks } = await load('table.ts')
 const { Page } = await load('page.ts')
 const { byRule, levelOf } = await load('report.ts')
 
@@ -33,12 +33,15 @@ test('a search looks at names and causes, and wants every word', () => {
 })
 
 test('costs by stack add up, with what is at no place', () => {
-  const costs = stackCosts([
+  const stacks = [
     stack('Pod/a', { cost: 100, tree: [{ n: 0, g: { cpu: 60, memory: 30 } }, { n: 0, a: true, g: { cpu: 999 } }], rest: [{ name: 'idle', cost: 10 }] }),
     stack('Pod/b', { cost: 250, tree: [{ n: 0, g: { cpu: 250 } }] }), stack('Pod/c'),
-  ])
+  ], costs = stackCosts(stacks)
   assert.deepEqual(costs, { groupBy: 'stack', total: 350, rows: [{ name: 'Pod/b', pods: undefined, cost: 250, parts: { cpu: 250 } }, { name: 'Pod/a', pods: undefined, cost: 100, parts: { cpu: 60, memory: 30, idle: 10 } }] })
   assert.deepEqual(partsOf(costs), [['cpu', 310], ['memory', 30], ['idle', 10]])
+  const volumes = { name: 'unclaimed volumes', cost: 200, parts: { storage: 200 } }
+  const all = stackCosts(stacks, unclaimed({ costs: [{ groupBy: 'namespace', rows: [{ name: 'x', cost: 350 }, volumes], total: 550 }] }))
+  assert.deepEqual([all.total, all.rows.map((r) => r.name)], [550, ['Pod/b', 'unclaimed volumes', 'Pod/a']])
 })
 
 test('keys of labels', () => {
