@@ -41,11 +41,11 @@ func divided(whole *cost.Report, periods []cost.Period, top int) *cost.Report {
 	out := cost.Divide(whole, periods)
 	if top > 0 && len(whole.Rows) > 0 {
 		limited := cost.Limit(whole, top, 0).Rows
-		others := limited[len(limited)-1].Name // that of the window in each period
+		name := limited[len(limited)-1].Name // that of the window in each period
 		for _, row := range out.Rows {
 			row.Children = cost.Limit(&cost.Report{Rows: row.Children, Total: *row}, top, 0).Rows
 			if n := len(row.Children); n > 0 && strings.HasSuffix(row.Children[n-1].Name, " more") && row.Children[n-1].Level == cost.LevelRest {
-				row.Children[n-1].Name = others
+				row.Children[n-1].Name = name
 			}
 		}
 	}

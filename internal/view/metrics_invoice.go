@@ -201,7 +201,9 @@ func (v *metricsView) roundBelow(row *cost.Row, children []*cost.Row) {
 		}
 		last := children[len(children)-1]
 		for _, child := range children {
-			same := slices.IndexFunc(row.Children, func(r *cost.Row) bool { return r.Ref == child.Ref && r.Name == child.Name && r.Level == child.Level && r.Cluster == child.Cluster })
+			same := slices.IndexFunc(row.Children, func(r *cost.Row) bool {
+				return r.Ref == child.Ref && r.Name == child.Name && r.Level == child.Level && r.Cluster == child.Cluster
+			})
 			if child != last && same >= 0 {
 				m[child] = m[row.Children[same]]
 				listed = listed.Sub(m[child])
