@@ -13,7 +13,6 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/focus"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 )
@@ -97,7 +96,7 @@ func (o *metricsOptions) parseWindow(ctx context.Context, q *app.MetricsRequest)
 func (o *metricsOptions) parseEvery(q *app.MetricsRequest) error {
 	q.Every = metrics.Calendar(o.every)
 	if o.invoiced() && o.every == "" {
-		q.Every = view.InvoiceCalendar(*q.Window)
+		q.Every = q.Window.Calendar()
 	}
 	switch {
 	case o.every != "" && !slices.Contains(metrics.Calendars(), q.Every):

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -86,7 +85,7 @@ func (v *metricsView) invoice() *Invoice {
 	}
 	inv.Facts = v.facts()
 	for _, row := range v.r.Rows {
-		group := InvoiceGroup{InvoiceLine: v.invoiceLine(row, nil, 0), Meaning: v.meanings()[row.Name]}
+		group := InvoiceGroup{InvoiceLine: v.invoiceLine(row, nil, 0), Meaning: cost.RestMeaning(row.Name, v.o.Sharing)}
 		if row.Level != cost.LevelRest {
 			group.Meaning = ""
 		}
@@ -104,23 +103,12 @@ func (v *metricsView) invoice() *Invoice {
 		inv.Notes = append(inv.Notes, fmt.Sprintf("the usage of %d of %d pods is known: the others pay for what they request", t.Measured, t.Pods))
 	}
 	for _, n := range v.o.Reading.Notes {
-		inv.Notes = append(inv.Notes, noteText(n))
+		inv.Notes = append(inv.Notes, n.String())
 	}
 	for _, g := range v.o.Gaps {
 		inv.Notes = append(inv.Notes, strings.Join(slices.DeleteFunc([]string{"not read: " + g.Resource, g.Namespace, g.Message}, func(s string) bool { return s == "" }), ", "))
 	}
 	return inv
-}
-
-func noteText(n metrics.Note) string {
-	text := n.Message
-	if n.Subject != "" {
-		text = n.Subject + ": " + text
-	}
-	if n.LowersFigures {
-		text = "warning: " + text
-	}
-	return text
 }
 
 // facts are what the report is of.
@@ -153,22 +141,6 @@ func (v *metricsView) facts() []Pair {
 	}
 	add("Currency", v.r.Currency)
 	return all
-}
-
-// meanings explain the rows of what has no other place.
-func (v *metricsView) meanings() map[string]string {
-	shared := "namespaces that all pay for"
-	if v.o.Sharing == cost.ShareNone {
-		shared = "what several stacks need"
-	}
-	return map[string]string{
-		"idle":              "capacity of nodes that no pod used or requested",
-		"unattributed":      "pods that belong to no known stack",
-		"unmounted":         "volume claims that no pod mounts",
-		"unclaimed volumes": "volumes that no claim has",
-		"shared":            shared,
-		"overhead":          "what all pay in addition",
-	}
 }
 
 // invoiceLines adds what is below a row, down to the depth that was asked for, and at least to what
@@ -292,16 +264,4 @@ func (v *metricsView) places() int32 {
 		return hourPlaces
 	}
 	return monthPlaces
-}
-
-// InvoiceCalendar is by what the chart of a window is divided by default.
-func InvoiceCalendar(w metrics.Window) metrics.Calendar {
-	const day = 24 * time.Hour
-	switch length := w.Length(); {
-	case length <= 62*day:
-		return metrics.Day
-	case length <= 366*day:
-		return metrics.Week
-	}
-	return metrics.Month
 }

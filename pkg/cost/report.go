@@ -152,3 +152,18 @@ func NewReport(r *metrics.UsageReport, p *metrics.Attribution, l *Ledger, g Grou
 	}
 	return b.report()
 }
+
+// RestMeaning explains a row of LevelRest by its name; empty for other names.
+func RestMeaning(name string, sharing Sharing) string {
+	if name == "shared" && sharing == ShareNone {
+		return "what several stacks need"
+	}
+	return map[string]string{
+		"idle":              "capacity of nodes that no pod used or requested",
+		"unattributed":      "pods that belong to no known stack",
+		"unmounted":         "volume claims that no pod mounts",
+		"unclaimed volumes": "volumes that no claim has",
+		"shared":            "namespaces that all pay for",
+		"overhead":          "what all pay in addition",
+	}[name]
+}

@@ -207,6 +207,18 @@ type Note struct {
 	LowersFigures bool `json:"marks,omitempty"`
 }
 
+// String is the note for people.
+func (n Note) String() string {
+	text := n.Message
+	if n.Subject != "" {
+		text = n.Subject + ": " + text
+	}
+	if n.LowersFigures {
+		text = "warning: " + text
+	}
+	return text
+}
+
 // GetFunc sends a GET request to an API server, by path and query, and returns the
 // body. Its error is that of apimachinery (IsForbidden, IsNotFound), or of the
 // connection.

@@ -18,6 +18,19 @@ const (
 // Calendars are all of them.
 func Calendars() []Calendar { return []Calendar{Day, Week, Month} }
 
+// Calendar is what a window is divided by for a chart: days of up to two months, weeks of up to a
+// year, else months.
+func (w Window) Calendar() Calendar {
+	const day = 24 * time.Hour
+	switch length := w.Length(); {
+	case length <= 62*day:
+		return Day
+	case length <= 366*day:
+		return Week
+	}
+	return Month
+}
+
 // begin is when the unit that a moment is in began.
 func (c Calendar) begin(t time.Time) time.Time {
 	day := time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
