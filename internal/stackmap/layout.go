@@ -108,14 +108,14 @@ func (m *Map) depths() []int {
 // plan is the map while it is placed.
 type plan struct {
 	*Map
-	column []int
-	left   []float64 // of each column
-	names  []string  // the namespaces, that of the whole cluster last
-	stacks map[string]bool
-	linked map[int]bool
-	lastColumn   int // the last column of namespaces with stacks
-	boxes  []Box
-	rank   []int
+	column     []int
+	left       []float64 // of each column
+	names      []string  // the namespaces, that of the whole cluster last
+	stacks     map[string]bool
+	linked     map[int]bool
+	lastColumn int // the last column of namespaces with stacks
+	boxes      []Box
+	rank       []int
 	// used are the lines in the lanes of each column, and at each height.
 	lanes    []int
 	channels map[float64]int

@@ -208,19 +208,16 @@ func (v *metricsView) invoiceLine(r, above *cost.Row, depth int) InvoiceLine {
 	return line
 }
 
-// chart is what groups cost in each period: the dearest ones, and the others together.
-func (v *metricsView) chart() *InvoiceChart {
-	if v.o.Divided == nil || len(v.o.Periods) < 2 {
-		return nil
-	}
-	shown := cost.Round(v.o.Divided, cost.ColumnCost, v.places())
-	names := []string{}
+// isIdle says whether a row is what no one used.
+func isIdle(row *cost.Row) bool { return row.Level == cost.LevelRest && row.Name == idleName }
+
+// chartNames are the groups of all periods, the dearest first, and whether anything was idle.
+func (v *metricsView) chartNames() (names []string, idle bool) {
 	sums := map[string]decimal.Decimal{}
-	idle, isIdle := func(row *cost.Row) bool { return row.Level == cost.LevelRest && row.Name == idleName }, false
 	for _, period := range v.o.Divided.Rows {
 		for _, row := range period.Children {
-			if idle(row) {
-				isIdle = isIdle || row.Cost.IsPositive()
+			if isIdle(row) {
+				idle = idle || row.Cost.IsPositive()
 				continue
 			}
 			name := v.invoiceLine(row, nil, 0).Name
@@ -231,19 +228,29 @@ func (v *metricsView) chart() *InvoiceChart {
 		}
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return sums[b].Cmp(sums[a]) })
+	return names, idle
+}
+
+// chart is what groups cost in each period: the dearest ones, and the others together.
+func (v *metricsView) chart() *InvoiceChart {
+	if v.o.Divided == nil || len(v.o.Periods) < 2 {
+		return nil
+	}
+	shown := cost.Round(v.o.Divided, cost.ColumnCost, v.places())
+	names, hasIdle := v.chartNames()
 	c := &InvoiceChart{Unit: string(v.o.Every), Names: slices.Clone(names), Idle: -1}
 	if len(names) > chartGroups {
 		c.Names = append(c.Names[:chartGroups], fmt.Sprintf("%d others", len(names)-chartGroups))
 	}
 	last := len(c.Names) - 1
-	if isIdle {
+	if hasIdle {
 		c.Idle, c.Names = len(c.Names), append(c.Names, idleName)
 	}
 	for _, period := range v.o.Divided.Rows {
 		p := InvoicePeriod{Name: period.Name, Costs: make([]decimal.Decimal, len(c.Names)), Total: shown[period]}
 		for _, row := range period.Children {
 			i := c.Idle
-			if !idle(row) {
+			if !isIdle(row) {
 				i = min(slices.Index(names, v.invoiceLine(row, nil, 0).Name), last)
 			}
 			if i >= 0 {
