@@ -1,7 +1,6 @@
 package view
 
-// LogLineDocument is a line of the log of a container (docs/schema/logs.json). The
-// logs command writes one a line.
+// LogLineDocument is a line of the log of a container (docs/schema/logs.json).
 type LogLineDocument struct {
 	Head      `json:",inline"`
 	Namespace string `json:"namespace"`

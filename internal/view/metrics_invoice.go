@@ -208,7 +208,6 @@ func (v *metricsView) invoiceLine(r, above *cost.Row, depth int) InvoiceLine {
 	return line
 }
 
-// isIdle says whether a row is what no one used.
 func isIdle(row *cost.Row) bool { return row.Level == cost.LevelRest && row.Name == idleName }
 
 // chartNames are the groups of all periods, the dearest first, and whether anything was idle.
