@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"syscall"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
@@ -35,6 +36,9 @@ func remedy(err error) string {
 		return "write the name for which the certificate was issued into --prometheus, or as serverName into a file for --prometheus-config"
 	case strings.Contains(text, "remote error: tls:"):
 		return "--prometheus-cert-file and --prometheus-key-file name a client certificate"
+	case strings.Contains(text, "https://") && (errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)):
+		// A server may close the connection before its refusal arrives.
+		return "if the server demands a client certificate, --prometheus-cert-file and --prometheus-key-file name it"
 	case strings.Contains(text, "HTTP response to HTTPS client"):
 		return "write http:// in --prometheus"
 	case strings.Contains(text, "web page"):
