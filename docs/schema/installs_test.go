@@ -5,11 +5,10 @@ import (
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/diff"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
-
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
 )
 
 // samples are documents of installs in which every field is set that can be, with each word

@@ -14,8 +14,6 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
@@ -91,11 +89,7 @@ func parsePrometheusAccess(data []byte) (PrometheusAccess, []strict.Problem) {
 		return a, []strict.Problem{{Line: 1, Column: 1, Message: "the file is empty"}}
 	}
 	m := &strict.Mapping{}
-	m.Struct(
-		root, &a, strict.Formats{"url": wrongURL, "header": wrongHeader, "value": wrongValue},
-		strict.Field{Name: "apiVersion", Required: true, Set: func(n *yaml.Node) { m.Want(n, declare.APIVersion) }},
-		strict.Field{Name: "kind", Required: true, Set: func(n *yaml.Node) { m.Want(n, accessKind) }},
-	)
+	m.Struct(root, &a, strict.Formats{"url": wrongURL, "header": wrongHeader, "value": wrongValue}, m.Head(declare.APIVersion, accessKind)...)
 	if wrong := a.contradiction(); wrong != "" && len(m.Problems) == 0 {
 		m.Report(root, "%s", wrong)
 	}

@@ -43,11 +43,7 @@ func Parse(name string, data []byte) (Entry, []strict.Problem) {
 	p := &parser{name: name, text: data, read: map[string]string{}}
 	var e Entry
 	m := &strict.Mapping{}
-	keys := m.Struct(
-		root, &e, p.formats(),
-		strict.Field{Name: "apiVersion", Required: true, Set: func(n *yaml.Node) { m.Want(n, declare.APIVersion) }},
-		strict.Field{Name: "kind", Required: true, Set: func(n *yaml.Node) { m.Want(n, documentKind) }},
-	).Nodes
+	keys := m.Struct(root, &e, p.formats(), m.Head(declare.APIVersion, documentKind)...).Nodes
 	// An entry that can be installed may be without kinds and relations.
 	for _, key := range []string{"kinds", "relations"} {
 		switch {

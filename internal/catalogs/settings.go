@@ -51,9 +51,7 @@ func readSettings(ctx context.Context, getenv func(string) string) ([]Source, er
 
 // settings is a file of settings.
 type settings struct {
-	APIVersion string   `json:"apiVersion" read:"version,required"`
-	Kind       string   `json:"kind" read:"kind,required"`
-	Catalogs   []Source `json:"catalogs" read:"source,empty" want:"a list of catalogs: {address, key, name}"`
+	Catalogs []Source `json:"catalogs" read:"source,empty" want:"a list of catalogs: {address, key, name}"`
 }
 
 // parseSettings parses settings, with paths relative to a directory.
@@ -65,11 +63,7 @@ func parseSettings(data []byte, folder string) ([]Source, []strict.Problem) {
 	case root == nil:
 		return nil, nil
 	}
-	want := func(text string) func(*strict.Mapping, *yaml.Node) string {
-		return func(m *strict.Mapping, n *yaml.Node) string { m.Want(n, text); return text }
-	}
 	formats := strict.Formats{
-		"version": want(declare.APIVersion), "kind": want("Config"),
 		"place": func(m *strict.Mapping, n *yaml.Node) string { return resolvePath(folder, m.Text(n)) },
 	}
 	formats["source"] = func(m *strict.Mapping, n *yaml.Node) (one Source) {
@@ -81,7 +75,7 @@ func parseSettings(data []byte, folder string) ([]Source, []strict.Problem) {
 	}
 	var all settings
 	var m strict.Mapping
-	m.Struct(root, &all, formats)
+	m.Struct(root, &all, formats, m.Head(declare.APIVersion, "Config")...)
 	return all.Catalogs, m.Problems
 }
 

@@ -3,10 +3,9 @@ package cli
 import (
 	"context"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/diff"
-
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/diff"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )

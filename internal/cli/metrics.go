@@ -74,14 +74,12 @@ func newMetrics(env Env) *cobra.Command {
 
 func (o *metricsOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVarP(&o.selector, "selector", "l", "", "select the roots of a TYPE by label")
-	must(cmd.RegisterFlagCompletionFunc("selector", o.completeSelector))
+	o.selecting(cmd, &o.selector, ofType)
 	f.IntVar(&o.depth, "depth", 0, "how many levels tree and wide show (0: all)")
 	o.keyFlags(cmd)
 	f.StringVar(&o.sortBy, "sort-by", "", "order of the rows: "+strings.Join(cost.SortKeys(), ", ")+" (with --top: cost)")
 	f.IntVar(&o.top, "top", 0, "show only this many rows, and the others as one (0: all)")
 	f.BoolVar(&o.containers, "containers", false, "show the containers of pods")
-	f.BoolVar(&o.NoInferred, "no-inferred", false, "leave out inferred relations")
 
 	f.StringVar(&o.window, "window", "", "add up over a window of time, from Prometheus: 24h, 7d, week, month, lastmonth, 2026-11-01/2026-11-15")
 	f.StringVar(&o.every, "every", "", "divide a --window into rows that add up to it: day, week (from Monday) or month, in UTC")
@@ -105,9 +103,9 @@ func (o *metricsOptions) flags(cmd *cobra.Command) {
 		"sort-by": cost.SortKeys(), "share": sharings(), "share-by": {"even", "weighted"}, "step": {"1m", "5m", "15m", "60m"},
 		"window": windowNames(), "every": {"day", "week", "month"},
 	} {
-		must(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
+		offer(cmd, flag, values...)
 	}
-	must(cmd.RegisterFlagCompletionFunc("share-namespace", o.completeNamespaces))
+	complete(cmd, "share-namespace", o.completeNamespaces)
 }
 
 func (o *metricsOptions) run(ctx context.Context) error {

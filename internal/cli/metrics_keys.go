@@ -22,8 +22,8 @@ func (o *metricsOptions) keyFlags(cmd *cobra.Command) {
 	f.StringArrayVar(&o.filter, "filter", nil, "show only what has these values of keys of --by: namespace=shop,label:team!=web, node in (a,b); * is any text; several must all hold")
 	o.froms.replace(cmd, "from", "; several are one report of several clusters")
 	o.contexts.replace(cmd, "context", "; several are one report of several clusters")
-	must(cmd.RegisterFlagCompletionFunc("by", o.completeKeys))
-	must(cmd.RegisterFlagCompletionFunc("filter", o.completeFilter))
+	complete(cmd, "by", o.completeKeys)
+	complete(cmd, "filter", o.completeFilter)
 }
 
 // repeatedFlag keeps every value of a flag that holds one.

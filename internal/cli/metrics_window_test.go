@@ -65,13 +65,7 @@ func past(t *testing.T) string {
 		add("sum_over_time(((max by (namespace,pod,uid) (kube_pod_status_phase", labels, 60)
 	}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		switch {
-		case strings.HasSuffix(r.URL.Path, "/label/__name__/values"):
-			fmt.Fprint(w, `{"status":"success","data":["container_cpu_usage_seconds_total","kube_node_status_capacity","kube_pod_info","kube_pod_status_phase"]}`)
-			return
-		case strings.Contains(r.URL.Path, "/label/"):
-			fmt.Fprint(w, `{"status":"success","data":[]}`)
+		if labelAnswered(w, r) {
 			return
 		}
 		var found []string
@@ -144,18 +138,27 @@ func TestMetricsDoctor(t *testing.T) {
 	}
 }
 
+// labelAnswered answers a question about values of labels: the four metrics are there, and no labels
+// of clusters. It says whether that was the question.
+func labelAnswered(w http.ResponseWriter, r *http.Request) bool {
+	w.Header().Set("Content-Type", "application/json")
+	switch {
+	case strings.HasSuffix(r.URL.Path, "/label/__name__/values"):
+		fmt.Fprint(w, `{"status":"success","data":["container_cpu_usage_seconds_total","kube_node_status_capacity","kube_pod_info","kube_pod_status_phase"]}`)
+	case strings.Contains(r.URL.Path, "/label/"):
+		fmt.Fprint(w, `{"status":"success","data":[]}`)
+	default:
+		return false
+	}
+	return true
+}
+
 // threeDays answers as a Prometheus that has the pod a, which used the more the later it was, and b,
 // which is gone after the first day.
 func threeDays(t *testing.T) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		switch {
-		case strings.HasSuffix(r.URL.Path, "/label/__name__/values"):
-			fmt.Fprint(w, `{"status":"success","data":["container_cpu_usage_seconds_total","kube_node_status_capacity","kube_pod_info","kube_pod_status_phase"]}`)
-			return
-		case strings.Contains(r.URL.Path, "/label/"):
-			fmt.Fprint(w, `{"status":"success","data":[]}`)
+		if labelAnswered(w, r) {
 			return
 		}
 		at, err := strconv.ParseFloat(r.FormValue("time"), 64)

@@ -30,7 +30,7 @@ func newPricesShow(env Env) *cobra.Command {
 	pricesFlag(cmd, &o.prices)
 	cmd.Flags().BoolVar(&o.nodes, "nodes", false, "show the prices of each node")
 	cmd.Flags().StringVar(&o.forNode, "node", "", "show the prices of the node with this NAME")
-	must(cmd.RegisterFlagCompletionFunc("node", o.completeNodes))
+	complete(cmd, "node", o.completeNodes)
 	aliasFlag(cmd, "for-node", "node")
 	return cmd
 }

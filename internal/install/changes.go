@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/diff"
-
 	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"

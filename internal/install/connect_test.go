@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/connection"
-
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 

@@ -10,14 +10,12 @@ package install
 import (
 	"time"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/connection"
-
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
-
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/connection"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
 )
 
 // FieldManager writes what belongs to no release: definitions, namespaces, the journal.

@@ -7,11 +7,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/connection"
-
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/connection"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 

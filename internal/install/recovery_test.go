@@ -7,11 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
-
 	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 

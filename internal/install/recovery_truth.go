@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
-
 	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/connection"
-
 	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"

@@ -6,16 +6,14 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/connection"
-
-	"github.com/kubectl-sysop/kubectl-sysop/internal/diff"
-
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/connection"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/diff"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"

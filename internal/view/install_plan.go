@@ -7,12 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
-
 	"github.com/kubectl-sysop/kubectl-sysop/internal/diff"
-
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
 )
 
 // InstallPlan is what a run is to do.

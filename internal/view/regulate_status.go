@@ -7,9 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/patch"
-
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/patch"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 

@@ -13,8 +13,8 @@ import (
 // an hour, in decimals. ParseBook reads it, in JSON and YAML, and makes the same book
 // of it.
 type BookDocument struct {
-	APIVersion string `json:"apiVersion" read:"version,required"`
-	Kind       string `json:"kind" read:"kind,required"`
+	APIVersion string `json:"apiVersion" read:"-"`
+	Kind       string `json:"kind" read:"-"`
 	Name       string `json:"name,omitempty" read:"line"`
 	Currency   string `json:"currency" read:"currency,required"`
 

@@ -19,15 +19,12 @@ import (
 // bookFormats are what the tags of a BookDocument name. Each reads a value, in all ways in which a
 // person may write it, into its normal form.
 func bookFormats() strict.Formats {
-	want := func(text string) func(*strict.Mapping, *yaml.Node) string {
-		return func(m *strict.Mapping, n *yaml.Node) string { m.Want(n, text); return text }
-	}
 	table := func(check func(string) string) func(*strict.Mapping, *yaml.Node) map[string]string {
 		return func(m *strict.Mapping, n *yaml.Node) map[string]string { return readPrices[string](m, n, check) }
 	}
 	free := func(string) string { return "" }
 	return strict.Formats{
-		"version": want(BookVersion), "kind": want(BookKind), "line": readLine, "currency": readCurrency, "lines": readLines,
+		"line": readLine, "currency": readCurrency, "lines": readLines,
 		"hourly":   func(m *strict.Mapping, n *yaml.Node) string { return readPrice(m, n, true) },
 		"traffic":  func(m *strict.Mapping, n *yaml.Node) string { return readPrice(m, n, false) },
 		"prices":   table(free),

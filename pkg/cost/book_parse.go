@@ -108,7 +108,7 @@ func (r *bookReader) document(text []byte) {
 // priceBook reads the YAML form.
 func (r *bookReader) priceBook(root *yaml.Node) {
 	d := BookDocument{Name: r.name}
-	at := r.Struct(root, &d, bookFormats())
+	at := r.Struct(root, &d, bookFormats(), r.Head(BookVersion, BookKind)...)
 	taken := d.lineNames()
 	for i := range d.Overrides {
 		o, n := &d.Overrides[i], at.Nodes["overrides"].Content[i]

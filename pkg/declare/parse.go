@@ -48,11 +48,7 @@ func ParseFile(data []byte) ([]Spec, []strict.Problem) {
 	var specs []Spec
 	var relations *yaml.Node
 	d := strict.Mapping{}
-	d.Fields = []strict.Field{
-		{Name: "apiVersion", Required: true, Set: func(n *yaml.Node) { d.Want(n, APIVersion) }},
-		{Name: "kind", Required: true, Set: func(n *yaml.Node) { d.Want(n, FileKind) }},
-		{Name: "relations", Required: true, Set: func(n *yaml.Node) { relations = n }},
-	}
+	d.Fields = append(d.Head(APIVersion, FileKind), strict.Field{Name: "relations", Required: true, Set: func(n *yaml.Node) { relations = n }})
 	d.Read(root)
 	if relations != nil {
 		list, problems := FromNode(relations, Options{})

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	rbacv1 "k8s.io/api/rbac/v1"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -13,13 +15,7 @@ import (
 )
 
 // Rule is a rule of a role.
-type Rule struct {
-	Verbs           []string `json:"verbs"`
-	APIGroups       []string `json:"apiGroups,omitempty"`
-	Resources       []string `json:"resources,omitempty"`
-	ResourceNames   []string `json:"resourceNames,omitempty"`
-	NonResourceURLs []string `json:"nonResourceURLs,omitempty"`
-}
+type Rule rbacv1.PolicyRule
 
 // Grant is a rule of a role of the plan, with the subjects that a binding grants it to.
 type Grant struct {

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/patch"
-
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"

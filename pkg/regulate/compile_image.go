@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/patch"
-
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"

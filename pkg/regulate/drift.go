@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/patch"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )

@@ -9,13 +9,12 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
-
 	appsv1 "k8s.io/api/apps/v1"
 
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"

@@ -5,9 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
-
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"

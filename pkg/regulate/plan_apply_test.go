@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/patch"
-
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 

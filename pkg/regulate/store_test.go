@@ -7,11 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/patch"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/patch"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"

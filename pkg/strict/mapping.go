@@ -148,6 +148,14 @@ func (m *Mapping) Want(n *yaml.Node, want string) {
 	}
 }
 
+// Head returns the fields by which a document says what it is, both required.
+func (m *Mapping) Head(apiVersion, kind string) []Field {
+	return []Field{
+		{Name: "apiVersion", Required: true, Set: func(n *yaml.Node) { m.Want(n, apiVersion) }},
+		{Name: "kind", Required: true, Set: func(n *yaml.Node) { m.Want(n, kind) }},
+	}
+}
+
 // Entries passes on the keys and values of a mapping whose keys are free. Each key
 // occurs once.
 func (m *Mapping) Entries(n *yaml.Node, each func(key string, value *yaml.Node)) {
