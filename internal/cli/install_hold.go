@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/summary"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
@@ -93,7 +94,7 @@ func (o holder) free(ctx context.Context, r *heldRun) error {
 	if err := r.Free(ctx, ctx); err != nil {
 		return err
 	}
-	r.printLeft()
+	o.say(summary.Left(r.HeldRun)...)
 	if err := r.inspect(ctx); err != nil {
 		fmt.Fprintf(o.env.ErrOut, "note: %s\n", safe(err.Error()))
 	}
