@@ -54,7 +54,7 @@ func (o *bundleOptions) run(ctx context.Context, args []string) error {
 		}
 	}
 	if len(o.args) == 0 && o.file == "" {
-		return errNoTarget
+		return installer.ErrNoTarget
 	}
 	req, cats, err := o.wanted(ctx)
 	if err != nil {

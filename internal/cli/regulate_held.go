@@ -90,9 +90,11 @@ func (r *heldRun) end(ctx context.Context, command []string, failed error) error
 		return &exitError{fmt.Errorf("%s: %w", command[0], failed), code}
 	case r.Left != "":
 		return errNotFine
-	case r.Freed != nil && r.Freed.Outcome != nil && len(r.Freed.Outcome.Failed) > 0:
-		return fmt.Errorf("not all apps recovered: %s", r.Freed.Outcome.Failed[0].Result)
-	case r.Freed != nil && r.Freed.Restored != nil && !r.Freed.Restored.Healthy:
+	}
+	if err := r.Unrecovered(); err != nil {
+		return err
+	}
+	if r.Freed != nil && r.Freed.Restored != nil && !r.Freed.Restored.Healthy {
 		return errNotFine
 	}
 	return nil
