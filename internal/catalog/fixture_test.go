@@ -82,7 +82,7 @@ func read(t *testing.T, e catalog.Entry, objects string) (*graph.Graph, []relati
 	if err != nil {
 		t.Fatal(err)
 	}
-	snapshot, err := source.NewSnapshot("objects.yaml", docs)
+	snapshot, err := source.SnapshotOptions{}.New("objects.yaml", docs)
 	if err != nil {
 		t.Fatal(err)
 	}

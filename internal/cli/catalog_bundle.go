@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // bundleOptions are the options of catalog bundle.
@@ -53,7 +54,7 @@ func (o *bundleOptions) run(ctx context.Context, args []string) error {
 		}
 	}
 	if len(o.args) == 0 && o.file == "" {
-		return errNoTarget
+		return installer.ErrNoTarget
 	}
 	req, cats, err := o.wanted(ctx)
 	if err != nil {
@@ -82,7 +83,7 @@ func (o *bundleOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	_, err = fmt.Fprintf(o.env.Out, "%s  %s\n", fetch.Digest(packed), safe(filepath.Clean(o.out)))
-	fmt.Fprintf(o.env.ErrOut, "%s and %s: images are not in the bundle, move them separately\n", plural(len(contents.Packages), "operator"), plural(lines(files[bundle.Images]), "image"))
+	fmt.Fprintf(o.env.ErrOut, "%s and %s: images are not in the bundle, move them separately\n", object.Count(len(contents.Packages), "operator"), object.Count(lines(files[bundle.Images]), "image"))
 	return err
 }
 

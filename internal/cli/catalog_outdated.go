@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 type catalogOutdatedOptions struct {
@@ -43,7 +44,7 @@ func (o *catalogOutdatedOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	if unread > 0 {
-		return fmt.Errorf("%s could not be read", plural(unread, "source"))
+		return fmt.Errorf("%s could not be read", object.Count(unread, "source"))
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
@@ -25,7 +26,7 @@ func newCatalogShow(env Env) *cobra.Command {
 }
 
 func (o *catalogShowOptions) run(ctx context.Context, args []string) error {
-	targets, err := parseTargets(args)
+	targets, err := installer.ParseTargets(args)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/fetch"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 type catalogValidateOptions struct {
@@ -51,17 +52,10 @@ func (o *catalogValidateOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	if len(report.Problems) > 0 {
-		return errors.New(plural(len(report.Problems), "problem"))
+		return errors.New(object.Count(len(report.Problems), "problem"))
 	}
 	if o.human() {
-		_, err = fmt.Fprintf(o.env.Out, "%s: no problem\n", pluralEntries(report.Entries))
+		_, err = fmt.Fprintf(o.env.Out, "%s: no problem\n", object.Count(report.Entries, "entry"))
 	}
 	return err
-}
-
-func pluralEntries(n int) string {
-	if n == 1 {
-		return "1 entry"
-	}
-	return fmt.Sprintf("%d entries", n)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/summary"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
@@ -82,12 +83,14 @@ func (o *checkOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	c.Session.ReportGaps(c.Graph)
-	shown := checkShown(c, o.all)
-	shown.Shape = render.ShapeOf(o.output)
+	// Of one subject every finding is shown, of many the scores first, unless all is asked for.
+	shown := view.CheckOptions{Namespace: c.Home, All: o.all, Summary: c.Targets.Everything && !o.all, Version: buildVersion(), Shape: render.ShapeOf(o.output)}
 	if err := o.write(view.Check(report, shown)); err != nil {
 		return err
 	}
-	o.tellCheck(c, report)
+	if o.human() {
+		o.say(summary.Check(c, report, o.args, o.selector)...)
+	}
 	c.Session.PrintTimings(c.Graph)
 	if failOn != 0 && report.Worst(failOn) {
 		return errNotFine

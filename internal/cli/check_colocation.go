@@ -37,7 +37,7 @@ func (o *checkOptions) showColocation(ctx context.Context, c *app.CheckRun) erro
 		return err
 	}
 	if len(found) == 0 && o.human() {
-		fmt.Fprintln(o.env.ErrOut, "no stacks found")
+		o.say("no stacks found")
 	}
 	c.Session.PrintTimings(c.Graph)
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/summary"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -53,26 +54,10 @@ func (c *common) drawPage(ctx context.Context, v *app.Page) error {
 	if err := c.write(view.Output{UIState: p}); err != nil {
 		return err
 	}
-	c.tellFigures(v, l)
+	c.say(summary.Page(v)...)
 	if held := len(p.Nodes); held < p.Objects {
 		c.Warn(fmt.Sprintf("%d of %d objects are in it", held, p.Objects))
 	}
 	l.Session.PrintTimings(l.Graph)
 	return nil
-}
-
-// tellFigures says on stderr what the figures leave out: all of it, if they were asked for.
-func (c *common) tellFigures(v *app.Page, l *app.PageState) {
-	if v.ByPods {
-		c.tellMetrics(l.MetricsResult)
-		return
-	}
-	if len(l.Found) == 0 {
-		fmt.Fprintln(c.env.ErrOut, "none found")
-	}
-	for _, n := range l.Reading.Notes {
-		if n.LowersFigures {
-			c.tellNote(n)
-		}
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
 )
 
 // bombFile is a file of YAML whose aliases are many times what it holds.
@@ -27,16 +28,16 @@ func bombFile(t *testing.T, head string) string {
 
 // TestValuesGrowWithinBounds: what aliases add to a file of values is bounded.
 func TestValuesGrowWithinBounds(t *testing.T) {
-	o := &valueOptions{valueFiles: []string{bombFile(t, "")}}
-	if _, err := o.readValues(t.Context()); err == nil || !strings.Contains(err.Error(), "expand to far more") || !strings.Contains(err.Error(), "bomb.yaml") {
+	o := &installer.Values{Files: []string{bombFile(t, "")}}
+	if _, err := o.Read(t.Context()); err == nil || !strings.Contains(err.Error(), "expand to far more") || !strings.Contains(err.Error(), "bomb.yaml") {
 		t.Errorf("%v", err)
 	}
 	name := filepath.Join(t.TempDir(), "values.yaml")
 	if err := os.WriteFile(name, []byte("a: &a {b: 1}\nc: *a\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o.valueFiles = []string{name}
-	values, err := o.readValues(t.Context())
+	o.Files = []string{name}
+	values, err := o.Read(t.Context())
 	if err != nil || fmt.Sprint(values) != "map[a:map[b:1] c:map[b:1]]" {
 		t.Errorf("%v %v", values, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/summary"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
@@ -52,13 +53,14 @@ func (o *graphOptions) run(ctx context.Context, args []string) error {
 		return o.draw(ctx)
 	}
 	r, err := o.Graph(ctx, app.GraphRequest{
-		Args: o.args, Selector: selector, Options: opts, Kinds: o.kinds, Include: o.include, Manifest: o.manifest, Diagnose: o.diagnoses(),
+		Args: o.args, Selector: selector, Options: opts, Kinds: o.kinds, Include: o.include, Manifest: o.manifest,
+		Diagnose: o.human() || o.output == "json" || o.output == "yaml" || o.problems || o.exitCode,
 	})
 	if err != nil {
 		return err
 	}
 	if len(r.Stack.Roots()) == 0 {
-		fmt.Fprintln(o.env.ErrOut, "none found")
+		o.say("none found")
 	}
 	if o.problems {
 		r.Problems = r.ShownProblems()
@@ -66,9 +68,9 @@ func (o *graphOptions) run(ctx context.Context, args []string) error {
 	if err := o.write(o.answer(r)); err != nil {
 		return err
 	}
-	o.tellStack(r)
+	o.say(summary.Graph(r, summary.GraphOptions{People: o.human(), Terminal: o.env.Talk, Up: o.up, Boundary: o.boundary, ProblemsOnly: o.problems})...)
 	r.Session.PrintTimings(r.Graph)
-	if o.exitCode && slices.ContainsFunc(r.Problems, serious) {
+	if o.exitCode && slices.ContainsFunc(r.Problems, summary.Serious) {
 		return errNotFine
 	}
 	return nil

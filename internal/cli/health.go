@@ -8,7 +8,9 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/summary"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 type healthOptions struct {
@@ -80,13 +82,19 @@ func (o *healthOptions) run(ctx context.Context, args []string) error {
 // show writes the whole answer.
 func (o *healthOptions) show(ctx context.Context, h *app.HealthResult) error {
 	h.Session.ReportGaps(h.Graph)
-	if err := o.warnings(ctx, h); err != nil {
+	gap, err := h.ReadWarnings(ctx)
+	if gap != nil {
+		o.Gaps([]object.Gap{*gap})
+	}
+	if err != nil {
 		return err
 	}
 	if err := o.write(h.Output(render.ShapeOf(o.output))); err != nil {
 		return err
 	}
-	o.tellHealth(h)
+	if o.human() && !o.all {
+		o.say(summary.Health(h))
+	}
 	h.Session.PrintTimings(h.Graph)
 	return nil
 }

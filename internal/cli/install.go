@@ -5,7 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/catalogs"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
 )
 
 func newInstall(env Env) *cobra.Command {
@@ -34,4 +36,15 @@ func (o *installOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	return o.change(ctx, cats, req)
+}
+
+// wanted reads what is installed: the operators of the arguments, or a System.
+func (o *installOptions) wanted(ctx context.Context) (installer.Request, *catalogs.Catalogs, error) {
+	req := o.request()
+	w := installer.Wanted{Operators: o.args, File: o.file, Values: o.values, Catalogs: o.read(o.common)}
+	name, cats, err := w.Read(ctx, &o.Input, &req)
+	if err != nil {
+		return req, nil, err
+	}
+	return req, cats, o.named(name)
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/summary"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
@@ -20,8 +22,24 @@ import (
 // installer makes an installer on the cluster of the command.
 func (o *installOptions) installer(cats *catalogs.Catalogs) *installer.Installer {
 	return &installer.Installer{
-		Input: &o.Input, Catalogs: cats, Systems: systems.Installed{In: &o.Input}, Regulation: holder{o},
+		Input: &o.Input, Catalogs: cats, Systems: systems.Installed{In: &o.Input}, Regulation: o.regulation(),
 		Events: o.progress.print, Say: func(line string) { fmt.Fprintln(o.env.ErrOut, safe(line)) },
+	}
+}
+
+// regulation holds the dependents of apps while they are changed, and prints what it does.
+func (o *installOptions) regulation() *regulator.Upgrades {
+	acting := newActing(o.env, "table")
+	acting.output, acting.dryRun = "table", "none"
+	return &regulator.Upgrades{
+		Input: &o.Input, Action: o.action, Timeout: o.timeout, Events: o.progress.print, Distrusted: acting.warnDistrusted, Output: acting.printOutput,
+		Held: func(ctx context.Context, r *regulator.HeldRun) error { return (&heldRun{acting, r}).printHeld(ctx) },
+		Freed: func(ctx context.Context, r *regulator.HeldRun) {
+			o.say(summary.Left(r)...)
+			if err := (&heldRun{acting, r}).inspect(ctx); err != nil {
+				o.Note(err.Error())
+			}
+		},
 	}
 }
 

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalogs"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/summary"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -25,7 +25,7 @@ type installUser struct {
 func (u *installUser) Confirm(ctx context.Context, p *installer.Plan, losses []object.Ref) (bool, error) {
 	name, planned := p.Installation.Name, p.Planned
 	if to := p.RollbackTo; to != nil {
-		fmt.Fprintf(u.env.ErrOut, "%s is rolled back to revision %d: %s\n", safe(name), to.Revision, safe(pastLine(*to)))
+		fmt.Fprintf(u.env.ErrOut, "%s is rolled back to revision %d: %s\n", safe(name), to.Revision, safe(summary.PastRun(*to)))
 	}
 	if err := u.showPlan(planned, p.Fetched()); err != nil {
 		return false, err
@@ -39,7 +39,7 @@ func (u *installUser) Confirm(ctx context.Context, p *installer.Plan, losses []o
 	if err := p.Releasable(ctx); err != nil {
 		return false, err
 	}
-	n := plural(len(planned.Steps), "step")
+	n := object.Count(len(planned.Steps), "step")
 	switch {
 	case p.Closes():
 		return true, nil
@@ -56,15 +56,6 @@ func (u *installUser) Confirm(ctx context.Context, p *installer.Plan, losses []o
 		fmt.Fprintln(u.env.ErrOut, "the API server accepts all of it: nothing was stored")
 	}
 	return u.consent(ctx, p.Installation, planned, fmt.Sprintf("%s %s: %s. Do it?", u.action, name, n), losses...)
-}
-
-// pastLine describes a run of the history.
-func pastLine(p install.RunRecord) string {
-	var releases []string
-	for _, r := range p.Releases {
-		releases = append(releases, strings.TrimSpace(r.Part+" "+r.Version))
-	}
-	return fmt.Sprintf("the %s by %s at %s (%s)", p.Action, p.By, p.Started.UTC().Format(time.RFC3339), strings.Join(releases, ", "))
 }
 
 // showPlan writes a plan: for people with its notes.

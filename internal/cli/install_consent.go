@@ -64,7 +64,7 @@ func (o *installOptions) agreed(ctx context.Context, installation install.Instal
 		return false, hint.With(&hint.Lines{Lines: []string{"data would be deleted, and no terminal to type the name", "nothing was written"}}, flag+" confirms it on the command line")
 	}
 	return false, hint.With(
-		&hint.Lines{Lines: []string{fmt.Sprintf("%s would be deleted with all data, which --yes does not confirm", plural(len(losses), "object")), "nothing was written"}},
+		&hint.Lines{Lines: []string{fmt.Sprintf("%s would be deleted with all data, which --yes does not confirm", object.Count(len(losses), "object")), "nothing was written"}},
 		flag+" deletes them as well; --dry-run=client shows the plan",
 	)
 }
@@ -83,7 +83,7 @@ func (o *installOptions) typed(ctx context.Context, name string) (bool, error) {
 		return false, err
 	}
 	if strings.TrimSpace(string(text)) != name {
-		fmt.Fprintln(o.env.ErrOut, "nothing was done")
+		o.say("nothing was done")
 		return false, nil
 	}
 	return true, nil

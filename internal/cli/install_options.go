@@ -9,13 +9,14 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
 )
 
 // installOptions are those of what changes an installation.
 type installOptions struct {
 	*common
 	catalogueOptions
-	valueOptions
+	values   installer.Values
 	progress progressPrinter
 	action   install.Action
 	args     []string
@@ -69,6 +70,13 @@ func (o *installOptions) puttingFlags(cmd *cobra.Command) {
 	f.BoolVar(&o.force, "force", false, "continue although check --atomic fails, or although a CRD change is risky but breaks no existing object")
 	f.BoolVar(&o.resetValues, "reset-values", false, "do not reuse the values of the installed release")
 	f.StringVar(&o.imageRegistry, "image-registry", "", "take the images from this registry instead of their own")
+}
+
+func (o *installOptions) valueFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringArrayVar(&o.values.Sets, "set", nil, "values, KEY=VALUE, as in helm: of the operator, or of the System's templates")
+	f.StringArrayVar(&o.values.Strings, "set-string", nil, "the same, always as a string")
+	f.StringArrayVar(&o.values.Files, "values", nil, "values, from a YAML FILE; may be repeated")
 }
 
 // check checks what was asked, before anything is read.

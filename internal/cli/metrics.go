@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/export"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/summary"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/web"
@@ -132,7 +133,7 @@ func (o *metricsOptions) run(ctx context.Context) error {
 	if err := o.show(ctx, m); err != nil {
 		return err
 	}
-	o.tellMetrics(m)
+	o.say(summary.Metrics(m)...)
 	m.PrintTimings()
 	return nil
 }
@@ -183,7 +184,7 @@ func (o *metricsOptions) serving(ctx context.Context, q *app.MetricsRequest) err
 		}
 		if !reported {
 			reported = true
-			o.tellMetrics(m)
+			o.say(summary.Metrics(m)...)
 		}
 		return o.answer(ctx, m)
 	}})
@@ -212,7 +213,7 @@ func (o *metricsOptions) watching(ctx context.Context, q *app.MetricsRequest) er
 				return err
 			}
 			if first {
-				o.tellMetrics(m)
+				o.say(summary.Metrics(m)...)
 			}
 		}
 		select {

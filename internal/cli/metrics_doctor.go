@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/summary"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 )
@@ -57,7 +58,6 @@ func (o *metricsDoctorOptions) run(ctx context.Context, _ []string) error {
 	if err := o.write(view.MetricsDoctor(w, all)); err != nil {
 		return err
 	}
-	absent := count(all, func(m metrics.MetricStatus) bool { return m.Status != metrics.Present })
-	fmt.Fprintf(o.env.ErrOut, "%d of %d metrics are present in the whole window %s\n", len(all)-absent, len(all), w)
+	o.say(summary.Inspected(all, w))
 	return nil
 }

@@ -88,7 +88,7 @@ func (o *pricesShowOptions) showNodes(ctx context.Context, book *cost.Book) erro
 		return err
 	}
 	if len(nodes) == 0 {
-		fmt.Fprintln(o.env.ErrOut, "no nodes are known: the prices without node overrides apply (prices show)")
+		o.say("no nodes are known: the prices without node overrides apply (prices show)")
 	}
 	o.tellBook(book)
 	return nil

@@ -3,13 +3,11 @@ package cli
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/summary"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 )
 
@@ -45,34 +43,8 @@ func (p *progressPrinter) print(e journal.Event) {
 	case p.mode == "json":
 		_ = render.JSONLine(p.out, e) // every event has a form in JSON, and a run does not end because stderr is closed
 	case e.Signal == "" || p.signals || p.mode == "plain":
-		if line := progressLine(e); line != "" {
+		if line := summary.Progress(e); line != "" {
 			fmt.Fprintln(p.out, safe(line))
 		}
 	}
-}
-
-// progressLine is an event for people; it is empty for what the next line says anyway.
-func progressLine(e journal.Event) string {
-	started := e.Kind == journal.EventStarted || e.Kind == journal.EventUndoing
-	switch {
-	case e.Kind == journal.EventWaiting:
-		return "  waiting " + e.Message
-	case e.Kind == journal.EventNoted:
-		return "note: " + e.Message
-	case e.Signal != "" && started:
-		return ""
-	case e.Signal != "":
-		return fmt.Sprintf("%s %s: %s", e.Signal, strings.TrimSuffix(e.App+" "+e.Object.String(), " "), e.Message)
-	case e.Kind == journal.EventUndoing:
-		return "undoing: " + e.Message
-	case e.Step == "":
-		return "" // the end of a run is its result
-	case e.Kind == journal.EventStarted:
-		return fmt.Sprintf("%s: %s", view.StepWords(install.StepKind(e.Action)), e.Step)
-	case e.Kind == journal.EventUndone:
-		return "  undone: " + e.Step
-	case e.Kind == journal.EventNotUndone:
-		return fmt.Sprintf("  left: %s: %s", e.Step, e.Message)
-	}
-	return ""
 }

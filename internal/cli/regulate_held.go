@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/summary"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
@@ -62,18 +63,6 @@ func (r *heldRun) inspect(ctx context.Context) error {
 	return err
 }
 
-// printLeft says why the neighbours are left held, and what helps.
-func (r *heldRun) printLeft() {
-	if r.Left == "" {
-		return
-	}
-	fmt.Fprintf(r.o.env.ErrOut, "STILL HELD: %s\n", safe(r.Left))
-	for _, command := range r.Help {
-		fmt.Fprintf(r.o.env.ErrOut, "hint: a StatefulSet waits for a pod of another revision (OrderedReady): %s\n", safe(command))
-	}
-	fmt.Fprintln(r.o.env.ErrOut, "hint: kubectl sysop regulate status shows them; kubectl sysop regulate recover APP recovers one")
-}
-
 // end says how it ended: failed is how the command did.
 func (r *heldRun) end(ctx context.Context, command []string, failed error) error {
 	code := 0
@@ -95,15 +84,17 @@ func (r *heldRun) end(ctx context.Context, command []string, failed error) error
 			return err
 		}
 	}
-	r.printLeft()
+	r.o.say(summary.Left(r.HeldRun)...)
 	switch {
 	case failed != nil:
 		return &exitError{fmt.Errorf("%s: %w", command[0], failed), code}
 	case r.Left != "":
 		return errNotFine
-	case r.Freed != nil && r.Freed.Outcome != nil && len(r.Freed.Outcome.Failed) > 0:
-		return fmt.Errorf("not all apps recovered: %s", r.Freed.Outcome.Failed[0].Result)
-	case r.Freed != nil && r.Freed.Restored != nil && !r.Freed.Restored.Healthy:
+	}
+	if err := r.Unrecovered(); err != nil {
+		return err
+	}
+	if r.Freed != nil && r.Freed.Restored != nil && !r.Freed.Restored.Healthy {
 		return errNotFine
 	}
 	return nil

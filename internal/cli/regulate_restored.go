@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/restored"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/summary"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
@@ -34,7 +35,7 @@ func (o *applyOptions) inspect(ctx context.Context, b *regulator.Session, out *r
 func (o *applyOptions) printRestored(ctx context.Context, report *restored.Report, apps []string, err error) (*restored.Report, error) {
 	switch {
 	case ctx.Err() != nil && len(apps) > 0:
-		fmt.Fprintln(o.env.ErrOut, "interrupted: whether what recovered is Healthy is unknown; see kubectl sysop regulate status")
+		o.say("interrupted: whether what recovered is Healthy is unknown; see kubectl sysop regulate status")
 		return nil, nil //nolint:nilnil // as above
 	case report != nil && err == nil:
 		fmt.Fprintln(o.env.ErrOut, safe(report.Text(fmt.Sprintf("what recovered (%s)", strings.Join(apps, ", ")))))
@@ -46,25 +47,6 @@ func (o *applyOptions) printRestored(ctx context.Context, report *restored.Repor
 func (o *applyOptions) printOutput(app, text string) {
 	for line := range strings.Lines(text) {
 		fmt.Fprintf(o.env.ErrOut, "%s: %s\n", safe(app), safe(strings.TrimRight(line, "\r\n")))
-	}
-}
-
-// printUnwritten says of steps for which no object had to be written that they were done.
-func (o *applyOptions) printUnwritten(d *regulator.Result) {
-	if len(d.Outcome.Done)+len(d.Outcome.Failed) > 0 {
-		return
-	}
-	for i := range d.Plan.Steps {
-		result := "is held" // and was so before
-		switch d.Plan.Steps[i].Verb {
-		case regulate.AddCause:
-			result = "is already held, and now also for this"
-		case regulate.RemoveCause:
-			result = "is still held for another cause"
-		case regulate.RecoverApp:
-			result = "recovered: nothing had been changed"
-		}
-		fmt.Fprintf(o.env.ErrOut, "%s %s\n", safe(d.Plan.Steps[i].App), result)
 	}
 }
 
@@ -85,9 +67,9 @@ func (o *applyOptions) printResult(ctx context.Context, b *regulator.Session, d 
 	if err := o.write(view.RegulationDone(out, d.Plan, d.Restored, regulationOptions(b))); err != nil {
 		return err
 	}
-	o.printUnwritten(d)
+	o.say(summary.Unwritten(d)...)
 	if o.dryRun == "server" {
-		fmt.Fprintln(o.env.ErrOut, "dry run: the API server accepted it, and stored nothing")
+		o.say("dry run: the API server accepted it, and stored nothing")
 	}
 	if !looked {
 		if d.Restored, err = o.inspect(ctx, b, out, timeout); err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/summary"
 )
 
 type regulateWatchOptions struct {
@@ -43,7 +44,7 @@ func (o *regulateWatchOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	o.announce(b.System, b.Namespace)
+	o.say(summary.Watched(b.System, b.Namespace))
 	if sure, err := o.confirmWatch(ctx, b); err != nil || !sure {
 		return err
 	}
@@ -58,7 +59,7 @@ func (o *regulateWatchOptions) run(ctx context.Context, name string) error {
 	if !o.elect {
 		return w.Run(ctx, nil)
 	}
-	return w.Elect(ctx, o.standby, func() { fmt.Fprintln(o.env.ErrOut, "elected: this watch acts now") })
+	return w.Elect(ctx, func(holder string, since time.Time) { o.say(summary.Standby(holder, since)) }, func() { o.say("elected: this watch acts now") })
 }
 
 // confirmWatch shows what would be done now, and asks.

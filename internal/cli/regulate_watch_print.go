@@ -2,14 +2,12 @@ package cli
 
 import (
 	"fmt"
-	"strings"
-	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/summary"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
 // watcher returns a watcher that prints what it does.
@@ -19,34 +17,11 @@ func (o *regulateWatchOptions) watcher(b *regulator.Session) *regulator.Watcher 
 		o.Warn(fmt.Sprintf("%s of %s is refused (%s): %s", r.Signal, r.App, r.Reason, r.Message))
 	}
 	w.Drifted = func(d *regulate.Drift) {
-		o.Warn(fmt.Sprintf("%s of app %s: %s", d.Target, d.App, d.Text()))
-		for _, c := range d.Choices(b.System.Name) {
-			fmt.Fprintf(o.env.ErrOut, "  %s: %s\n", safe(c.What), safe(c.Command))
-		}
+		o.say(summary.Drift(d, b.System.Name)...)
 	}
 	p := &watchPrinter{o: o.applyOptions, b: b}
 	w.Applied = p.print
 	return w
-}
-
-// announce says at once what is watched: the first answer may take a while, and nothing more is
-// said until something is to be done.
-func (o *regulateWatchOptions) announce(s *system.System, namespace string) {
-	rules := "no rules: it holds no app"
-	if n := len(s.Regulation.Rules); n > 0 {
-		rules = plural(n, "rule")
-	}
-	fmt.Fprintf(o.env.ErrOut, "watching the System %s%s: %s (%s), %s; Ctrl-C ends it\n",
-		safe(s.Name), safe(inNamespace(namespace)), plural(len(s.Apps), "app"), safe(strings.Join(s.AppNames(), ", ")), rules)
-}
-
-// standby says that another watch acts, and this one waits.
-func (o *regulateWatchOptions) standby(holder string, since time.Time) {
-	at := ""
-	if !since.IsZero() {
-		at = " since " + since.Local().Format(time.TimeOnly)
-	}
-	fmt.Fprintf(o.env.ErrOut, "standing by: %s watches%s, and this one takes over when that ends\n", safe(holder), at)
 }
 
 // watchPrinter writes what a watch did: lines, or documents.

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -46,7 +45,7 @@ func (o *rulesListOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	if len(found.Rules) == 0 {
-		fmt.Fprintln(o.env.ErrOut, "no rules")
+		o.say("no rules")
 	}
 	found.Session.PrintTimings(found.Graph)
 	return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/rules"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 type rulesLintOptions struct {
@@ -67,10 +68,10 @@ func (o *rulesLintOptions) print(found *rules.Linted) error {
 	if hidden := len(found.Findings) - len(shown); hidden > 0 {
 		fmt.Fprintf(o.env.ErrOut, "%d notes on the catalog are not shown: operators here may be of another version (--all shows them)\n", hidden)
 	}
-	summary := plural(found.Relations, "relation")
+	summary := object.Count(found.Relations, "relation")
 	if found.HealthRules > 0 {
-		summary += " and " + plural(found.HealthRules, "health rule")
+		summary += " and " + object.Count(found.HealthRules, "health rule")
 	}
-	fmt.Fprintf(o.env.ErrOut, "%s checked, %s\n", summary, plural(len(found.Findings), "finding"))
+	fmt.Fprintf(o.env.ErrOut, "%s checked, %s\n", summary, object.Count(len(found.Findings), "finding"))
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/summary"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 )
@@ -69,7 +70,9 @@ func (o *stacksOptions) run(ctx context.Context, _ []string) error {
 	if err := o.write(stacksOutput(l, render.ShapeOf(o.output))); err != nil {
 		return err
 	}
-	o.tellStacks(l)
+	if o.output != "name" {
+		o.say(summary.Stacks(l, o.human())...)
+	}
 	l.Session.PrintTimings(l.Graph)
 	return nil
 }

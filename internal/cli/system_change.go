@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // keepingOptions are the options of system adopt and system release.
@@ -54,7 +55,7 @@ func (o *keepingOptions) apply(ctx context.Context, c *systems.Change, action, d
 		return err
 	}
 	if !o.yes && o.dryRun != "server" {
-		agreed, err := o.env.ask(ctx, fmt.Sprintf("%s of namespace %s: %s of the cluster would change. Do it?", c.Set.Name, c.Set.Namespace, plural(c.Count(), "object")))
+		agreed, err := o.env.ask(ctx, fmt.Sprintf("%s of namespace %s: %s of the cluster would change. Do it?", c.Set.Name, c.Set.Namespace, object.Count(c.Count(), "object")))
 		if err != nil || !agreed {
 			return err
 		}

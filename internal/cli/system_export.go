@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 func newSystemExport(env Env) *cobra.Command {
@@ -39,5 +40,5 @@ func (o *initOptions) export(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return o.print(done, fmt.Sprintf("%s of the System %s, %s", plural(done.Apps, "app"), safe(done.Name), plural(done.Inputs, "input")))
+	return o.print(done, fmt.Sprintf("%s of the System %s, %s", object.Count(done.Apps, "app"), safe(done.Name), object.Count(done.Inputs, "input")))
 }

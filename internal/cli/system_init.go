@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 type initOptions struct {
@@ -44,7 +45,7 @@ func (o *initOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return o.print(draft, fmt.Sprintf("%s of the System %s", plural(draft.Apps, "app"), safe(draft.Name)))
+	return o.print(draft, fmt.Sprintf("%s of the System %s", object.Count(draft.Apps, "app"), safe(draft.Name)))
 }
 
 // print writes a manifest to standard output or to the file, and a summary to standard error.

@@ -36,7 +36,7 @@ func listSystems(ctx context.Context, o *common) error {
 		}
 	}
 	if len(rows) == 0 && o.human() {
-		fmt.Fprintln(o.env.ErrOut, "no Systems found")
+		o.say("no Systems found")
 	}
 	return nil
 }

@@ -8,10 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/summary"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
@@ -49,7 +48,9 @@ func (o *systemShowOptions) run(ctx context.Context, args []string) error {
 	if err := o.write(view.System(sys, opts)); err != nil {
 		return err
 	}
-	o.tellWorld(l.State)
+	if o.human() {
+		o.say(summary.Apps(l.State)...)
+	}
 	l.Session.PrintTimings(l.Graph)
 	return nil
 }
@@ -67,25 +68,4 @@ func (o *systemShowOptions) find(ctx context.Context, args []string) (*system.Sy
 		return nil, hint.With(errors.New("which System? name one that was adopted, or its manifest with -f FILE"), "try: kubectl sysop system show -f demo --from demo")
 	}
 	return systems.Read(ctx, &o.Input, o.file)
-}
-
-// tellWorld sums up on stderr, for people.
-func (o *systemShowOptions) tellWorld(w *regulate.SystemState) {
-	if !o.human() {
-		return
-	}
-	trouble := 0
-	for i := range w.Apps {
-		a := &w.Apps[i]
-		if a.Health.Worse(health.Suspended) {
-			trouble++
-		}
-		for _, root := range a.Absent {
-			fmt.Fprintf(o.env.ErrOut, "warning: app %s: does not exist: %s\n", safe(a.Name), safe(root))
-		}
-		for _, root := range a.Unread {
-			fmt.Fprintf(o.env.ErrOut, "warning: app %s: unknown: %s\n", safe(a.Name), safe(root))
-		}
-	}
-	fmt.Fprintf(o.env.ErrOut, "%s, %d of them not Healthy\n", plural(len(w.Apps), "app"), trouble)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 type systemValidateOptions struct {
@@ -51,13 +52,13 @@ func (o *systemValidateOptions) run(ctx context.Context, files []string) error {
 			return err
 		}
 		if len(wrong) > 0 {
-			return fmt.Errorf("%s in %s", plural(len(wrong), "problem"), plural(len(files), "file"))
+			return fmt.Errorf("%s in %s", object.Count(len(wrong), "problem"), object.Count(len(files), "file"))
 		}
 		return nil
 	}
 	for _, doc := range checked {
 		if len(doc.Problems) == 0 {
-			fmt.Fprintf(o.env.Out, "%s: valid: the System %s of %s\n", safe(doc.File), safe(doc.System), plural(len(doc.Apps), "app"))
+			fmt.Fprintf(o.env.Out, "%s: valid: the System %s of %s\n", safe(doc.File), safe(doc.System), object.Count(len(doc.Apps), "app"))
 		}
 	}
 	if len(wrong) > 0 {

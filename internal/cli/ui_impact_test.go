@@ -224,7 +224,7 @@ func (e *everything) stack() graph.FoundStack {
 // effects adds every effect, sure and inferred, each to a stack of its own.
 func (e *everything) effects() {
 	im := &e.of.Impact
-	for _, effect := range graph.Effects() {
+	for effect := graph.Breaks; effect <= graph.DoesWithout; effect++ {
 		for _, inferred := range []bool{false, true} {
 			d := graph.Dependent{ID: e.another(), Effect: effect, Inferred: inferred, Cause: e.root, Edge: e.edge}
 			if inferred {

@@ -42,6 +42,6 @@ func (o *uiOptions) printAddress(url string, at *net.TCPAddr) error {
 	} else if _, err := fmt.Fprintf(o.env.Out, "the page: %s\n", url); err != nil {
 		return err
 	}
-	fmt.Fprintln(o.env.ErrOut, "Ctrl-C ends it")
+	o.say("Ctrl-C ends it")
 	return nil
 }

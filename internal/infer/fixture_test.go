@@ -105,7 +105,7 @@ func readFixture(t testing.TB, file string) *fixture {
 			t.Fatalf("unknown section %s", s.Name)
 		}
 	}
-	snap, err := source.NewSnapshot(file, docs)
+	snap, err := source.SnapshotOptions{}.New(file, docs)
 	if err != nil {
 		t.Fatal(err)
 	}

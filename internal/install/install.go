@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/connection"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
 // FieldManager writes what belongs to no release: definitions, namespaces, the journal.
@@ -66,6 +67,20 @@ type Part struct {
 	KeepDefinitions bool
 	// Why names the dependants, for people.
 	Why []string
+}
+
+// AppsOf returns the apps that a part is, or is the operator of.
+func (p *Part) AppsOf(sys *system.System) []string {
+	if p.App {
+		return []string{p.Name}
+	}
+	var out []string
+	for _, a := range sys.Apps {
+		if a.Operator == p.Name {
+			out = append(out, a.Name)
+		}
+	}
+	return out
 }
 
 // Action is the purpose of a run.

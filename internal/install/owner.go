@@ -15,13 +15,6 @@ import (
 
 // The annotations and labels of managers.
 const (
-	// trackingNote is Argo CD's: NAME:GROUP/KIND:NAMESPACE/NAME
-	// (argo-cd@v3.6.1:util/argo/resource_tracking.go).
-	trackingNote = "argocd.argoproj.io/tracking-id"
-	// Flux writes these labels with /name and /namespace
-	// (fluxcd/kustomize-controller and helm-controller, docs/spec).
-	kustomizationLabel = "kustomize.toolkit.fluxcd.io"
-	helmReleaseLabel   = "helm.toolkit.fluxcd.io"
 	// hookNote is on the objects of Helm hooks.
 	hookNote = "helm.sh/hook"
 	// keepPolicy in helm.PolicyAnnotation prevents the deletion of an object with its release.
@@ -76,31 +69,14 @@ func ManagerOf(u *unstructured.Unstructured) Manager {
 	return Manager{By: "unknown"}
 }
 
-// byArgoCD accepts the tracking id only if it names the object itself: controllers copy
-// annotations.
 func byArgoCD(u *unstructured.Unstructured) (Manager, bool) {
-	app, rest, ok := strings.Cut(u.GetAnnotations()[trackingNote], ":")
-	kind, self, both := strings.Cut(rest, ":")
-	gk := u.GroupVersionKind().GroupKind()
-	namespace, name, _ := strings.Cut(self, "/")
-	if !ok || !both || kind != gk.Group+"/"+gk.Kind || name != u.GetName() || u.GetNamespace() != "" && namespace != u.GetNamespace() {
-		return Manager{}, false
-	}
-	k := Manager{By: "argocd", Name: app, Reverts: true}
-	if in, name, qualified := strings.Cut(app, "_"); qualified {
-		k.Namespace, k.Name = in, name
-	}
-	return k, true
+	app := object.Object{Ref: object.RefOf(u), Meta: u}.Application()
+	return Manager{By: "argocd", Namespace: app.Namespace, Name: app.Name, Reverts: true}, app.Name != ""
 }
 
 func byFlux(u *unstructured.Unstructured) (Manager, bool) {
-	labels := u.GetLabels()
-	for _, m := range [][2]string{{kustomizationLabel, "Kustomization"}, {helmReleaseLabel, "HelmRelease"}} {
-		if name := labels[m[0]+"/name"]; name != "" {
-			return Manager{By: "flux", Kind: m[1], Name: name, Namespace: labels[m[0]+"/namespace"], Reverts: true}, true
-		}
-	}
-	return Manager{}, false
+	m := object.Object{Ref: object.RefOf(u), Meta: u}.FluxManager()
+	return Manager{By: "flux", Kind: m.Kind, Name: m.Name, Namespace: m.Namespace, Reverts: true}, m.Name != ""
 }
 
 func byController(u *unstructured.Unstructured) (Manager, bool) {

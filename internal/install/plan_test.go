@@ -207,7 +207,7 @@ func TestMakeOwnership(t *testing.T) {
 		{"another release", note(graph.HelmName, "other", graph.HelmNamespace, "shop"), []string{"the Helm release other in shop", "helm uninstall other -n shop"}},
 		{"another namespace's release", note(graph.HelmName, "web", graph.HelmNamespace, "elsewhere"), []string{"the Helm release web in elsewhere"}},
 		{"an ApplySet", label("applyset.kubernetes.io/part-of", "applyset-x-v1"), []string{"the ApplySet applyset-x-v1"}},
-		{"Argo CD", note(trackingNote, "shop-app:apps/Deployment:shop/web"), []string{"the Argo CD application shop-app", "its manager would revert it"}},
+		{"Argo CD", note(object.TrackingAnnotation, "shop-app:apps/Deployment:shop/web"), []string{"the Argo CD application shop-app", "its manager would revert it"}},
 		{"Flux", label("kustomize.toolkit.fluxcd.io/name", "apps", "kustomize.toolkit.fluxcd.io/namespace", "flux-system"), []string{"Flux's Kustomization apps in flux-system"}},
 		{"Flux's releases", label("helm.toolkit.fluxcd.io/name", "apps", "helm.toolkit.fluxcd.io/namespace", "flux-system"), []string{"Flux's HelmRelease apps in flux-system"}},
 		{"a controller", func(u *unstructured.Unstructured) {
@@ -246,7 +246,7 @@ func TestMakeOwnership(t *testing.T) {
 	}
 	t.Run("a mark about another object", func(t *testing.T) {
 		u := planDeployment(t, "shop", "web", "old:1")
-		u.SetAnnotations(map[string]string{trackingNote: "shop-app:apps/Deployment:shop/api"})
+		u.SetAnnotations(map[string]string{object.TrackingAnnotation: "shop-app:apps/Deployment:shop/api"})
 		if k := ManagerOf(u); k.By == "argocd" {
 			t.Errorf("copied annotation is believed: %v", k)
 		}

@@ -386,22 +386,8 @@ func (p *Plan) changedApps(sys *system.System) []string {
 		s := &p.Planned.Steps[i]
 		part := slices.IndexFunc(p.Planned.Parts, func(o *install.Part) bool { return o.Name == s.Part })
 		if part >= 0 && (s.Kind == install.UpgradeRelease || s.Kind == install.RollbackRelease) {
-			apps = append(apps, AppsOf(sys, p.Planned.Parts[part])...)
+			apps = append(apps, p.Planned.Parts[part].AppsOf(sys)...)
 		}
 	}
 	return distinct(apps)
-}
-
-// AppsOf returns the apps that a part is, or is the operator of.
-func AppsOf(sys *system.System, part *install.Part) []string {
-	if part.App {
-		return []string{part.Name}
-	}
-	var out []string
-	for _, a := range sys.Apps {
-		if a.Operator == part.Name {
-			out = append(out, a.Name)
-		}
-	}
-	return out
 }

@@ -113,6 +113,14 @@ func (r *HeldRun) Inspect(ctx context.Context) (report *restored.Report, err err
 	return report, err
 }
 
+// Unrecovered is an error if an app that was held did not recover.
+func (r *HeldRun) Unrecovered() error {
+	if r.Freed != nil && r.Freed.Outcome != nil && len(r.Freed.Outcome.Failed) > 0 {
+		return fmt.Errorf("not all apps recovered: %s", r.Freed.Outcome.Failed[0].Result)
+	}
+	return nil
+}
+
 // waiting returns the apps that are held without a cause: they are not recovered yet.
 func (r *HeldRun) waiting() (apps []string) {
 	for _, h := range r.Session.Journal.Holds {

@@ -98,14 +98,18 @@ func TestRemovable(t *testing.T) {
 		names []string
 		want  string
 	}{
-		"another one brings it": {[]string{"ca"}, "[]"},
-		"nobody else does":      {[]string{"ca", "cb"}, "[shop 1.0.0 needs C.x.io shop 1.0.0 needs C.x.io]"},
-		"by its name":           {[]string{"db"}, "[shop 1.0.0 needs db >=1]"},
-		"together":              {[]string{"db", "shop"}, "[]"},
+		"another one brings it": {[]string{"ca"}, ""},
+		"nobody else does":      {[]string{"ca", "cb"}, "shop>ca:C.x.io shop>cb:C.x.io "},
+		"by its name":           {[]string{"db"}, "shop>db:>=1 "},
+		"together":              {[]string{"db", "shop"}, ""},
 	} {
-		got, err := solve.Removable(all, c.names)
-		if err != nil || fmt.Sprint(got) != c.want {
-			t.Errorf("%s: got %v, %v, want %s", name, got, err, c.want)
+		dependants, err := solve.Removable(all, c.names)
+		got := ""
+		for _, d := range dependants {
+			got += d.Name + ">" + d.Of + ":" + d.Needs.API.String() + d.Needs.Range + " "
+		}
+		if err != nil || got != c.want {
+			t.Errorf("%s: got %q, %v, want %q", name, got, err, c.want)
 		}
 	}
 	if _, err := solve.Removable(all, []string{"shup"}); err == nil || err.Error() != "shup is not installed (did you mean shop?)" {

@@ -18,10 +18,6 @@ type Dependant struct {
 	Needs Requirement
 }
 
-func (d Dependant) String() string {
-	return fmt.Sprintf("%s %s needs %s", d.Name, d.Version, words(d.Needs))
-}
-
 // Removable returns the installed packages that need one of those named, by package or by an API
 // that no other installed package provides. If there are none, the named ones can be removed. A
 // name that is not installed is an error.

@@ -24,18 +24,6 @@ func (g Guideline) String() string {
 	return fmt.Sprintf("%s (%d) %d: %s", g.Model, g.Year, g.Number, g.Principle)
 }
 
-// AllGuidelines returns the principles of both models, in order.
-func AllGuidelines() []Guideline {
-	var all []Guideline
-	for n := range maturityPrinciples {
-		all = append(all, MaturityGuideline(n+1))
-	}
-	for n := range coreosPrinciples {
-		all = append(all, CoreOSGuideline(n+1))
-	}
-	return all
-}
-
 // MaturityGuideline returns a guideline of the Operator Maturity Model as KubePlus published it in
 // 2020, by its number (1 to 24).
 func MaturityGuideline(n int) Guideline {

@@ -133,7 +133,7 @@ func readGraph(t *testing.T, files string, random *rand.Rand) *graph.Graph {
 	if random != nil {
 		random.Shuffle(len(docs), func(i, j int) { docs[i], docs[j] = docs[j], docs[i] })
 	}
-	snapshot, err := source.NewSnapshot(files, docs)
+	snapshot, err := source.SnapshotOptions{}.New(files, docs)
 	if err != nil {
 		t.Fatal(err)
 	}

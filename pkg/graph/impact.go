@@ -135,11 +135,6 @@ const (
 	DoesWithout
 )
 
-// Effects lists all of them, the worst first.
-func Effects() []Effect {
-	return []Effect{Breaks, BreaksOnRestart, LosesReplica, Degrades, Bereaved, OnlyNew, DoesWithout}
-}
-
 func (e Effect) String() string {
 	return [...]string{
 		Breaks: "breaks", BreaksOnRestart: "breaks on restart", LosesReplica: "loses a replica", Degrades: "degrades",

@@ -41,7 +41,7 @@ func readAll(t *testing.T, name string, text []byte) reading {
 	if err != nil {
 		t.Fatal(err)
 	}
-	snapshot, err := source.NewSnapshot(name, docs)
+	snapshot, err := source.SnapshotOptions{}.New(name, docs)
 	if err != nil {
 		t.Fatal(err)
 	}

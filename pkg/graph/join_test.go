@@ -20,7 +20,7 @@ func graphOfText(t *testing.T, text string) *graph.Graph {
 	if err != nil {
 		t.Fatal(err)
 	}
-	snapshot, err := source.NewSnapshot("test", docs)
+	snapshot, err := source.SnapshotOptions{}.New("test", docs)
 	if err != nil {
 		t.Fatal(err)
 	}

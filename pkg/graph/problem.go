@@ -66,14 +66,6 @@ const (
 	SelectorOwnerDisagree    = "SelectorOwnerDisagree"
 )
 
-// Reasons lists all of them.
-func Reasons() []string {
-	return []string{
-		OwnerAbsent, OwnerReplaced, OwnerMismatch, OwnerForeignNamespace, OwnerNamespaced, OwnerNotServed, OwnerCycle, NotGranted, NotAllowedByListeners, TwoControllers,
-		ReferenceMissing, ReferenceMissingOptional, ServiceSelectsNothing, ServiceSelectsEnded, SelectorMatchesNothing, ClaimUnmounted, SelectorOwnerDisagree,
-	}
-}
-
 // Problems returns invalid owner references and references without a grant, by severity and object.
 // Stack.Diagnose finds the rest.
 func (g *Graph) Problems() []Problem { return g.problems }

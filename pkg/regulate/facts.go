@@ -96,8 +96,8 @@ type fact struct {
 	rollout  string
 	labels   map[string]string // of its pods
 	service  *service
-	// tracking is the tracking ID of Argo CD.
-	tracking string
+	// application is the Application of Argo CD that tracks the object.
+	application object.Ref
 	// flux is the Flux object whose labels it has; empty for none.
 	flux object.Ref
 	// missing are the paths that a signal requires and the object lacks, by preset.
@@ -132,8 +132,8 @@ var serving = []schema.GroupKind{
 // Add extracts the facts of an object.
 func (c *Collector) Add(o object.Object) {
 	f, any := c.read(o)
-	f.tracking, f.flux = trackedBy(o), labeledBy(o)
-	if !any && f.tracking == "" && f.flux == (object.Ref{}) {
+	f.application, f.flux = o.Application(), o.FluxManager()
+	if !any && f.application == (object.Ref{}) && f.flux == (object.Ref{}) {
 		return
 	}
 	c.mu.Lock()

@@ -121,6 +121,11 @@ const (
 	Failed        State = "Errored"   // it failed permanently
 )
 
+// States lists how far an operation may be.
+func States() []State {
+	return []State{Waiting, Started, Done, AlreadySet, Undoing, Undone, HeldElsewhere, Conflict, TargetGone, NotNeeded, Failed}
+}
+
 // Operation is one action on one object.
 type Operation struct {
 	// Index is that of the action in the list of the app. Operations of one index run

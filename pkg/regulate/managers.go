@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -125,27 +124,6 @@ func (o *stateObserver) release(id graph.ID) []Manager {
 	return []Manager{{Ref: object.Ref{Group: HelmRelease.Group, Kind: HelmRelease.Kind, Namespace: namespace, Name: name}, Tool: ByHelm}}
 }
 
-// tracking is the tracking annotation of Argo CD: NAME:GROUP/KIND:NAMESPACE/NAME. NAME is that
-// of the Application, prefixed with its namespace and _ unless that is the namespace of the
-// controller (argo-cd@v3.6.1:util/argo/resource_tracking.go).
-const tracking = "argocd.argoproj.io/tracking-id"
-
-// trackedBy returns the NAME of the annotation; empty without one, or for the one of another
-// object: controllers copy annotations.
-func trackedBy(o object.Object) string {
-	app, rest, ok := strings.Cut(o.Meta.GetAnnotations()[tracking], ":")
-	kind, self, both := strings.Cut(rest, ":")
-	if !ok || !both || kind != o.Group+"/"+o.Kind {
-		return ""
-	}
-	// For a cluster-scoped object the namespace is that of the destination.
-	namespace, name, _ := strings.Cut(self, "/")
-	if name != o.Name || o.Namespace != "" && namespace != o.Namespace {
-		return ""
-	}
-	return app
-}
-
 // marked are the managers whose marks an object has. They count even if they do not exist here:
 // they may act from another cluster.
 func (o *stateObserver) marked(id graph.ID) []Manager {
@@ -159,38 +137,16 @@ func (o *stateObserver) marked(id graph.ID) []Manager {
 	return out
 }
 
-// labeledBy returns the Kustomization or HelmRelease whose labels an object has. Flux writes
-// GROUP/name and GROUP/namespace on all objects that it applies (fluxcd/kustomize-controller and
-// helm-controller, docs/spec). Objects of a controller may have copies of them, which do not
-// count.
-func labeledBy(o object.Object) object.Ref {
-	if o.Meta == nil || metav1.GetControllerOfNoCopy(o.Meta) != nil {
-		return object.Ref{}
-	}
-	labels := o.Meta.GetLabels()
-	for _, gk := range ManagerKinds() {
-		name, namespace := labels[gk.Group+"/name"], labels[gk.Group+"/namespace"]
-		if revertingTool(object.Ref{Group: gk.Group, Kind: gk.Kind}) == ByFlux && name != "" && namespace != "" {
-			return object.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: namespace, Name: name}
-		}
-	}
-	return object.Ref{}
-}
-
 // tracked returns the Application that marks an object as managed. It may be in another cluster,
 // or unread: its namespace is then unknown.
 func (o *stateObserver) tracked(id graph.ID) (Manager, bool) {
 	f, _ := o.Facts.factOf(o.Graph.Ref(id))
-	if f.tracking == "" {
+	if f.application == (object.Ref{}) {
 		return Manager{}, false
 	}
-	namespace, name, qualified := strings.Cut(f.tracking, "_")
-	if !qualified {
-		namespace, name = "", f.tracking
-	}
-	m := Manager{Ref: object.Ref{Group: applicationKind.Group, Kind: applicationKind.Kind, Namespace: namespace, Name: name}, Tool: ByArgoCD, Reverts: true}
+	m := Manager{Ref: f.application, Tool: ByArgoCD, Reverts: true}
 	for app := range o.Graph.OfKind(applicationKind) {
-		if ref := o.Graph.Ref(app); ref.Name == name && (namespace == "" || ref.Namespace == namespace) {
+		if ref := o.Graph.Ref(app); ref.Name == f.application.Name && (f.application.Namespace == "" || ref.Namespace == f.application.Namespace) {
 			m.Ref = ref
 			break
 		}

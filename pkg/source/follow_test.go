@@ -106,7 +106,7 @@ func TestFollowIncludes(t *testing.T) {
 }
 
 func TestSnapshotIncludes(t *testing.T) {
-	s, err := NewSnapshot("x", parsed(t, "apiVersion: v1\nkind: Event\nmetadata: {name: e, namespace: shop}\n"))
+	s, err := SnapshotOptions{}.New("x", parsed(t, "apiVersion: v1\nkind: Event\nmetadata: {name: e, namespace: shop}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestFollowCallsMoreForNothing(t *testing.T) {
 }
 
 func TestFollowReadsASnapshotOnce(t *testing.T) {
-	s, err := NewSnapshot("x", parsed(t, "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n"))
+	s, err := SnapshotOptions{}.New("x", parsed(t, "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

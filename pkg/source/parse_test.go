@@ -77,7 +77,7 @@ func TestPlacesOfErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			docs, err := Parse("x", strings.NewReader(c.text))
 			if err == nil {
-				_, err = NewSnapshot("x", docs)
+				_, err = SnapshotOptions{}.New("x", docs)
 			}
 			if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 				t.Errorf("error %v\nwant  %s", err, c.want)
@@ -198,7 +198,8 @@ func FuzzParse(f *testing.F) {
 				t.Errorf("document %+v", d)
 			}
 		}
-		if s, err := NewSnapshot("x", docs); err == nil {
+		s, err := SnapshotOptions{}.New("x", docs)
+		if err == nil {
 			_ = s.Read(t.Context(), Query{All: true}, newRecorder())
 		}
 	})

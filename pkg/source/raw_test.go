@@ -178,7 +178,7 @@ func TestSummariesThatAreWrong(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := NewSnapshot("x", docs); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := (SnapshotOptions{}).New("x", docs); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}

@@ -50,12 +50,6 @@ type SnapshotOptions struct {
 	Known []object.Resource
 }
 
-// NewSnapshot returns the source of parsed documents, with the zero SnapshotOptions. name is their
-// origin.
-func NewSnapshot(name string, docs []Document) (*Snapshot, error) {
-	return SnapshotOptions{}.New(name, docs)
-}
-
 // New returns the source of parsed documents; name is their origin. The kinds come from their
 // CustomResourceDefinitions, the built-in kinds, and Known. Another kind counts as cluster-scoped
 // unless one of its objects has a namespace. New takes ownership of the documents and changes them:

@@ -22,7 +22,7 @@ func snapshotOf(t testing.TB, text string) *Snapshot {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := NewSnapshot("x", docs)
+	s, err := SnapshotOptions{}.New("x", docs)
 	if err != nil {
 		t.Fatal(err)
 	}

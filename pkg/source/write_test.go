@@ -87,7 +87,7 @@ func TestCutSnapshotIsNoticed(t *testing.T) {
 		for n := range end {
 			docs, err := Parse("x", bytes.NewReader(full[:n]))
 			if err == nil {
-				_, err = NewSnapshot("x", docs)
+				_, err = SnapshotOptions{}.New("x", docs)
 			}
 			if err == nil {
 				t.Fatalf("%+v: cut at %d of %d and nobody knows:\n%s", form, n, len(full), full[:n])

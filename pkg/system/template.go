@@ -3,7 +3,6 @@ package system
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -201,13 +200,6 @@ func (b *bounds) functions() template.FuncMap {
 		all[name] = func(...any) (string, error) { return "", errors.New("it is not available in a manifest") }
 	}
 	return all
-}
-
-// FunctionNames lists the functions that a template has in addition to those of text/template.
-func FunctionNames() []string {
-	all := slices.Sorted(maps.Keys((&bounds{}).functions()))
-	own := []string{"toYaml", "indent", "nindent", "quote", "default", "required"}
-	return slices.DeleteFunc(all, func(name string) bool { return !slices.Contains(own, name) })
 }
 
 func (b *bounds) toYAML(v any) (string, error) {
