@@ -101,7 +101,7 @@ type Plan struct {
 type Proposal struct {
 	Target object.Ref `json:"target"`
 	App    string     `json:"app,omitempty"`
-	What   string     `json:"what"`
+	Scaler string     `json:"scaler"`
 	// Replicas are the current ones, Usual those at the usual usage.
 	Replicas int `json:"replicas"`
 	Min      int `json:"min,omitempty"`
@@ -114,8 +114,8 @@ type Proposal struct {
 	Stabilization int `json:"stabilizationSeconds,omitempty"`
 	// Requests are those that are recommended, by container.
 	Requests []Request `json:"requests,omitempty"`
-	// Why has a sentence for each number.
-	Why []string `json:"why"`
+	// Reasons has a sentence for each number.
+	Reasons []string `json:"reasons"`
 	// Exists is the scaler of ours that is changed; zero for none.
 	Exists object.Ref `json:"exists,omitzero"`
 	// PodCost is what one more pod costs a month; empty where that is unknown.
@@ -203,7 +203,7 @@ func (p *planner) propose(app *App, wl *check.Workload) {
 		return
 	}
 	p.seen[target] = true
-	r := Proposal{Target: target, App: app.Name, Replicas: int(wl.Replicas), workload: wl, cost: p.PodCost[wl.Ref], Why: []string{}}
+	r := Proposal{Target: target, App: app.Name, Replicas: int(wl.Replicas), workload: wl, cost: p.PodCost[wl.Ref], Reasons: []string{}}
 	if kind, ok := p.State.Kinds.Kind(target.GroupKind()); ok {
 		r.apiVersion = schema.GroupVersion{Group: kind.Group, Version: kind.Version}.String()
 	}
@@ -211,7 +211,7 @@ func (p *planner) propose(app *App, wl *check.Workload) {
 		r.PodCost = r.cost.Round(2).String()
 	}
 	if why := unscalable[wl.Ref.Kind]; why != "" {
-		r.What, r.Why = None, []string{why}
+		r.Scaler, r.Reasons = None, []string{why}
 		p.plan.Proposals = append(p.plan.Proposals, r)
 		return
 	}
@@ -244,7 +244,7 @@ var unscalable = map[string]string{
 func (p *Plan) Objects() []*unstructured.Unstructured {
 	var out []*unstructured.Unstructured
 	for i := range p.Proposals {
-		switch r := &p.Proposals[i]; r.What {
+		switch r := &p.Proposals[i]; r.Scaler {
 		case Horizontal:
 			out = append(out, r.horizontal())
 		case Vertical:

@@ -38,8 +38,8 @@ func (p *planner) target(wl *check.Workload) (object.Ref, *Refusal) {
 		operator = "the operator " + name
 	}
 	return wl.Ref, &Refusal{
-		Reason: "Operator", Message: fmt.Sprintf("%s sizes it for %s, which has no subresource scale: a scaler would be reverted", operator, owner),
-		Hint: fmt.Sprintf("set its replicas in %s (kubectl sysop man %s shows the fields)", owner, owner.Kind),
+		Reason: "Operator", Message: fmt.Sprintf("%s sizes it for %s, which has no subresource scale: a scaler would be reverted", operator, short(owner)),
+		Hint: fmt.Sprintf("set its replicas in %s (kubectl sysop man %s shows the fields)", short(owner), owner.Kind),
 	}
 }
 
@@ -114,17 +114,20 @@ func (p *planner) scaledAlready(r *Proposal) *Refusal {
 				continue
 			}
 			if gk == verticalKind && p.updateMode(scaler) == "Off" {
-				r.Why = append(r.Why, fmt.Sprintf("%s recommends its requests, and changes nothing", scaler))
+				r.Reasons = append(r.Reasons, fmt.Sprintf("%s recommends its requests, and changes nothing", short(scaler)))
 				continue
 			}
 			return &Refusal{
-				Reason: "Scaled", Message: fmt.Sprintf("%s scales it already (%s): two scalers undo each other's changes", scaler, e.Why()),
+				Reason: "Scaled", Message: fmt.Sprintf("%s scales it already (%s): two scalers undo each other's changes", short(scaler), e.Why()),
 				Hint: fmt.Sprintf("keep that one, and write autoscaling: false for the app; or delete it first: kubectl delete %s/%s -n %s", strings.ToLower(scaler.Kind), scaler.Name, scaler.Namespace),
 			}
 		}
 	}
 	return nil
 }
+
+// short names an object within its namespace.
+func short(ref object.Ref) string { return ref.Kind + "/" + ref.Name }
 
 // updateMode is that of a VPA; Auto is the default.
 func (p *planner) updateMode(vpa object.Ref) string {

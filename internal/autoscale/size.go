@@ -52,17 +52,17 @@ func (p *planner) size(app *App, r *Proposal) *Refusal {
 	}
 	usage, known := p.Usage[r.workload.Ref]
 	if !known && !explicit && r.Exists != (object.Ref{}) {
-		return &Refusal{Reason: "Usage", Message: "its usage is unknown now, and " + r.Exists.String() + " would go", Hint: "run it again when usage is known, or write min and max in the manifest of a System"}
+		return &Refusal{Reason: "Usage", Message: "its usage is unknown now, and " + short(r.Exists) + " would be deleted", Hint: "run it again when usage is known, or write min and max in the manifest of a System"}
 	}
 	if !known && !explicit {
-		r.What, r.CPU, r.Memory = None, 0, 0
-		r.Why = append(r.Why, "its usage is unknown: --prometheus and --window read it, or autoscaling: {min, max} in the manifest of a System says the numbers")
+		r.Scaler, r.CPU, r.Memory = None, 0, 0
+		r.Reasons = append(r.Reasons, "its usage is unknown: --prometheus and --window read it, or autoscaling: {min, max} in the manifest of a System says the numbers")
 		return nil
 	}
-	r.What, r.Stabilization = Horizontal, int(p.Stabilization/time.Second)
+	r.Scaler, r.Stabilization = Horizontal, int(p.Stabilization/time.Second)
 	p.bounds(r, usage, known, s.Min, s.Max)
 	if kind := p.consumes(r.workload); kind != "" {
-		r.Why = append(r.Why, kind)
+		r.Reasons = append(r.Reasons, kind)
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func (p *planner) bounds(r *Proposal, u Usage, known bool, least, most int) {
 			need := func(used float64) int { return int(math.Ceil(used/pod - 1e-9)) }
 			usual, peak := need(float64(m.use.Usual)), need(float64(m.use.Peak)*headroom)
 			r.Min, r.Usual, r.Max = max(r.Min, usual), max(r.Usual, usual), max(r.Max, peak)
-			r.Why = append(r.Why, fmt.Sprintf("%s: usual %s needs %d of %s x %d%%; peak %s x %g needs %d (%s)",
+			r.Reasons = append(r.Reasons, fmt.Sprintf("%s: usual %s needs %d of %s x %d%%; peak %s x %g needs %d (%s)",
 				m.name, m.quantity(m.use.Usual), usual, m.quantity(m.request), m.percent, m.quantity(m.use.Peak), headroom, peak, p.Source))
 		}
 		r.Max = max(r.Max, r.Min+1)
@@ -108,15 +108,15 @@ func (p *planner) bounds(r *Proposal, u Usage, known bool, least, most int) {
 			r.Max = max(r.Max, r.Replicas)
 		}
 	}
-	r.Why = append(r.Why, fmt.Sprintf("min %d: at least %d, since %s", r.Min, floor, because))
+	r.Reasons = append(r.Reasons, fmt.Sprintf("min %d: at least %d, since %s", r.Min, floor, because))
 	if most > 0 {
 		r.Max = most
 		r.Min = min(r.Min, most)
-		r.Why = append(r.Why, fmt.Sprintf("max %d: the manifest says it", most))
+		r.Reasons = append(r.Reasons, fmt.Sprintf("max %d: the manifest says it", most))
 	}
 	if least > 0 {
 		r.Min, r.Max = least, max(r.Max, least)
-		r.Why = append(r.Why, fmt.Sprintf("min %d: the manifest says it", least))
+		r.Reasons = append(r.Reasons, fmt.Sprintf("min %d: the manifest says it", least))
 	}
 	r.Usual = min(max(r.Usual, r.Min), r.Max)
 }
@@ -128,7 +128,7 @@ func (p *planner) floor(r *Proposal) (int, string) {
 	}
 	switch {
 	case r.Exists != (object.Ref{}):
-		return 1, "its replicas are those of " + r.Exists.String()
+		return 1, short(r.Exists) + " of an earlier run decides its replicas"
 	case r.Replicas > 1:
 		return 2, fmt.Sprintf("it has %d replicas now", r.Replicas)
 	}
@@ -164,7 +164,7 @@ func (p *planner) consumes(wl *check.Workload) string {
 	for e := range p.Graph.Out(id) {
 		broker := p.Graph.Ref(e.To)
 		if missing := consumers[broker.Group]; missing != "" {
-			return fmt.Sprintf("it uses %s (%s), and KEDA could scale it by the length of a queue; a ScaledObject needs %s, which no field says", broker, e.Why(), missing)
+			return fmt.Sprintf("it uses %s (%s), and KEDA could scale it by the length of a queue; a ScaledObject needs %s, which no field says", short(broker), e.Why(), missing)
 		}
 	}
 	return ""
@@ -172,17 +172,17 @@ func (p *planner) consumes(wl *check.Workload) string {
 
 // recommend proposes requests where more pods do not help.
 func (p *planner) recommend(r *Proposal, why string) {
-	r.What, r.Why = Recommendation, append(r.Why, why)
+	r.Scaler, r.Reasons = Recommendation, append(r.Reasons, why)
 	if _, served := p.State.Kinds.Kind(verticalKind); served {
-		r.What = Vertical
+		r.Scaler = Vertical
 	}
 	r.Requests = p.requests(r.workload)
 	switch {
 	case len(r.Requests) > 0:
-		r.Why = append(r.Why, fmt.Sprintf("requests: the usage of a pod at its peak x %g (%s)", requestHeadroom, p.Source))
-	case r.What == Recommendation:
-		r.What = None
-		r.Why = append(r.Why, "its usage is unknown, and the cluster serves no VerticalPodAutoscaler")
+		r.Reasons = append(r.Reasons, fmt.Sprintf("requests: the usage of a pod at its peak x %g (%s)", requestHeadroom, p.Source))
+	case r.Scaler == Recommendation:
+		r.Scaler = None
+		r.Reasons = append(r.Reasons, "its usage is unknown, and the cluster serves no VerticalPodAutoscaler")
 	}
 }
 

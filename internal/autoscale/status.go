@@ -15,12 +15,12 @@ import (
 type Status struct {
 	Scaler object.Ref `json:"scaler"`
 	Target object.Ref `json:"target"`
-	// Own says that autoscale apply made it.
-	Own     bool `json:"own"`
-	Min     int  `json:"min"`
-	Max     int  `json:"max"`
-	Now     int  `json:"now"`
-	Desired int  `json:"desired"`
+	// Managed says that autoscale apply made it.
+	Managed  bool `json:"managed"`
+	Min      int  `json:"min"`
+	Max      int  `json:"max"`
+	Replicas int  `json:"replicas"`
+	Desired  int  `json:"desired"`
 	// Metrics are current and target utilization: "cpu 81% of 70%".
 	Metrics []string `json:"metrics"`
 	// Limit is max or min where it wants more or fewer, and Since when that began.
@@ -42,7 +42,7 @@ func (s *Status) Works() bool { return s.Problem == "" && s.Limit != "max" }
 func StatusOf(h *autoscalingv2.HorizontalPodAutoscaler, target object.Ref, podCost decimal.Decimal, currency string) Status {
 	s := Status{
 		Scaler: object.Ref{Group: horizontalKind.Group, Kind: Horizontal, Namespace: h.Namespace, Name: h.Name}, Target: target,
-		Min: 1, Max: int(h.Spec.MaxReplicas), Now: int(h.Status.CurrentReplicas), Desired: int(h.Status.DesiredReplicas), Metrics: utilizations(h),
+		Min: 1, Max: int(h.Spec.MaxReplicas), Replicas: int(h.Status.CurrentReplicas), Desired: int(h.Status.DesiredReplicas), Metrics: utilizations(h),
 	}
 	if h.Spec.MinReplicas != nil {
 		s.Min = int(*h.Spec.MinReplicas)

@@ -16,10 +16,10 @@ import (
 
 // Whole is what a plan means for all applications together.
 type Whole struct {
-	// Now, Min, Usual and Max are what all costs a month, now and at these replicas; empty without
+	// Current, Min, Usual and Max are what all costs a month, now and at these replicas; empty without
 	// prices.
 	Currency string `json:"currency,omitempty"`
-	Now      string `json:"now,omitempty"`
+	Current  string `json:"current,omitempty"`
 	Min      string `json:"min,omitempty"`
 	Usual    string `json:"usual,omitempty"`
 	Max      string `json:"max,omitempty"`
@@ -45,7 +45,7 @@ func (p *planner) whole() {
 	w.Findings = []Finding{}
 	p.bound()
 	if p.Total.IsPositive() {
-		w.Currency, w.Now = p.Currency, p.Total.StringFixed(2)
+		w.Currency, w.Current = p.Currency, p.Total.StringFixed(2)
 		w.Min, w.Usual, w.Max = p.costAt(leastOf).StringFixed(2), p.costAt(usualOf).StringFixed(2), p.costAt(mostOf).StringFixed(2)
 	}
 	p.providers()
@@ -60,7 +60,7 @@ func mostOf(r *Proposal) int  { return r.Max }
 func (p *planner) costAt(replicas func(*Proposal) int) decimal.Decimal {
 	sum := p.Total
 	for i := range p.plan.Proposals {
-		if r := &p.plan.Proposals[i]; r.What == Horizontal {
+		if r := &p.plan.Proposals[i]; r.Scaler == Horizontal {
 			pods := max(r.Replicas, len(r.workload.Pods))
 			if u, known := p.Usage[r.workload.Ref]; known {
 				pods = u.Pods
@@ -97,13 +97,13 @@ func (p *planner) bound() {
 	for i := range p.plan.Proposals {
 		r := &p.plan.Proposals[i]
 		above := int64(r.Max - r.Min)
-		if r.What != Horizontal || above == 0 || !r.cost.IsPositive() {
+		if r.Scaler != Horizontal || above == 0 || !r.cost.IsPositive() {
 			continue
 		}
 		before := r.Max
 		r.Max = r.Min + int(decimal.NewFromInt(above).Mul(part).IntPart())
 		r.Usual = min(r.Usual, r.Max)
-		r.Why = append(r.Why, fmt.Sprintf("max %d instead of %d: the budget is %s %s a month", r.Max, before, w.Budget, p.Currency))
+		r.Reasons = append(r.Reasons, fmt.Sprintf("max %d instead of %d: the budget is %s %s a month", r.Max, before, w.Budget, p.Currency))
 	}
 }
 
@@ -120,7 +120,7 @@ func (p *planner) providers() {
 	found := map[object.Ref]*provider{}
 	scaled := map[object.Ref]bool{}
 	for i := range p.plan.Proposals {
-		if r := &p.plan.Proposals[i]; r.What == Horizontal {
+		if r := &p.plan.Proposals[i]; r.Scaler == Horizontal {
 			scaled[r.Target] = true
 			for _, top := range p.needed(r) {
 				f := found[top]
@@ -128,7 +128,7 @@ func (p *planner) providers() {
 					f = &provider{top: top}
 					found[top] = f
 				}
-				f.apps = append(f.apps, fmt.Sprintf("%s (max %d)", r.Target, r.Max))
+				f.apps = append(f.apps, fmt.Sprintf("%s (max %d)", short(r.Target), r.Max))
 				f.now, f.most = f.now+r.Replicas, f.most+r.Max
 			}
 		}
@@ -179,7 +179,7 @@ func (p *planner) needed(r *Proposal) []object.Ref {
 func (p *planner) disruptions() {
 	for i := range p.plan.Proposals {
 		r := &p.plan.Proposals[i]
-		if r.What != Horizontal {
+		if r.Scaler != Horizontal {
 			continue
 		}
 		for _, pdb := range p.budgets(r.workload) {
@@ -190,7 +190,7 @@ func (p *planner) disruptions() {
 			if n, err := intstr.GetScaledValueFromIntOrPercent(least, r.Min, true); err == nil && n >= r.Min {
 				p.plan.Whole.Findings = append(p.plan.Whole.Findings, Finding{
 					Object: object.Ref{Group: "policy", Kind: "PodDisruptionBudget", Namespace: pdb.Namespace, Name: pdb.Name}, Reason: "Disruption",
-					Message: fmt.Sprintf("at the minimum of %s (%d) it allows no eviction: minAvailable is %s", r.Target, r.Min, least), Hint: "use maxUnavailable, or a larger min",
+					Message: fmt.Sprintf("at the minimum of %s (%d) it allows no eviction: minAvailable is %s", short(r.Target), r.Min, least), Hint: "use maxUnavailable, or a larger min",
 				})
 			}
 		}
@@ -201,7 +201,7 @@ func (p *planner) disruptions() {
 func (p *Plan) AtMaximum() map[*check.Workload]int {
 	out := map[*check.Workload]int{}
 	for i := range p.Proposals {
-		if r := &p.Proposals[i]; r.What == Horizontal && r.Max > r.Replicas {
+		if r := &p.Proposals[i]; r.Scaler == Horizontal && r.Max > r.Replicas {
 			out[r.workload] = r.Max
 		}
 	}

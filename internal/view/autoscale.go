@@ -38,9 +38,9 @@ func AutoscalePlan(p *autoscale.Plan, gaps []object.Gap) Output {
 	}}
 	for i := range p.Proposals {
 		r := &p.Proposals[i]
-		cells := []Cell{{scalerWord[r.What], Plain}, {strconv.Itoa(r.Replicas), Plain}, {positive(r.Min), Plain}, {positive(r.Usual), Plain}, {positive(r.Max), Plain}}
-		row := &TreeRow{Name: Cell{name(r.Target), Plain}, Cells: append(cells, Cell{strings.Join(r.Why[:min(1, len(r.Why))], ""), Faint})}
-		for _, why := range r.Why[min(1, len(r.Why)):] {
+		cells := []Cell{{scalerWord[r.Scaler], Plain}, {strconv.Itoa(r.Replicas), Plain}, {positive(r.Min), Plain}, {positive(r.Usual), Plain}, {positive(r.Max), Plain}}
+		row := &TreeRow{Name: Cell{name(r.Target), Plain}, Cells: append(cells, Cell{strings.Join(r.Reasons[:min(1, len(r.Reasons))], ""), Faint})}
+		for _, why := range r.Reasons[min(1, len(r.Reasons)):] {
 			row.Children = append(row.Children, autoscaleLine(why, Faint))
 		}
 		row.Children = append(row.Children, requestRows(r.Requests)...)
@@ -85,8 +85,11 @@ func requestRows(all []autoscale.Request) []*TreeRow {
 // wholeRow is what the plan means for all of it.
 func wholeRow(w *autoscale.Whole) *TreeRow {
 	row := &TreeRow{Name: Cell{"the whole", Plain}, Cells: []Cell{{}, {}, {}, {}, {}, {"no prices are known", Faint}}}
-	if w.Now != "" {
-		row.Cells[5] = Cell{fmt.Sprintf("costs %s %s a month now; %s at the minimum, %s usually, %s at the maximum", w.Now, w.Currency, w.Min, w.Usual, w.Max), Plain}
+	if w.Current != "" {
+		row.Cells[5] = Cell{fmt.Sprintf("costs %s %s a month now; %s at the minimum, %s usually, %s at the maximum", w.Current, w.Currency, w.Min, w.Usual, w.Max), Plain}
+	}
+	if w.Current != "" && w.Current == w.Max && w.Current == w.Min {
+		row.Cells[5].Text = fmt.Sprintf("costs %s %s a month; no replicas would change", w.Current, w.Currency)
 	}
 	if w.Budget != "" {
 		row.Children = append(row.Children, autoscaleLine(fmt.Sprintf("the budget is %s %s a month", w.Budget, w.Currency), Plain))
@@ -115,7 +118,7 @@ func AutoscaleStatus(all []autoscale.Status, now time.Time, gaps []object.Gap) O
 		{Column: Column{Name: "SCALER", Truncate: Middle, MinWidth: leastName}, cell: text(func(s autoscale.Status) string { return name(s.Scaler) }), in: wideOnly},
 		{Column: Column{Name: "MIN", Right: true}, cell: text(func(s autoscale.Status) string { return strconv.Itoa(s.Min) })},
 		{Column: Column{Name: "MAX", Right: true}, cell: text(func(s autoscale.Status) string { return strconv.Itoa(s.Max) })},
-		{Column: Column{Name: "NOW", Right: true}, cell: text(func(s autoscale.Status) string { return strconv.Itoa(s.Now) })},
+		{Column: Column{Name: "NOW", Right: true}, cell: text(func(s autoscale.Status) string { return strconv.Itoa(s.Replicas) })},
 		{Column: Column{Name: "DESIRED", Right: true}, cell: text(func(s autoscale.Status) string { return strconv.Itoa(s.Desired) })},
 		{Column: Column{Name: "USED", DropOrder: 1}, cell: text(func(s autoscale.Status) string { return strings.Join(s.Metrics, ", ") })},
 		{Column: Column{Name: "SCALED", Right: true, DropOrder: 2}, cell: text(func(s autoscale.Status) string { return age(now, s.Scaled) })},
