@@ -34,8 +34,10 @@ func (p *planner) target(wl *check.Workload) (object.Ref, *Refusal) {
 		return owner, nil
 	}
 	operator := "its operator"
-	if name, known := p.State.Catalogued(owner.GroupKind()); known {
-		operator = "the operator " + name
+	if p.State.Catalogued != nil {
+		if name, known := p.State.Catalogued(owner.GroupKind()); known {
+			operator = "the operator " + name
+		}
 	}
 	return wl.Ref, &Refusal{
 		Reason: "Operator", Message: fmt.Sprintf("%s sizes it for %s, which has no subresource scale: a scaler would be reverted", operator, short(owner)),
