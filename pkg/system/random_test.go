@@ -122,6 +122,7 @@ func (d *dice) action(last bool) system.Action {
 
 func (d *dice) app(i int, signals []string) system.App {
 	a := system.App{Name: fmt.Sprintf("app-%d", i), Operator: pick(d, "", "redis"), GitOps: pick(d, "", system.Suspend, system.Ignore)}
+	a.Autoscaling = pick(d, nil, &system.AppAutoscaling{Off: true}, &system.AppAutoscaling{Min: 1, Max: 3, CPU: 50, Target: d.root(1)}, &system.AppAutoscaling{Memory: 80})
 	for n := range 1 + d.IntN(3) {
 		a.Roots = append(a.Roots, d.root(10*i+n))
 	}
@@ -168,6 +169,7 @@ func (d *dice) system() *system.System {
 		}
 		g.Rules = append(g.Rules, r)
 	}
+	s.Autoscaling = pick(d, system.Autoscaling{}, system.Autoscaling{Budget: "99.50", CPU: 60, Memory: 90}, system.Autoscaling{Budget: "250"})
 	if d.maybe() {
 		s.Chargeback = system.Chargeback{Prices: pick(d, "", "a b.yaml"), Sharing: cost.ShareWeight, Weights: map[string]string{"app-0": "2", "app-1": "0.50"}, Tenant: pick(d, "", "1")}
 		s.Waivers = []check.Waiver{{Rule: "pod-single", Reason: "on", Until: time.Date(2027, 1, 31, 0, 0, 0, 0, time.UTC)}, {Rule: "pod-single", Object: object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}, Reason: "1"}}

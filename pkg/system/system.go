@@ -40,6 +40,7 @@ type System struct {
 	Connections  []Connection
 	Regulation   Regulation
 	Chargeback   Chargeback
+	Autoscaling  Autoscaling
 	Waivers      []check.Waiver
 	// Origin is the file, or the object, that it was read from, for people.
 	Origin string
@@ -86,7 +87,9 @@ type App struct {
 	// GitOps says what happens to a target that a manager reverts; empty for
 	// what the regulation says.
 	GitOps GitOps
-	Line   int
+	// Autoscaling says how it is scaled; nil for the defaults.
+	Autoscaling *AppAutoscaling
+	Line        int
 }
 
 // Dependency says that From needs To where no object shows it.
