@@ -32,8 +32,12 @@ var (
 
 func TestIngress(t *testing.T) {
 	const deny = "{podSelector: {}, policyTypes: [Ingress]}"
-	from := func(peer string) string { return "{podSelector: {matchLabels: {app: db}}, ingress: [{from: [{" + peer + "}]}]}" }
-	ports := func(port string) string { return "{podSelector: {matchLabels: {app: db}}, ingress: [{ports: [{" + port + "}]}]}" }
+	from := func(peer string) string {
+		return "{podSelector: {matchLabels: {app: db}}, ingress: [{from: [{" + peer + "}]}]}"
+	}
+	ports := func(port string) string {
+		return "{podSelector: {matchLabels: {app: db}}, ingress: [{ports: [{" + port + "}]}]}"
+	}
 	for _, c := range []struct {
 		name     string
 		from, to Pod

@@ -40,10 +40,10 @@ type System struct {
 	Connections  []Connection
 	// Labels are set on the objects of the apps, and on their pods, beside Kubernetes's recommended
 	// labels; nil sets none, and an empty map the recommended ones.
-	Labels map[string]string
-	Regulation   Regulation
-	Chargeback   Chargeback
-	Waivers      []check.Waiver
+	Labels     map[string]string
+	Regulation Regulation
+	Chargeback Chargeback
+	Waivers    []check.Waiver
 	// Origin is the file, or the object, that it was read from, for people.
 	Origin string
 }
