@@ -85,8 +85,11 @@ func (s *System) SetLabels(app, release string, objects, all []*unstructured.Uns
 		}
 		for _, path := range labelPaths(o.GetKind()) {
 			pods := len(path) > 2 || o.GetKind() == "Pod"
-			labels, _, _ := unstructured.NestedStringMap(o.Object, path...)
-			if labels == nil {
+			labels, found, err := unstructured.NestedStringMap(o.Object, path...)
+			if err != nil {
+				continue // It is refused as it is.
+			}
+			if !found {
 				labels = map[string]string{}
 			}
 			for _, key := range s.LabelKeys() {
@@ -102,8 +105,7 @@ func (s *System) SetLabels(app, release string, objects, all []*unstructured.Uns
 				}
 			}
 			if len(labels) > 0 {
-				// It fails where a template is no mapping: the API server refuses that.
-				_ = unstructured.SetNestedStringMap(o.Object, labels, path...)
+				_ = unstructured.SetNestedStringMap(o.Object, labels, path...) // The path was read above.
 			}
 		}
 	}
