@@ -174,6 +174,19 @@ func (w *Workload) PortNames() []string {
 	return slices.Compact(names)
 }
 
+// Target returns the port of the pods that a name or number stands for: one that a Service leads to, or
+// that a container declares.
+func (w *Workload) Target(services []*corev1.Service, want string) (netpolicy.Port, bool) {
+	if e, ok := FindService(services, w, want); ok {
+		return e.Target, true
+	}
+	p, ok := w.port(want)
+	declared := func(c corev1.Container) bool {
+		return slices.ContainsFunc(c.Ports, func(d corev1.ContainerPort) bool { return d.ContainerPort == p.Number })
+	}
+	return p, ok && slices.ContainsFunc(w.containers(), declared)
+}
+
 // Endpoint is where a port is connected to.
 type Endpoint struct {
 	Service object.Ref
