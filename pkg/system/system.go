@@ -38,10 +38,13 @@ type System struct {
 	Upgrade      UpgradePolicy
 	Dependencies []Dependency
 	Connections  []Connection
-	Regulation   Regulation
-	Chargeback   Chargeback
-	Autoscaling  Autoscaling
-	Waivers      []check.Waiver
+	// Labels are set on the objects of the apps, and on their pods, beside Kubernetes's recommended
+	// labels; nil sets none, and an empty map the recommended ones.
+	Labels      map[string]string
+	Regulation  Regulation
+	Chargeback  Chargeback
+	Autoscaling Autoscaling
+	Waivers     []check.Waiver
 	// Origin is the file, or the object, that it was read from, for people.
 	Origin string
 }
@@ -97,20 +100,6 @@ type Dependency struct {
 	From, To string
 	Reason   string
 	Line     int
-}
-
-// Connection is a value of one app that is used by another one: To needs From.
-type Connection struct {
-	From, To End
-	Line     int
-}
-
-// End is a field of an object of an app.
-type End struct {
-	App string
-	// Root chooses among several of the app; the first one where it is zero.
-	Root Root
-	Path string // status.endpoint
 }
 
 // The signals that always exist. Recover undoes any of the others.

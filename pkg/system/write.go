@@ -31,6 +31,7 @@ func (s *System) YAML() ([]byte, error) {
 			c := s.Connections[i]
 			return strict.Pairs{}.Put("from", endNode(c.From)).Put("to", endNode(c.To)).Node()
 		}).
+		Put("labels", labelsNode(s.Labels)).
 		Put("regulation", regulationNode(&s.Regulation)).
 		Put("chargeback", chargebackNode(s.Chargeback)).
 		Put("autoscaling", autoscalingNode(s.Autoscaling)).
@@ -102,10 +103,6 @@ func patchNode(p *Patch) *yaml.Node {
 		return nil
 	}
 	return strict.Pairs{}.Text("type", p.Type).Put("body", strict.ValueNode(p.Body)).Text("subresource", p.Subresource).Node()
-}
-
-func endNode(e End) *yaml.Node {
-	return strict.Pairs{}.Text("app", e.App).Text("root", e.Root.String()).Text("path", e.Path).Node()
 }
 
 func regulationNode(g *Regulation) *yaml.Node {
