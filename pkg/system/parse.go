@@ -129,6 +129,7 @@ func (r *reader) spec(s scope, n *yaml.Node) {
 		key{"dependencies", false, func(s scope, n *yaml.Node) { s.list(n, r.dependency) }},
 		key{"connections", false, func(s scope, n *yaml.Node) { s.list(n, r.connection) }},
 		key{"regulation", false, r.regulation},
+		key{"monitoring", false, r.monitoring},
 		key{"chargeback", false, r.chargeback},
 		key{"waivers", false, func(s scope, n *yaml.Node) {
 			waivers, problems := check.ReadWaivers(sys.Origin, n, all.Rules())

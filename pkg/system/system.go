@@ -39,6 +39,7 @@ type System struct {
 	Dependencies []Dependency
 	Connections  []Connection
 	Regulation   Regulation
+	Monitoring   Monitoring
 	Chargeback   Chargeback
 	Waivers      []check.Waiver
 	// Origin is the file, or the object, that it was read from, for people.
@@ -81,6 +82,8 @@ type App struct {
 	Resources []*unstructured.Unstructured
 	// Operator is the catalog entry of the operator that runs it; empty where none is named.
 	Operator string
+	// Monitoring is how its metrics are found, where its objects do not show it.
+	Monitoring AppMonitoring
 	// On is what it does on a signal: by the name of the signal, in order.
 	On map[string][]Action
 	// GitOps says what happens to a target that a manager reverts; empty for

@@ -32,6 +32,7 @@ func (s *System) YAML() ([]byte, error) {
 			return strict.Pairs{}.Put("from", endNode(c.From)).Put("to", endNode(c.To)).Node()
 		}).
 		Put("regulation", regulationNode(&s.Regulation)).
+		Put("monitoring", monitoringNode(&s.Monitoring)).
 		Put("chargeback", chargebackNode(s.Chargeback)).
 		List("waivers", len(s.Waivers), func(i int) *yaml.Node { return waiverNode(s.Waivers[i]) })
 	root := strict.Pairs{}.Text("apiVersion", APIVersion).Text("kind", Kind).Put("metadata", meta.Node()).Put("spec", spec.Node()).Node()
@@ -61,7 +62,7 @@ func markNode(value *string) *yaml.Node {
 func appNode(a *App) *yaml.Node {
 	f := strict.Pairs{}.Text("name", a.Name).Put("roots", texts(a.Roots, Root.String)).Text("operator", a.Operator).
 		List("resources", len(a.Resources), func(i int) *yaml.Node { return strict.ValueNode(a.Resources[i].Object) }).
-		Text("gitops", string(a.GitOps))
+		Put("monitoring", appMonitoringNode(a.Monitoring)).Text("gitops", string(a.GitOps))
 	return f.Put("on", strict.TableNode(a.On, func(actions []Action) *yaml.Node {
 		return strict.ListNode(len(actions), func(i int) *yaml.Node { return actionNode(&actions[i]) })
 	})).Node()
