@@ -55,7 +55,6 @@ func (m *maker) alerts() {
 		return
 	}
 	m.add(operatorVersion, "PrometheusRule", m.Namespace, clip(m.Name+"-alerts"), m.labels("PrometheusRule"), map[string]any{"spec": map[string]any{"groups": groups}})
-	m.gap("", "", "no alert says that a backup is too old, that an app is held, or that a custom resource is not Healthy: no metric has it; kubectl sysop check and health do")
 	if len(m.all) > 0 && !slices.ContainsFunc(m.plan.Prometheuses, func(p Prometheus) bool { return p.Rules }) {
 		m.gap("", "let the ruleSelector and ruleNamespaceSelector of "+m.all[0].ref.String()+" select it", "no Prometheus selects the PrometheusRule in "+m.Namespace)
 	}
@@ -68,7 +67,7 @@ func (m *maker) group(a *monitored) map[string]any {
 	if expr := podsExpr(a); expr != "" {
 		rules = append(rules, map[string]any{"record": podsRecord, "expr": expr, "labels": labels})
 	}
-	for _, r := range m.rules(a) {
+	for _, r := range m.rules(a, m.scrapes(a)) {
 		alert := Alert{Name: r.name, App: a.Name, Severity: r.severity, Expr: r.expr, Summary: r.summary}
 		made := map[string]any{
 			"alert": r.name, "expr": r.expr,
@@ -88,6 +87,13 @@ func (m *maker) group(a *monitored) map[string]any {
 		return nil
 	}
 	return map[string]any{"name": "sysop." + m.Namespace + "." + m.Name + "." + a.Name, "rules": rules}
+}
+
+// scrapes says whether a monitor of the plan scrapes an app.
+func (m *maker) scrapes(a *monitored) bool {
+	return slices.ContainsFunc(m.plan.Apps, func(p PlanApp) bool {
+		return p.Name == a.Name && slices.ContainsFunc(p.Targets, func(t Target) bool { return t.How == ServiceMonitor || t.How == PodMonitor })
+	})
 }
 
 // runbook is the command of ours that explains the state of an app.

@@ -3,14 +3,16 @@ package monitor
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // rules are the alerts of an app. The series are those of kube-state-metrics, the kubelet,
 // cert-manager, and of our own monitors.
-func (m *maker) rules(a *monitored) []rule {
+func (m *maker) rules(a *monitored, scraped bool) []rule {
 	var refs []object.Ref
 	for i := range a.workloads {
 		refs = append(refs, a.workloads[i].ref)
@@ -59,7 +61,7 @@ func (m *maker) rules(a *monitored) []rule {
 			"a certificate expires", "The certificate {{ $labels.name }} expires in {{ $value | humanizeDuration }}, and was not renewed.",
 		},
 	)
-	if m.operated && len(a.workloads)+len(a.custom) > 0 {
+	if scraped {
 		all = append(all, rule{
 			"SystemTargetDown", "warning", t("targetDownMinutes"), fmt.Sprintf(`up{%s=%q,%s=%q} == 0`, SystemLabel, m.Name, AppLabel, a.Name),
 			"a target cannot be scraped", "{{ $labels.pod }} in {{ $labels.namespace }} does not answer the scrapes of {{ $labels.job }}.",
@@ -75,21 +77,26 @@ func (m *maker) podRules(a *monitored) []rule {
 	}
 	t := m.threshold
 	pods := fmt.Sprintf(` * on (namespace, pod) group_left () %s{%s=%q,%s=%q}`, podsRecord, SystemLabel, m.Name, AppLabel, a.Name)
+	in := map[string]bool{}
+	for i := range a.workloads {
+		in[regexp.QuoteMeta(a.workloads[i].ref.Namespace)] = true
+	}
+	namespaces := fmt.Sprintf("namespace=~%q", strings.Join(sortedKeys(in), "|"))
 	const about = "Container {{ $labels.container }} of {{ $labels.pod }} in {{ $labels.namespace }} "
 	return []rule{
 		{
 			"SystemContainerRestarts", "warning", 0,
-			fmt.Sprintf(`(increase(kube_pod_container_status_restarts_total[1h])%s > %s) or (max_over_time(kube_pod_container_status_waiting_reason{reason="CrashLoopBackOff"}[5m])%s > 0)`, pods, number(t("restartsPerHour")), pods),
+			fmt.Sprintf(`(increase(kube_pod_container_status_restarts_total{%s}[1h])%s > %s) or (max_over_time(kube_pod_container_status_waiting_reason{%s,reason="CrashLoopBackOff"}[5m])%s > 0)`, namespaces, pods, number(t("restartsPerHour")), namespaces, pods),
 			"a container restarts again and again", about + "restarts again and again.",
 		},
 		{
 			"SystemCPUThrottled", "warning", 15,
-			fmt.Sprintf(`sum by (namespace, pod, container) (increase(container_cpu_cfs_throttled_periods_total{container!=""}[5m])) / sum by (namespace, pod, container) (increase(container_cpu_cfs_periods_total{container!=""}[5m]))%s > %s`, pods, number(t("throttledPercent")/100)),
+			fmt.Sprintf(`sum by (namespace, pod, container) (increase(container_cpu_cfs_throttled_periods_total{%s,container!=""}[5m])) / sum by (namespace, pod, container) (increase(container_cpu_cfs_periods_total{%s,container!=""}[5m]))%s > %s`, namespaces, namespaces, pods, number(t("throttledPercent")/100)),
 			"CPU is throttled", about + "is throttled in {{ $value | humanizePercentage }} of its periods: its CPU limit is too low.",
 		},
 		{
 			"SystemMemoryNearLimit", "warning", 15,
-			fmt.Sprintf(`max by (namespace, pod, container) (container_memory_working_set_bytes{container!=""}) / max by (namespace, pod, container) (kube_pod_container_resource_limits{resource="memory"})%s > %s`, pods, number(t("memoryPercent")/100)),
+			fmt.Sprintf(`max by (namespace, pod, container) (container_memory_working_set_bytes{%s,container!=""}) / max by (namespace, pod, container) (kube_pod_container_resource_limits{%s,resource="memory"})%s > %s`, namespaces, namespaces, pods, number(t("memoryPercent")/100)),
 			"memory is near its limit", about + "uses {{ $value | humanizePercentage }} of its memory limit: above it, it is killed.",
 		},
 	}

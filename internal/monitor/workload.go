@@ -43,13 +43,15 @@ type workload struct {
 
 // container is a container of a pod template.
 type container struct {
-	Name  string
-	Image string
-	Ports []struct {
-		Name          string
-		ContainerPort int64
-		Protocol      string
-	}
+	Name  string          `json:"name"`
+	Image string          `json:"image"`
+	Ports []containerPort `json:"ports"`
+}
+
+type containerPort struct {
+	Name          string `json:"name"`
+	ContainerPort int64  `json:"containerPort"`
+	Protocol      string `json:"protocol"`
 }
 
 // read finds the workloads of an app.
