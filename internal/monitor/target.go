@@ -75,6 +75,11 @@ func (m *maker) unknown(a *monitored, w *workload, taken []scrape) []Target {
 	if t, changed := m.switched(w); changed {
 		return []Target{t}
 	}
+	if w.owner != nil {
+		if t, made := m.operatorScrapes(w.owner); made {
+			return []Target{t}
+		}
+	}
 	help := "name a port metrics in its pod template, or add an exporter"
 	if a.Setting.Port != "" {
 		m.gap(w.ref.String(), "correct monitoring.port of app "+a.Name, "no container has a port "+a.Setting.Port)
@@ -136,6 +141,16 @@ func (m *maker) switchOf(o *unstructured.Unstructured) (Target, bool) {
 	return t, true
 }
 
+// operatorScrapes is the target of a custom resource whose operator makes a monitor, and was told to.
+func (m *maker) operatorScrapes(o *unstructured.Unstructured) (Target, bool) {
+	ref := object.RefOf(o)
+	c, known := catalog.MonitoringOf(ref.GroupKind())
+	if !known || c.Creates == "" || !covers(o.Object, c.Set) || !m.Cluster.Serves(c.Creates) {
+		return Target{}, false
+	}
+	return Target{Object: ref, How: Collected, By: "a " + c.Creates + " of its operator", Port: c.Port, Path: c.Path, Why: "catalog: " + c.Source}, true
+}
+
 // covers says whether an object has all the fields of a patch.
 func covers(o, patch map[string]any) bool {
 	for k, v := range patch {
@@ -154,6 +169,7 @@ func covers(o, patch map[string]any) bool {
 func (m *maker) unstarted(a *monitored, o *unstructured.Unstructured) []Target {
 	ref := object.RefOf(o)
 	c, known := catalog.MonitoringOf(ref.GroupKind())
+	made, scraped := m.operatorScrapes(o)
 	switch t, changed := m.switchOf(o); {
 	case !known:
 		return nil
@@ -161,8 +177,8 @@ func (m *maker) unstarted(a *monitored, o *unstructured.Unstructured) []Target {
 		return []Target{{Object: ref, How: Off, Why: "monitoring: false of app " + a.Name}}
 	case changed:
 		return []Target{t}
-	case c.Creates != "" && m.Cluster.Serves(c.Creates):
-		return []Target{{Object: ref, How: Collected, By: "a " + c.Creates + " of its operator", Port: c.Port, Path: c.Path, Why: "catalog: " + c.Source}}
+	case scraped:
+		return []Target{made}
 	case c.Pods == "" || !m.operated:
 		m.gap(ref.String(), "run the same command again once it runs", "its pods do not exist yet, so nothing is known of their ports")
 		return []Target{{Object: ref, How: NoEndpoint, Why: "its operator has not created pods"}}
