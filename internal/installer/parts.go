@@ -64,7 +64,10 @@ func (p *Plan) loadParts(ctx context.Context) error {
 	for _, part := range c.parts {
 		part.Needs = slices.DeleteFunc(slices.Clone(part.Needs), func(name string) bool { return !c.has(name) })
 	}
-	return c.apps(ctx)
+	if err := c.apps(ctx); err != nil {
+		return err
+	}
+	return p.loadLevels(ctx)
 }
 
 // has says whether there is a part of a name.
@@ -290,9 +293,7 @@ func (c *partLoader) apps(ctx context.Context) error {
 		if len(a.Resources) == 0 {
 			continue
 		}
-		p := &install.Part{Name: a.Name, App: true, Release: c.req.System.Name + "-" + a.Name, Namespace: c.req.System.Namespace, Why: []string{"system " + c.req.System.Name}}
-		p.Connections, p.Labels = wires.values[a.Name], c.req.System.LabelKeys()
-		p.Needs = slices.Clone(wires.needs[a.Name])
+		p := &install.Part{Name: a.Name, Needs: slices.Clone(wires.needs[a.Name]), Connections: wires.values[a.Name], Labels: c.req.System.LabelKeys()}
 		for _, d := range c.req.System.Dependencies {
 			if d.From == a.Name && c.brings(d.To) && !slices.Contains(p.Needs, d.To) {
 				p.Needs = append(p.Needs, d.To)
@@ -301,15 +302,26 @@ func (c *partLoader) apps(ctx context.Context) error {
 		if a.Operator != "" && c.has(a.Operator) {
 			p.Needs = append(p.Needs, a.Operator)
 		}
-		if c.has(p.Name) {
-			return hint.With(fmt.Errorf("app %s has the name of an operator that is installed with it", a.Name), "give the app another name")
+		if err := c.app(ctx, p, wires.resources[a.Name]); err != nil {
+			return err
 		}
-		if p.Chart, err = chart.FromManifests(p.Release, "1.0.0", wires.resources[a.Name]); err != nil {
-			return fmt.Errorf("app %s: %w", a.Name, err)
-		}
-		if err := c.add(ctx, p); err != nil {
-			return fmt.Errorf("app %s: %w", a.Name, err)
-		}
+	}
+	return nil
+}
+
+// app completes and adds the part of an app.
+func (c *partLoader) app(ctx context.Context, p *install.Part, objects []*unstructured.Unstructured) error {
+	sys := c.req.System
+	p.App, p.Release, p.Namespace, p.Why = true, sys.Name+"-"+p.Name, sys.Namespace, []string{"system " + sys.Name}
+	if c.has(p.Name) {
+		return hint.With(fmt.Errorf("app %s has the name of an operator that is installed with it", p.Name), "give the app another name")
+	}
+	var err error
+	if p.Chart, err = chart.FromManifests(p.Release, "1.0.0", objects); err == nil {
+		err = c.add(ctx, p)
+	}
+	if err != nil {
+		return fmt.Errorf("app %s: %w", p.Name, err)
 	}
 	return nil
 }

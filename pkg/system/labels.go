@@ -28,21 +28,35 @@ func (r *reader) labels(s scope, n *yaml.Node) {
 	if n.Kind == yaml.MappingNode && len(n.Content) == 0 {
 		return
 	}
-	s.entries(n, func(s scope, name string, k, v *yaml.Node) {
+	r.sys.Labels = s.labels(n, func(name string) string {
 		switch {
-		case len(validation.IsQualifiedName(name)) > 0:
-			s.report(k, "%q is not a label", field.Shorten(name))
 		case name == managedByLabel:
-			s.report(k, "Helm sets it on every object of its releases: omit it")
+			return "Helm sets it on every object of its releases: omit it"
 		case strings.HasPrefix(name, "sysop.dev/") || strings.HasPrefix(name, setPrefix):
-			s.report(k, "kubectl sysop uses it itself: expected a label of your own")
+			return "kubectl sysop uses it itself: expected a label of your own"
+		}
+		return ""
+	})
+}
+
+// labels reads labels of objects. Refuse says what is wrong with a key; nil refuses none.
+func (s scope) labels(n *yaml.Node, refuse func(name string) string) map[string]string {
+	all := map[string]string{}
+	s.entries(n, func(s scope, name string, k, v *yaml.Node) {
+		if len(validation.IsQualifiedName(name)) > 0 {
+			s.report(k, "%q is not a label", field.Shorten(name))
+		} else if refuse != nil {
+			if wrong := refuse(name); wrong != "" {
+				s.report(k, "%s", wrong)
+			}
 		}
 		value, ok := s.string(v)
 		if ok && len(validation.IsValidLabelValue(value)) > 0 {
 			s.report(v, "%q is not the value of a label", field.Shorten(value))
 		}
-		r.sys.Labels[name] = value
+		all[name] = value
 	})
+	return all
 }
 
 func labelsNode(all map[string]string) *yaml.Node {

@@ -130,6 +130,7 @@ func (r *reader) spec(s scope, n *yaml.Node) {
 		key{"connections", false, func(s scope, n *yaml.Node) { s.list(n, r.connection) }},
 		key{"labels", false, r.labels},
 		key{"regulation", false, r.regulation},
+		key{"monitoring", false, r.monitoring},
 		key{"chargeback", false, r.chargeback},
 		key{"autoscaling", false, r.autoscaling},
 		key{"waivers", false, func(s scope, n *yaml.Node) {

@@ -126,6 +126,7 @@ func (d *dice) app(i int, signals []string) system.App {
 	for n := range 1 + d.IntN(3) {
 		a.Roots = append(a.Roots, d.root(10*i+n))
 	}
+	a.Monitoring = pick(d, system.AppMonitoring{}, system.AppMonitoring{Off: true}, system.AppMonitoring{Port: "9113", Path: "/x"}, system.AppMonitoring{Port: "http-metrics"})
 	if d.maybe() {
 		name := fmt.Sprintf("made-%d", i)
 		o := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": name}, "data": d.value(3)}
@@ -174,6 +175,12 @@ func (d *dice) system() *system.System {
 		g.Rules = append(g.Rules, r)
 	}
 	s.Autoscaling = pick(d, system.Autoscaling{}, system.Autoscaling{Budget: "99.50", CPU: 60, Memory: 90}, system.Autoscaling{Budget: "250"})
+	if d.maybe() {
+		s.Monitoring = system.Monitoring{
+			Interval: pick(d, 0, 30*time.Second), Labels: pick(d, nil, map[string]string{"release": "on", "a.b/c": ""}),
+			Thresholds: pick(d, nil, map[string]float64{"memoryPercent": 95, "throttledPercent": 0.5}), NoDashboard: d.maybe(), NoAlerts: d.maybe(),
+		}
+	}
 	if d.maybe() {
 		s.Chargeback = system.Chargeback{Prices: pick(d, "", "a b.yaml"), Sharing: cost.ShareWeight, Weights: map[string]string{"app-0": "2", "app-1": "0.50"}, Tenant: pick(d, "", "1")}
 		s.Waivers = []check.Waiver{{Rule: "pod-single", Reason: "on", Until: time.Date(2027, 1, 31, 0, 0, 0, 0, time.UTC)}, {Rule: "pod-single", Object: object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}, Reason: "1"}}

@@ -44,6 +44,7 @@ type System struct {
 	Regulation  Regulation
 	Chargeback  Chargeback
 	Autoscaling Autoscaling
+	Monitoring  Monitoring
 	Waivers     []check.Waiver
 	// Origin is the file, or the object, that it was read from, for people.
 	Origin string
@@ -85,6 +86,8 @@ type App struct {
 	Resources []*unstructured.Unstructured
 	// Operator is the catalog entry of the operator that runs it; empty where none is named.
 	Operator string
+	// Monitoring is how its metrics are found, where its objects do not show it.
+	Monitoring AppMonitoring
 	// On is what it does on a signal: by the name of the signal, in order.
 	On map[string][]Action
 	// GitOps says what happens to a target that a manager reverts; empty for

@@ -33,6 +33,7 @@ func (s *System) YAML() ([]byte, error) {
 		}).
 		Put("labels", labelsNode(s.Labels)).
 		Put("regulation", regulationNode(&s.Regulation)).
+		Put("monitoring", monitoringNode(&s.Monitoring)).
 		Put("chargeback", chargebackNode(s.Chargeback)).
 		Put("autoscaling", autoscalingNode(s.Autoscaling)).
 		List("waivers", len(s.Waivers), func(i int) *yaml.Node { return waiverNode(s.Waivers[i]) })
@@ -63,7 +64,7 @@ func markNode(value *string) *yaml.Node {
 func appNode(a *App) *yaml.Node {
 	f := strict.Pairs{}.Text("name", a.Name).Put("roots", texts(a.Roots, Root.String)).Text("operator", a.Operator).
 		List("resources", len(a.Resources), func(i int) *yaml.Node { return strict.ValueNode(a.Resources[i].Object) }).
-		Text("gitops", string(a.GitOps)).Put("autoscaling", appAutoscalingNode(a.Autoscaling))
+		Text("gitops", string(a.GitOps)).Put("monitoring", appMonitoringNode(a.Monitoring)).Put("autoscaling", appAutoscalingNode(a.Autoscaling))
 	return f.Put("on", strict.TableNode(a.On, func(actions []Action) *yaml.Node {
 		return strict.ListNode(len(actions), func(i int) *yaml.Node { return actionNode(&actions[i]) })
 	})).Node()
