@@ -177,6 +177,7 @@ func (d *dice) system() *system.System {
 	s.Autoscaling = pick(d, system.Autoscaling{}, system.Autoscaling{Budget: "99.50", CPU: 60, Memory: 90}, system.Autoscaling{Budget: "250"})
 	if d.maybe() {
 		s.Monitoring = system.Monitoring{
+			Declared: true,
 			Interval: pick(d, 0, 30*time.Second), Labels: pick(d, nil, map[string]string{"release": "on", "a.b/c": ""}),
 			Thresholds: pick(d, nil, map[string]float64{"memoryPercent": 95, "throttledPercent": 0.5}), NoDashboard: d.maybe(), NoAlerts: d.maybe(),
 		}

@@ -65,7 +65,7 @@ func TestRefusedTexts(t *testing.T) {
 		"a threshold":      {head + "  monitoring: {thresholds: {memoryPercents: 90}}\n", `did you mean memoryPercent?`},
 		"a threshold of 0": {head + "  monitoring: {thresholds: {memoryPercent: 0}}\n", "expected a number above 0"},
 		"monitored":        {head + "    monitoring: true\n", "spec.apps[0].monitoring: expected false, or port and path"},
-		"a port":           {head + "    monitoring: {port: 70000}\n", "spec.apps[0].monitoring.port: expected a port from 1 to 65535"},
+		"a port":           {head + "    monitoring: {port: 70000}\n", "spec.apps[0].monitoring.port: 70000 is not a port"},
 		"a port name":      {head + "    monitoring: {port: a_b}\n", "is not a port"},
 		"a metrics path":   {head + "    monitoring: {path: metrics}\n", "is not a path: it begins with /"},
 		"nothing left":     {head + "  - name: b\n    resources: [{template: \"# none\"}]\n", "spec.apps[1]: the app is empty: expected roots, or resources"},
