@@ -1,12 +1,17 @@
 package systems
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
@@ -69,6 +74,9 @@ type draft struct {
 	signals  signals.Finder
 	verdicts *app.HealthCollector
 	stacks   []foundApp
+	// scalers are the autoscalers that were read. Reading is concurrent.
+	mu      sync.Mutex
+	scalers []*autoscalingv2.HorizontalPodAutoscaler
 }
 
 // foundApp is what becomes an app.
@@ -88,7 +96,7 @@ func (d *draft) read(ctx context.Context) error {
 		d.signals = servedSignals(s.Kinds)
 		d.facts = regulate.NewCollector(&system.System{}, d.signals)
 		return collecting(d.facts)
-	})
+	}, func(*app.Session) inventory.Extractor { return d.keepScaler })
 	var err error
 	if d.session, err = in.Open(ctx); err != nil {
 		return err
@@ -134,7 +142,7 @@ func (d *draft) draft() (*system.Draft, error) {
 			app.Roots = append(app.Roots, d.rootOf(ref, namespace))
 		}
 		sys.Apps = append(sys.Apps, app)
-		draft.Apps = append(draft.Apps, system.DraftApp{Name: app.Name, Roots: app.Roots, Found: stack.found, Operator: d.operator(stack.roots)})
+		draft.Apps = append(draft.Apps, system.DraftApp{Name: app.Name, Roots: app.Roots, Found: stack.found, Operator: d.operator(stack.roots), Scaled: d.scaledBy(stack.roots)})
 	}
 	if draft.Name = d.Name; draft.Name == "" {
 		if draft.Name = namespace; draft.Name == "" {
@@ -149,6 +157,30 @@ func (d *draft) draft() (*system.Draft, error) {
 		d.explain(&draft.Apps[i], &w.Apps[i])
 	}
 	return draft, nil
+}
+
+// keepScaler keeps autoscalers.
+func (d *draft) keepScaler(o object.Object) func(*inventory.Inventory, inventory.ID) {
+	if scaler, ok := o.Body.(*autoscalingv2.HorizontalPodAutoscaler); ok {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.scalers = append(d.scalers, scaler)
+	}
+	return nil
+}
+
+// scaledBy returns the autoscalers of roots, in order.
+func (d *draft) scaledBy(roots []object.Ref) []system.DraftScaler {
+	var out []system.DraftScaler
+	for _, h := range d.scalers {
+		target := h.Spec.ScaleTargetRef
+		group := schema.FromAPIVersionAndKind(target.APIVersion, target.Kind).Group
+		if slices.Contains(roots, object.Ref{Group: group, Kind: target.Kind, Namespace: h.Namespace, Name: target.Name}) {
+			out = append(out, system.DraftScaler{Name: "HorizontalPodAutoscaler/" + h.Name, Min: cmp.Or(*cmp.Or(h.Spec.MinReplicas, new(int32)), 1), Max: h.Spec.MaxReplicas})
+		}
+	}
+	slices.SortFunc(out, func(a, b system.DraftScaler) int { return strings.Compare(a.Name, b.Name) })
+	return out
 }
 
 func (d *draft) noStack() error {

@@ -29,8 +29,15 @@ type DraftApp struct {
 	// Found is what it was found by, in a few words.
 	Found string
 	// Needs say which other apps it needs and why, Stop what a Stop does to it, and Managed who
-	// keeps it as it is: a line each.
+	// keeps it as it is: a line each. Scaled are the autoscalers of its roots.
 	Needs, Stop, Managed []string
+	Scaled               []DraftScaler
+}
+
+// DraftScaler is an autoscaler that exists, with its bounds.
+type DraftScaler struct {
+	Name     string
+	Min, Max int32
 }
 
 // YAML writes the manifest, with comments that say why. It holds what was read in a cluster:
@@ -112,6 +119,10 @@ func (w *draftWriter) app(a *DraftApp) {
 	if a.Suspend {
 		w.line("    gitops: %s", Suspend)
 	}
+	for _, s := range a.Scaled {
+		w.comment("    ", "%s scales it; to have the System do so, delete that and write:", s.Name)
+		w.comment("    ", "autoscaling: {min: %d, max: %d}", s.Min, s.Max)
+	}
 }
 
 // rest writes what no graph can know, as examples, and one rule.
@@ -142,4 +153,7 @@ func (w *draftWriter) rest(d *Draft) {
 	w.comment("    ", "How many apps rules may hold at a time, and how long rules ignore an app that recovered:")
 	w.comment("    ", "maxUnavailableApps: 2")
 	w.comment("    ", "holdOff: %s", DefaultHoldOff)
+	w.line("")
+	w.comment("  ", "Monitors, alerts and a dashboard for all apps, installed with the System:")
+	w.comment("  ", "monitoring: {}")
 }
