@@ -33,12 +33,9 @@ func (o *checkOptions) showColocation(ctx context.Context, c *app.CheckRun) erro
 		return err
 	}
 	c.Session.ReportGaps(c.Graph)
-	if err := o.write(view.Colocation(found, view.ColocationOptions{Namespace: c.Home, Gaps: c.Graph.Gaps()})); err != nil {
-		return err
-	}
+	var lines []string
 	if len(found) == 0 && o.human() {
-		o.say("no stacks found")
+		lines = []string{"no stacks found"}
 	}
-	c.Session.PrintTimings(c.Graph)
-	return nil
+	return o.finish(c.Session, c.Graph, view.Colocation(found, view.ColocationOptions{Namespace: c.Home, Gaps: c.Graph.Gaps()}), lines...)
 }

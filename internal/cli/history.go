@@ -3,13 +3,14 @@ package cli
 import (
 	"context"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/completion"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/spf13/cobra"
 )
 
 func newHistory(env Env) *cobra.Command {
 	o := newInstallOptions(env, "")
-	cmd := o.command("history NAME", exactly(1, "the NAME of an operator, or of a System"), o.completeInstalled, o.history)
+	cmd := o.command("history NAME", exactly(1, "the NAME of an operator, or of a System"), o.offers(completion.Only(completion.Installed)), o.history)
 	o.connecting(cmd)
 	o.writing(cmd)
 	o.findingFlags(cmd)

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalogs"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/completion"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
 )
@@ -20,7 +21,7 @@ func newInstall(env Env) *cobra.Command {
 
 func newUpgrade(env Env) *cobra.Command {
 	o := newInstallOptions(env, install.Upgrade)
-	cmd := o.command("upgrade OPERATOR[@VERSION]... | -f SYSTEM", cobra.ArbitraryArgs, o.completeUpgrades, o.run)
+	cmd := o.command("upgrade OPERATOR[@VERSION]... | -f SYSTEM", cobra.ArbitraryArgs, o.offers(completion.Upgrades(o.installable(o.common))), o.run)
 	o.writingFlags(cmd)
 	o.puttingFlags(cmd)
 	return cmd

@@ -3,11 +3,8 @@ package cli
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalogs"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/summary"
@@ -33,8 +30,8 @@ func (u *installUser) Confirm(ctx context.Context, p *installer.Plan, losses []o
 	if p.Fetched() != nil {
 		u.notes(u.cats.Notes)
 	}
-	if refused := refusalError(planned); refused != nil {
-		return false, refused
+	if err := p.Refused(); err != nil {
+		return false, err
 	}
 	if err := p.Releasable(ctx); err != nil {
 		return false, err
@@ -78,31 +75,5 @@ func (o *installOptions) lines(all []string) {
 	if !o.human() {
 		return
 	}
-	for _, line := range all {
-		fmt.Fprintln(o.env.ErrOut, safe(line))
-	}
-}
-
-// refusalError is why a plan is not run; nil if nothing refuses it.
-func refusalError(planned *install.Plan) error {
-	if len(planned.Refusals) == 0 {
-		return nil
-	}
-	lines := &hint.Lines{}
-	var hints []string
-	for _, r := range planned.Refusals {
-		text := r.Message
-		if r.Object != (object.Ref{}) && !strings.Contains(text, r.Object.Name) {
-			text = r.Object.String() + ": " + text
-		}
-		if r.Part != "" && !strings.Contains(text, r.Part) {
-			text = r.Part + ": " + text
-		}
-		lines.Lines = append(lines.Lines, text)
-		if r.Hint != "" && !slices.Contains(hints, r.Hint) {
-			hints = append(hints, r.Hint)
-		}
-	}
-	lines.Lines = append(lines.Lines, "nothing was written")
-	return hint.With(lines, strings.Join(hints, "\n"))
+	o.say(all...)
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -29,10 +28,8 @@ func (f *focusOptions) flags(cmd *cobra.Command) {
 }
 
 func (f *focusOptions) validate() error {
-	if !slices.Contains(focus.Versions(), f.version) {
-		return hint.With(fmt.Errorf("unknown value %q of --focus-version", f.version), "write one of "+strings.Join(focus.Versions(), ", "))
-	}
-	return nil
+	_, err := oneOf("--focus-version", f.version, focus.Versions())
+	return err
 }
 
 // focusTable is the charges of each cluster.

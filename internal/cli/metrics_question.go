@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -49,10 +48,10 @@ func (o *metricsOptions) parseRows(q *app.MetricsRequest) error {
 	if q.SortBy == "" && o.top > 0 {
 		q.SortBy = "cost"
 	}
-	if q.SortBy != "" && !slices.Contains(cost.SortKeys(), q.SortBy) {
-		return hint.With(fmt.Errorf("unknown value %q of --sort-by", o.sortBy), "write one of "+strings.Join(cost.SortKeys(), ", "))
+	if q.SortBy != "" {
+		_, err = oneOf("--sort-by", q.SortBy, cost.SortKeys())
 	}
-	return nil
+	return err
 }
 
 // parseWindow reads the flags of a window.
@@ -121,10 +120,12 @@ func (c *common) requestTimeout() (time.Duration, error) {
 }
 
 func (o *metricsOptions) parseSharing(q *app.MetricsRequest) error {
-	q.Options.Sharing = cost.Sharing(o.of.Sharing(o.share, o.shareChosen))
+	share, err := oneOf("--share", o.of.Sharing(o.share, o.shareChosen), sharings())
+	if err != nil {
+		return err
+	}
+	q.Options.Sharing = cost.Sharing(share)
 	switch {
-	case !slices.Contains(cost.Sharings(), q.Options.Sharing):
-		return hint.With(fmt.Errorf("unknown value %q of --share", o.share), "write one of "+strings.Join(sharings(), ", "))
 	case q.Options.Sharing == cost.ShareNone && (o.shareIdle || len(o.shareNamespaces) > 0):
 		return fmt.Errorf("--share none splits nothing: omit --share-idle and --share-namespace, or choose another --share")
 	case o.shareBy != "" && o.shareBy != "even" && o.shareBy != "weighted":

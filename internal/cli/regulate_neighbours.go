@@ -34,9 +34,5 @@ func (o *regulateNeighboursOptions) run(ctx context.Context, args []string) erro
 		return err
 	}
 	b.Session.ReportGaps(b.Graph)
-	if err := o.write(view.Neighbours(b.State, view.NeighbourOptions{RegulationOptions: regulationOptions(b), Apps: apps, Cascade: o.cascade, Rules: view.NeighbourRules(b.System.Regulation.Rules)})); err != nil {
-		return err
-	}
-	b.Session.PrintTimings(b.Graph)
-	return nil
+	return o.finish(b.Session, b.Graph, view.Neighbours(b.State, view.NeighbourOptions{RegulationOptions: regulationOptions(b), Apps: apps, Cascade: o.cascade, Rules: view.NeighbourRules(b.System.Regulation.Rules)}))
 }

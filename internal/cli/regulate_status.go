@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -30,15 +29,13 @@ func (o *regulateStatusOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	b.Session.ReportGaps(b.Graph)
-	if err := o.write(view.RegulationStatus(b.Journal, p, b.State, b.Session.AsOf(), regulationOptions(b))); err != nil {
-		return err
-	}
+	var lines []string
 	if len(b.Journal.Holds) == 0 && o.output == "table" {
-		fmt.Fprintf(o.env.ErrOut, "no app of %s is held\n", b.System.Name)
+		lines = []string{"no app of " + b.System.Name + " is held"}
 	}
-	b.Session.PrintTimings(b.Graph)
-	if o.exitCode && len(b.Journal.Holds) > 0 {
+	err = o.finish(b.Session, b.Graph, view.RegulationStatus(b.Journal, p, b.State, b.Session.AsOf(), regulationOptions(b)), lines...)
+	if err == nil && o.exitCode && len(b.Journal.Holds) > 0 {
 		return errNotFine
 	}
-	return nil
+	return err
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/completion"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
@@ -20,7 +21,7 @@ type rollbackOptions struct {
 
 func newRollback(env Env) *cobra.Command {
 	o := &rollbackOptions{installOptions: newInstallOptions(env, install.Rollback)}
-	cmd := o.command("rollback NAME [REVISION]", cobra.RangeArgs(1, 2), o.completeInstalled, o.run)
+	cmd := o.command("rollback NAME [REVISION]", cobra.RangeArgs(1, 2), o.offers(completion.Only(completion.Installed)), o.run)
 	o.writingFlags(cmd)
 	o.findingFlags(cmd)
 	cmd.Flags().BoolVar(&o.force, "force", false, "remove operators installed since, even if their dependents are unknown")

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/completion"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 )
 
@@ -16,7 +17,7 @@ type uninstallOptions struct {
 
 func newUninstall(env Env) *cobra.Command {
 	o := &uninstallOptions{installOptions: newInstallOptions(env, install.Uninstall)}
-	cmd := o.command("uninstall NAME", exactly(1, "the NAME of an operator, or of a System"), o.completeInstalled, o.run)
+	cmd := o.command("uninstall NAME", exactly(1, "the NAME of an operator, or of a System"), o.offers(completion.Only(completion.Installed)), o.run)
 	o.writingFlags(cmd)
 	o.findingFlags(cmd)
 	f := cmd.Flags()
