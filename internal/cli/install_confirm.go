@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalogs"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
@@ -76,4 +78,38 @@ func (o *installOptions) lines(all []string) {
 		return
 	}
 	o.say(all...)
+}
+
+// ShowRecovery lists what ending the open run writes and deletes, on standard error: standard output
+// is for the plan after it.
+func (u *installUser) ShowRecovery(r *installer.Recovery) {
+	u.say(summary.Recovery(r)...)
+	u.tellLosses(r.Installation, r.Losses)
+}
+
+// ConfirmRecovery asks whether the open run is ended.
+func (u *installUser) ConfirmRecovery(ctx context.Context, r *installer.Recovery) (bool, error) {
+	n := len(slices.DeleteFunc(slices.Clone(r.Plan.Acts), func(a install.RecoveryAct) bool { return a.Verb == install.RecoverLeave }))
+	question := fmt.Sprintf("resume or undo the %s of %s by %s: %s. Do it?", r.Plan.Run.Action, r.Installation.Name, r.Plan.Run.By, object.Count(n, "step"))
+	return u.agreed(ctx, r.Installation, r.Losses, question)
+}
+
+// chartNotes prints the notes of the installed charts.
+func (o *installOptions) chartNotes(planned *install.Plan) {
+	if !o.env.Talk || !o.human() {
+		return
+	}
+	for _, part := range planned.Parts {
+		if part.Rendered != nil && strings.TrimSpace(part.Rendered.Notes) != "" && !slices.Contains(planned.Unchanged, part.Name) {
+			fmt.Fprintf(o.env.ErrOut, "\nnotes of %s:\n%s\n", safe(part.Name), safeLines(strings.TrimSpace(part.Rendered.Notes)))
+		}
+	}
+}
+
+func safeLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = safe(lines[i])
+	}
+	return strings.Join(lines, "\n")
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
 type rollbackOptions struct {
@@ -77,4 +78,25 @@ func (o *rollbackOptions) endOpen(ctx context.Context, req installer.Request) er
 		return nil
 	}
 	return o.finish(open.Installation, report, err)
+}
+
+func newHistory(env Env) *cobra.Command {
+	o := newInstallOptions(env, "")
+	cmd := o.command("history NAME", exactly(1, "the NAME of an operator, or of a System"), o.offers(completion.Only(completion.Installed)), o.history)
+	o.connecting(cmd)
+	o.writing(cmd)
+	o.findingFlags(cmd)
+	return cmd
+}
+
+func (o *installOptions) history(ctx context.Context, args []string) error {
+	cats, err := o.catalogued(ctx, o.common)
+	if err != nil {
+		return err
+	}
+	journal, alive, err := o.installer(cats).History(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	return o.write(view.InstallHistory(journal, alive, o.env.Now()))
 }
