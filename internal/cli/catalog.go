@@ -87,15 +87,14 @@ func (o *catalogOutdatedOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	rows, unread := make([]view.OutdatedRow, len(all)), 0
-	for i, p := range all {
-		rows[i] = view.OutdatedRow(p)
+	unread := 0
+	for _, p := range all {
 		if p.Unread != "" && p.From != "" {
 			unread++
 		}
 	}
 	o.notes(cats.Notes)
-	if err := o.write(view.Outdated(rows)); err != nil {
+	if err := o.write(view.Outdated(all)); err != nil {
 		return err
 	}
 	if unread > 0 {

@@ -42,13 +42,9 @@ func newSystemList(env Env) *cobra.Command {
 }
 
 func listSystems(ctx context.Context, o *common) error {
-	found, err := systems.List(ctx, &o.Input)
+	rows, err := systems.List(ctx, &o.Input)
 	if err != nil {
 		return err
-	}
-	rows := make([]view.SystemRow, 0, len(found))
-	for _, r := range found {
-		rows = append(rows, view.SystemRow(r))
 	}
 	if err := o.write(view.Systems(rows, o.env.Now())); err != nil {
 		return err
