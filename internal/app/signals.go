@@ -6,11 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/manual"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // signalsIn returns the signals of a kind for its manual, those of the presets.

@@ -1,10 +1,11 @@
 package cli
 
 import (
+	"github.com/spf13/cobra"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/completion"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/luahealth"
-	"github.com/spf13/cobra"
 )
 
 // complete gives a flag its completion.

@@ -3,9 +3,10 @@ package cli
 import (
 	"fmt"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/export"
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/export"
 )
 
 func newMetricsRules(env Env) *cobra.Command {

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/Masterminds/semver/v3"
 	helmchart "helm.sh/helm/v4/pkg/chart/common"
 
-	"github.com/Masterminds/semver/v3"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/bundle"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalogs"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/fetch"
