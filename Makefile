@@ -2,7 +2,7 @@
 # make test      everything: lint, unit tests, fuzz seeds, commands, a real control plane
 # make test-fast what changed since the last commit, linted, and all tests without a cluster; make test-busy
 #                make test beside four busy loops, three times
-# make fuzz      a little fuzzing of each grammar (part of CI); FUZZTIME=60s for more
+# make fuzz      a little fuzzing of each grammar; FUZZTIME=60s for more, as each night
 # make release   what is published of VERSION=v0.1.0, into dist/; make krew: its manifests
 # make apidiff   what a change breaks and adds for programs that import pkg/; BASE=v0.1.0, FAIL=1
 # make ui        the page: internal/page/assets from ui/, which needs node; make ui-check compares
@@ -37,7 +37,7 @@ RACE = CGO_ENABLED=1 $(TEST) -race
 FUZZTIME ?= 10s
 FUZZ := pkg/annotations:FuzzParse internal/catalog:FuzzCSV internal/catalog:FuzzEntry pkg/check:FuzzWaivers pkg/cost:FuzzBook pkg/declare:FuzzParse internal/fetch:FuzzUnpack pkg/field:FuzzPath pkg/health:FuzzJudge pkg/health:FuzzParseRules internal/infer:FuzzWalk internal/manual:FuzzSchema internal/page:FuzzFile pkg/regulate:FuzzPlan internal/render:FuzzFindings internal/render:FuzzSheet internal/render:FuzzSVG internal/solve:FuzzRange pkg/system:FuzzSystem
 
-.PHONY: ui ui-check build demo test test-fast test-busy platforms lint unit size fuzz fuzz-blind cluster-test cluster-test-plugin cluster-test-others vuln cross skew sandbox sandbox-down bench catalog-drift install tidy-check apidiff release release-verify licences krew
+.PHONY: ui ui-check build demo test test-fast test-busy platforms lint unit size fuzz cluster-test cluster-test-plugin cluster-test-others vuln cross skew sandbox sandbox-down bench catalog-drift install tidy-check apidiff release release-verify licences krew
 
 build:
 	@$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/kubectl-sysop
@@ -144,14 +144,6 @@ size: build
 fuzz:
 	@printf '%s\n' $(FUZZ) | xargs -P 2 -I {} $(SHELL) -c 'target={}; \
 		$(GO) test -run "^$$" -fuzz "^$${target#*:}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x -parallel 1 ./$${target%:*}'
-
-# The same without looking which code an input comes to: a few hundred inputs learn nothing from
-# that, and it compiles every library anew.
-fuzz-blind:
-	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
-	for p in $(sort $(foreach f,$(FUZZ),$(firstword $(subst :, ,$(f))))); do $(GO) test -vet=off -c -o "$$dir/$${p##*/}.test" ./$$p || exit 1; done && \
-	printf '%s\n' $(FUZZ) | DIR=$$dir xargs -P 2 -I {} $(SHELL) -c 'target={}; package=$${target%:*}; cd $$package && \
-		"$$DIR/$${package##*/}.test" -test.run "^$$" -test.fuzz "^$${target#*:}$$" -test.fuzztime $(FUZZTIME) -test.fuzzminimizetime 20x -test.parallel 1 -test.fuzzcachedir "$$DIR/corpus/$$target"'
 
 # Two at a time, since tests on a control plane wait as much as they work: the ring of the plugin,
 # and everything else. The plugin is raced, the tests are not: what they call in their own process

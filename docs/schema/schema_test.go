@@ -30,7 +30,7 @@ import (
 
 // schemas are the files beside this one.
 var schemas = []string{
-	"graph", "problems", "path", "impact", "health", "health-change", "metrics", "metrics-doctor", "stacks", "ui-state", "ui", "logs", "man", "version", "snapshot", "rules", "rules-explain", "rules-lint", "prices", "prices-nodes", "check", "preflight", "colocation", "drain",
+	"graph", "problems", "path", "impact", "health", "health-change", "metrics", "metrics-doctor", "stacks", "ui-state", "ui", "logs", "man", "version", "snapshot", "rules", "rules-explain", "rules-lint", "prices", "prices-nodes", "check", "preflight", "colocation", "drain", "autoscale-plan", "autoscale-status",
 	"regulate-plan", "regulate-status", "regulate-history", "regulate-done", "regulate-run", "regulate-neighbours", "signals", "system", "system-show", "system-validate", "system-change", "systems", "entry",
 	"event", "install-plan", "install-done", "install-history", "install-diff", "catalog", "catalog-show", "catalog-validate",
 }
@@ -130,6 +130,10 @@ func TestDocumentsOfTheCommands(t *testing.T) {
 		{"colocation", "check deployments --colocation -n nobody -o json --from demo"},
 		{"drain", "impact node/worker-a -o json --from demo"},
 		{"drain", "impact node/worker-b -A -o yaml --from demo"},
+		{"autoscale-plan", "autoscale plan -n moodle -o json --from demo"},
+		{"autoscale-plan", "autoscale plan -f demo --budget 40 -o yaml --from demo"},
+		{"autoscale-status", "autoscale status -n moodle -o json --from demo"},
+		{"autoscale-status", "autoscale status mysqlcluster/cluster1 -n moodle -o yaml --from demo"},
 		{"path", "path moodle/moodle-1 pvc/data-cluster1-mysql-0 -o json --from demo"},
 		{"path", "path moodle/moodle-1 moodle/moodle-1 -o yaml --from demo"},
 		{"impact", "impact secret/cluster1-secret -o json --from demo"},

@@ -145,7 +145,7 @@ func TestSchemasAreTheTypes(t *testing.T) {
 	for name, v := range map[string]any{
 		"graph": view.GraphDocument{}, "problems": view.ProblemsDocument{}, "preflight": view.PreflightDocument{}, "path": view.PathDocument{}, "impact": view.ImpactDocument{}, "snapshot": source.SnapshotHeader{},
 		"health": view.HealthDocument{}, "health-change": view.HealthChangeDocument{}, "metrics": view.MetricsDocument{}, "metrics-doctor": view.MetricsDoctorDocument{}, "stacks": view.StacksDocument{}, "systems": view.SystemsDocument{}, "system-change": view.SystemChangeDocument{}, "logs": view.LogLineDocument{}, "man": manpage.Document{}, "rules": view.RuleListDocument{}, "rules-explain": view.RuleExplanationDocument{}, "rules-lint": view.LintDocument{},
-		"ui-state": uistate.State{}, "check": view.CheckDocument{}, "colocation": view.ColocationDocument{}, "drain": view.DrainDocument{},
+		"ui-state": uistate.State{}, "check": view.CheckDocument{}, "colocation": view.ColocationDocument{}, "drain": view.DrainDocument{}, "autoscale-plan": view.AutoscalePlanDocument{}, "autoscale-status": view.AutoscaleStatusDocument{},
 		"regulate-plan": view.PlanDocument{}, "regulate-status": view.RegulationStatusDocument{}, "regulate-history": view.RegulationHistoryDocument{}, "regulate-done": view.RegulationDoneDocument{}, "regulate-run": view.RegulationRunDocument{},
 		"signals": view.SignalListDocument{}, "regulate-neighbours": view.NeighboursDocument{},
 		"prices": cost.BookDocument{}, "prices-nodes": view.NodePricesDocument{},

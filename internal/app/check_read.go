@@ -100,6 +100,7 @@ func (c *CheckRun) read(ctx context.Context) error {
 	}
 	defer c.in.Clock.Stage("check")()
 	c.world = s.CheckWorld(c.Graph, c.facts, s.Kinds, s.Inventory)
+	c.world.System = c.q.Rows.declared(t.Roots, func(r Root) []graph.ID { return s.Nodes(c.Graph, r, c.q.Selector) }, c.Graph)
 	return c.choose()
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -52,12 +53,6 @@ func (m *MetricsResult) clusterName() string {
 // inCluster are the placeholders of a cluster's name in addresses and matchers.
 const inCluster = "{cluster}"
 
-// IsURL says whether an address of Prometheus is a URL, and not a Service.
-func IsURL(address string) bool {
-	address = strings.ToLower(address)
-	return strings.HasPrefix(address, "http://") || strings.HasPrefix(address, "https://")
-}
-
 // ForCluster is the source of the history of a cluster.
 func (h HistorySource) ForCluster(cluster string) HistorySource {
 	h.Address, h.Matchers = strings.ReplaceAll(h.Address, inCluster, cluster), strings.ReplaceAll(h.Matchers, inCluster, cluster)
@@ -70,7 +65,7 @@ func (c *Input) MeasureAll(ctx context.Context, q *MetricsRequest) (*MetricsResu
 	if len(q.Clusters) < 2 {
 		return c.Measure(ctx, q)
 	}
-	if h := q.History; IsURL(h.Address) && !strings.Contains(h.Address+h.Matchers, inCluster) {
+	if h := q.History; field.IsWebURL(h.Address) && !strings.Contains(h.Address+h.Matchers, inCluster) {
 		return nil, hint.With(fmt.Errorf("--prometheus %s: every cluster would have the usage of all clusters", h.Address),
 			`choose the series of each cluster by its name: --prometheus-matchers 'cluster="{cluster}"', or {cluster} in the URL`)
 	}

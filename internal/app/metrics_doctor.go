@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
@@ -16,19 +15,14 @@ func (i *Input) InspectMetrics(ctx context.Context, h HistorySource, w metrics.W
 	o := metrics.HistoryOptions{Window: w, Matchers: h.Matchers, Timeout: timeout, Progress: func(answered, needed int) {
 		i.Report.Progress(fmt.Sprintf("%d of %d queries answered", answered, needed))
 	}}
-	var err error
-	if o.Client, err = h.Access.Client(); err != nil {
-		return nil, err
-	}
-	var get metrics.GetFunc
-	if i.From == "" && strings.HasPrefix(h.Address, "svc:") {
-		s := &Session{Input: i}
+	s := &Session{Input: i}
+	if h.isService() && i.From == "" {
+		var err error
 		if s.Source, _, err = i.Source(ctx); err != nil {
 			return nil, err
 		}
-		get, o.Post = s.get(), s.post()
 	}
-	history, err := i.newHistory(h, get, o)
+	history, err := s.newHistory(h, o)
 	if err != nil {
 		return nil, err
 	}

@@ -315,7 +315,7 @@ func (m *MetricsResult) namespaces() []string {
 func (m *MetricsResult) sources() ([]metrics.Source, error) {
 	get := m.Session.get()
 	if m.Request.Window != nil {
-		h, err := m.history(get)
+		h, err := m.history()
 		if err != nil {
 			return nil, err
 		}
@@ -329,21 +329,17 @@ func (m *MetricsResult) sources() ([]metrics.Source, error) {
 }
 
 // history is the source of the window.
-func (m *MetricsResult) history(get metrics.GetFunc) (*metrics.History, error) {
+func (m *MetricsResult) history() (*metrics.History, error) {
 	m.Input.Report.Progress(fmt.Sprintf("querying Prometheus: %s", m.Request.Window))
-	client, err := m.Request.History.Access.Client()
-	if err != nil {
-		return nil, err
-	}
-	return m.Input.newHistory(m.Request.History, get, metrics.HistoryOptions{
+	return m.Session.newHistory(m.Request.History, metrics.HistoryOptions{
 		Window: *m.Request.Window, Step: m.Request.History.Step, Namespaces: m.namespaces(), Matchers: m.Request.History.Matchers, Resources: m.resources,
-		Post: m.Session.post(), Client: client, Timeout: m.Request.Timeout, KindOf: m.Session.groupOf, Progress: m.answered,
+		Timeout: m.Request.Timeout, KindOf: m.Session.groupOf, Progress: m.answered,
 	})
 }
 
 // EvaluatedStep is the step with which the window is evaluated.
 func (m *MetricsResult) EvaluatedStep(ctx context.Context) (time.Duration, error) {
-	h, err := m.history(m.Session.get())
+	h, err := m.history()
 	if err != nil {
 		return 0, err
 	}

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
@@ -25,31 +24,15 @@ func (m *MetricsResult) divide(ctx context.Context, collector *metrics.Collector
 		}
 		m.Periods = append(m.Periods, cost.Period{Name: q.Every.Name(span.From), From: span.From, To: span.To, Report: part.Report})
 	}
-	whole, top := *m.Request, m.Request.Top
+	whole := *m.Request
 	whole.Top = 0
 	all := *m
 	all.Request = &whole
 	if err := all.roll(ctx); err != nil {
 		return err
 	}
-	m.Divided = divided(all.Report, m.Periods, top)
+	m.Divided = cost.Divide(all.Report, m.Periods, m.Request.Top)
 	return nil
-}
-
-// divided divides a report, and leaves so many rows of each period; 0 for all.
-func divided(whole *cost.Report, periods []cost.Period, top int) *cost.Report {
-	out := cost.Divide(whole, periods)
-	if top > 0 && len(whole.Rows) > 0 {
-		limited := cost.Limit(whole, top, 0).Rows
-		name := limited[len(limited)-1].Name // that of the window in each period
-		for _, row := range out.Rows {
-			row.Children = cost.Limit(&cost.Report{Rows: row.Children, Total: *row}, top, 0).Rows
-			if n := len(row.Children); n > 0 && strings.HasSuffix(row.Children[n-1].Name, " more") && row.Children[n-1].Level == cost.LevelRest {
-				row.Children[n-1].Name = name
-			}
-		}
-	}
-	return out
 }
 
 // mergePeriods divides the report of several clusters as each of them is.
@@ -63,6 +46,6 @@ func (m *MetricsResult) mergePeriods() {
 		m.Periods = append(m.Periods, p)
 	}
 	if len(m.Periods) > 0 {
-		m.Divided = divided(m.Report, m.Periods, m.Request.Top)
+		m.Divided = cost.Divide(m.Report, m.Periods, m.Request.Top)
 	}
 }

@@ -3,6 +3,7 @@ package app
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -47,9 +48,12 @@ type MetricsRequest struct {
 type HistorySource struct {
 	Window            string // as the user wrote it; empty for an instant
 	Address, Matchers string
-	Access            PrometheusAccess // to a URL
-	Step              time.Duration    // 0 for that of the window's length
+	Access            PrometheusAccess
+	Step              time.Duration // 0 for that of the window's length
 }
+
+// isService says that the server is a Service behind the API server.
+func (h *HistorySource) isService() bool { return strings.HasPrefix(h.Address, "svc:") }
 
 // SetWindow computes the window: one that ends now ends later when the request runs again.
 func (q *MetricsRequest) SetWindow(now time.Time) error {

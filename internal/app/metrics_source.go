@@ -3,7 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
-	"strings"
+	"net/http"
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
@@ -14,24 +14,22 @@ import (
 
 // get returns how the sources of usage query the cluster, or the snapshot.
 func (s *Session) get() metrics.GetFunc {
-	switch from := s.Source.(type) {
-	case *source.Cluster:
+	if from, ok := s.Source.(*source.Snapshot); ok {
 		return from.Get
-	case *source.Live:
-		return from.Cluster().Get
-	case *source.Snapshot:
+	}
+	if from := s.cluster(); from != nil {
 		return from.Get
 	}
 	return nil
 }
 
-// post returns how long queries are posted through the API server; nil from a snapshot.
-func (s *Session) post() metrics.GetFunc {
+// cluster is the API server that is read; nil for a snapshot.
+func (s *Session) cluster() *source.Cluster {
 	switch from := s.Source.(type) {
 	case *source.Cluster:
-		return from.Post
+		return from
 	case *source.Live:
-		return from.Cluster().Post
+		return from.Cluster()
 	}
 	return nil
 }
@@ -51,22 +49,35 @@ func (s *Session) now() time.Time {
 
 // Creators finds who created objects.
 func (s *Session) Creators(ctx context.Context, refs []object.Ref) (map[object.Ref]string, error) {
-	switch from := s.Source.(type) {
-	case *source.Cluster:
+	if from, ok := s.Source.(*source.Snapshot); ok {
 		return from.Creators(ctx, refs)
-	case *source.Live:
-		return from.Cluster().Creators(ctx, refs)
-	case *source.Snapshot:
+	}
+	if from := s.cluster(); from != nil {
 		return from.Creators(ctx, refs)
 	}
 	return nil, nil
 }
 
-// newHistory returns the source of a window. A snapshot holds no Services to ask.
-func (c *Input) newHistory(h HistorySource, get metrics.GetFunc, o metrics.HistoryOptions) (*metrics.History, error) {
-	if c.From != "" && strings.HasPrefix(h.Address, "svc:") {
+// newHistory returns the source of a window: a server at a URL, or a Service behind the API server
+// that the session reads. A snapshot holds no Services to ask.
+func (s *Session) newHistory(h HistorySource, o metrics.HistoryOptions) (*metrics.History, error) {
+	var get metrics.GetFunc
+	var err error
+	switch {
+	case !h.isService():
+		o.Client, err = h.Access.Client()
+	case s.Input.From != "":
 		return nil, hint.With(fmt.Errorf("--prometheus %s: cannot reach a Service through the API server: --from reads a snapshot", h.Address),
 			"write the URL of the server, as in --prometheus http://localhost:9090")
+	default:
+		var header http.Header
+		if header, err = h.Access.proxyHeader(h.Address); err == nil {
+			via := s.cluster().WithHeader(header)
+			get, o.Post = via.Get, via.Post
+		}
+	}
+	if err != nil {
+		return nil, err
 	}
 	history, err := metrics.NewHistory(h.Address, get, o)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -49,6 +50,27 @@ func (o *SystemRows) stacks(roots []Root, root func(Root) []metrics.Stack) []met
 		for _, s := range stacks {
 			one.Roots = append(one.Roots, s.Roots...)
 		}
+	}
+	return out
+}
+
+// declared returns what the System declares, as far as rules of check read it; nil without a System.
+func (o *SystemRows) declared(roots []Root, nodes func(Root) []graph.ID, g *graph.Graph) *check.System {
+	if o.System == nil || len(o.Apps) != len(roots) {
+		return nil
+	}
+	out := &check.System{Apps: make([]check.SystemApp, len(o.System.Apps))}
+	for i := range out.Apps {
+		out.Apps[i].Name = o.System.Apps[i].Name
+	}
+	for i, r := range roots {
+		for _, id := range nodes(r) {
+			a := &out.Apps[o.Apps[i]]
+			a.Roots = append(a.Roots, g.Ref(id))
+		}
+	}
+	for _, c := range o.System.Connections {
+		out.Connections = append(out.Connections, check.SystemConnection{From: c.From.App, To: c.To.App, Port: c.From.Port})
 	}
 	return out
 }

@@ -28,6 +28,8 @@ type PreflightRequest struct {
 	Autoscaler bool
 	// Manager is the field manager that would write the batch; empty for any.
 	Manager string
+	// NoDryRun asks the API server nothing about the objects.
+	NoDryRun bool
 }
 
 // NewPreflight reads the batch, and the related objects of the cluster.

@@ -32,7 +32,7 @@ type dryRunTrial struct {
 // pod of every template. It is nil without a server.
 func (a *Preflight) admissions(ctx context.Context) ([]preflight.Admission, error) {
 	cluster, ok := ClusterOf(a.Session.Source)
-	if !ok {
+	if !ok || a.q.NoDryRun {
 		return nil, nil
 	}
 	defer a.Session.Input.Clock.Stage("dry runs")()

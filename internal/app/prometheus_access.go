@@ -5,21 +5,22 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
-// PrometheusAccess is how to reach a Prometheus by its URL: by flags, and by a file of the kind
+// PrometheusAccess is how to reach a Prometheus: by flags, and by a file of the kind
 // PrometheusAccess. No part of it is in an error or a document but the names of files and headers.
 type PrometheusAccess struct {
 	// URL and Matchers stand in for the flags; the URL may have a user and a password.
@@ -71,12 +72,25 @@ func ReadPrometheusAccess(ctx context.Context, name string) (PrometheusAccess, e
 	if err != nil {
 		return a, fmt.Errorf("--prometheus-config: %w", err)
 	}
-	// Windows has no such bits.
-	if mode := info.Mode().Perm(); a.hasSecrets() && mode&0o007 != 0 && runtime.GOOS != "windows" {
-		return PrometheusAccess{}, hint.With(fmt.Errorf("--prometheus-config %s: holds a secret, and every user of this machine can read or change it (mode %04o)", name, mode), "chmod 600 "+name)
+	if who := exposedTo(info); a.hasSecrets() && who != "" {
+		return PrometheusAccess{}, hint.With(fmt.Errorf("--prometheus-config %s: holds a secret, and %s can read or change it (mode %04o)", name, who, info.Mode().Perm()),
+			"chmod 600 "+name+"; for a Secret that is mounted in a pod, defaultMode: 0400")
 	}
 	a.resolve(filepath.Dir(name))
 	return a, nil
+}
+
+// exposed says who besides its owner can read or change a file of a mode; empty for nobody. As ssh
+// has it, that is nobody for a file of the user's own. A file of another owner may be readable by its
+// group: so the kubelet mounts a Secret for a pod with an fsGroup.
+func exposed(mode fs.FileMode, own bool) string {
+	switch {
+	case mode&0o007 != 0:
+		return "every user of this machine"
+	case mode&0o030 != 0, own && mode&0o040 != 0:
+		return "its group"
+	}
+	return ""
 }
 
 func parsePrometheusAccess(data []byte) (PrometheusAccess, []strict.Problem) {
@@ -161,8 +175,8 @@ func (a PrometheusAccess) Override(b PrometheusAccess) PrometheusAccess {
 	return a
 }
 
-// isPlain says that nothing is said of how to reach a server.
-func (a *PrometheusAccess) isPlain() bool {
+// IsPlain says that nothing is said of how to reach a server.
+func (a *PrometheusAccess) IsPlain() bool {
 	return len(a.Headers) == 0 && a.Token == "" && a.TokenFile == "" && a.Username == "" && a.CAFile == "" && a.CertFile == "" && a.ServerName == "" && !a.Insecure
 }
 
@@ -175,8 +189,8 @@ var (
 func IsSecretHeader(name string) bool { return secretWords.MatchString(name) }
 
 func wrongURL(text string) string {
-	if u, err := url.Parse(text); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return "expected an http or https URL"
+	if u, err := url.Parse(text); !strings.HasPrefix(text, "svc:") && (err != nil || u.Host == "" || !field.IsWebURL(text)) {
+		return "expected an http or https URL, or svc:NAMESPACE/NAME:PORT"
 	}
 	return ""
 }
@@ -212,7 +226,7 @@ func ParseHeader(text string) (PrometheusHeader, error) {
 
 // Client returns a client for a Prometheus that needs more than its URL; nil where it does not.
 func (a PrometheusAccess) Client() (*http.Client, error) {
-	if a.isPlain() {
+	if a.IsPlain() {
 		return nil, nil
 	}
 	header, err := a.header()
@@ -233,6 +247,41 @@ func (a PrometheusAccess) Client() (*http.Client, error) {
 		// The token is only for the named server, not for one that it redirects to.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}, nil
+}
+
+// CheckService refuses what does not reach a Service through the proxy of the API server, which has
+// credentials of its own and accepts any certificate.
+func (a *PrometheusAccess) CheckService(address string) error {
+	const usesItself = "does not pass the proxy of the API server, which uses that header itself"
+	problem, scheme := "", "http"
+	header := slices.IndexFunc(a.Headers, func(h PrometheusHeader) bool { return ofAPIServer.MatchString(h.Name) })
+	switch {
+	case a.Token != "" || a.TokenFile != "":
+		problem = "a bearer token (Authorization) " + usesItself
+	case a.Username != "":
+		problem = "a user (Authorization) " + usesItself
+	case header >= 0:
+		problem = "the header " + a.Headers[header].Name + " " + usesItself
+	case a.CertFile != "":
+		problem, scheme = "a client certificate does not pass the proxy of the API server", "https"
+	case a.CAFile != "" || a.ServerName != "":
+		problem, scheme = "the proxy of the API server accepts any certificate, and checks no CA and no server name", "https"
+	default:
+		return nil
+	}
+	return hint.With(fmt.Errorf("--prometheus %s: %s", address, problem),
+		"forward a port (kubectl port-forward -n NAMESPACE service/NAME 9090:PORT), and write --prometheus "+scheme+"://localhost:9090")
+}
+
+// ofAPIServer are the headers that the API server takes for its own, and does not pass on.
+var ofAPIServer = regexp.MustCompile(`(?i)^(authorization|host|impersonate-.*|x-remote-.*)$`)
+
+// proxyHeader is what every request has besides that goes through the API server.
+func (a *PrometheusAccess) proxyHeader(address string) (http.Header, error) {
+	if err := a.CheckService(address); err != nil {
+		return nil, err
+	}
+	return a.header()
 }
 
 // header is what every request has besides.

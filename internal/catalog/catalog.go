@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -62,6 +64,23 @@ type Kind struct {
 	// Signals say how an object is held, by the operator's API; without a kind and an
 	// origin, which Signals fills in.
 	Signals []signals.Signal `json:"signals,omitempty" read:"signals"`
+	// Monitoring says how the pods that run for an object serve metrics; nil where that is unknown.
+	Monitoring *Monitoring `json:"monitoring,omitempty"`
+}
+
+// Monitoring is how the pods of a custom resource serve metrics.
+type Monitoring struct {
+	// Set is the operator's own switch: the fields by which the pods serve metrics, or are scraped.
+	Set map[string]any `json:"set,omitempty" read:"object"`
+	// Creates is the kind of the monitor that the operator makes then; empty where it makes none.
+	Creates string `json:"creates,omitempty" read:"customKind"`
+	// Port is the name or the number of the container port, and Path where; empty for /metrics.
+	Port string `json:"port" read:",required"`
+	Path string `json:"path,omitempty"`
+	// Pods are the labels of the pods, as KEY=VALUE,...; {metadata.name} is the name of the object.
+	Pods string `json:"pods,omitempty"`
+	// Source names the documentation that says so.
+	Source string `json:"source" read:",required"`
 }
 
 // All returns every entry, by name. The entries are shared: they must not be
@@ -84,6 +103,15 @@ func KindOf(r object.Resource) (Entry, Kind, bool) {
 		}
 	}
 	return Entry{}, Kind{}, false
+}
+
+// MonitoringOf returns how the pods of a kind serve metrics; false where that is unknown.
+func MonitoringOf(gk schema.GroupKind) (Monitoring, bool) {
+	_, kind, ok := KindOf(object.Resource{Group: gk.Group, Kind: gk.Kind})
+	if !ok || kind.Monitoring == nil {
+		return Monitoring{}, false
+	}
+	return *kind.Monitoring, true
 }
 
 // Kinds returns the kinds of all entries, for what is asked about them where no server says

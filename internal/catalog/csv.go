@@ -202,7 +202,7 @@ func (c *csv) sources() []string {
 		texts = append(texts, l.URL)
 	}
 	for _, t := range texts {
-		if t = oneLine(t); strings.HasPrefix(t, "https://") && len(t) < 200 && len(all) < 3 && !strings.Contains(t, "@") {
+		if t = oneLine(t); field.URLScheme(t) == "https" && len(t) < 200 && len(all) < 3 && !strings.Contains(t, "@") {
 			all = append(all, t)
 		}
 	}

@@ -7,13 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
@@ -89,6 +89,5 @@ func resolvePath(folder, path string) string {
 
 // isAddress says whether a text is an address rather than a file.
 func isAddress(text string) bool {
-	scheme, rest, found := strings.Cut(text, "://")
-	return found && rest != "" && (scheme == "https" || scheme == "http" || scheme == "oci")
+	return field.IsWebURL(text) || field.URLScheme(text) == "oci"
 }

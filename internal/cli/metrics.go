@@ -72,7 +72,7 @@ func (o *metricsOptions) flags(cmd *cobra.Command) {
 	f.IntVar(&o.depth, "depth", 0, "how many levels tree and wide show (0: all)")
 	o.keyFlags(cmd)
 	f.StringVar(&o.sortBy, "sort-by", "", "order of the rows: "+strings.Join(cost.SortKeys(), ", ")+" (with --top: cost)")
-	f.IntVar(&o.top, "top", 0, "show only this many rows, and the others as one (0: all)")
+	f.IntVar(&o.top, "top", 0, "show only this many rows, and the others as one (0: all); with --every, the same ones in each period: those of the window")
 	f.BoolVar(&o.containers, "containers", false, "show the containers of pods")
 
 	f.StringVar(&o.window, "window", "", "add up over a window of time, from Prometheus: 24h, 7d, week, month, lastmonth, 2026-11-01/2026-11-15")

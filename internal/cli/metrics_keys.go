@@ -18,7 +18,7 @@ func (o *metricsOptions) keyFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringSliceVar(&o.by, "by", []string{cost.ByStack}, "what to group rows by, from the outermost: "+strings.Join(cost.KeyNames(), ", ")+
 		" (of the object, else of its owner; ns...: else of its namespace); several make rows below rows")
-	f.StringArrayVar(&o.filter, "filter", nil, "show only what has these values of keys of --by: namespace=shop,label:team!=web, node in (a,b); * is any text; several must all hold")
+	f.StringArrayVar(&o.filter, "filter", nil, "show only what has these values of keys of --by: namespace=shop,label:team!=web, node in (a,b); * is any text, (none) what has no value; several must all hold")
 	o.froms.replace(cmd, "from", "; several are one report of several clusters")
 	o.contexts.replace(cmd, "context", "; several are one report of several clusters")
 	complete(cmd, "by", o.offers(completion.Keys))

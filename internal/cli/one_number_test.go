@@ -86,9 +86,15 @@ func TestOneNumberPerStack(t *testing.T) {
 			}
 		}
 	}
-	for args, heading := range map[string]string{"moodle/moodle-1": "OBJECT (ALONE) ", "moodle/moodle-1 moodle/moodle-2": "OBJECT (SHARED) ", "-A": "OBJECT  "} {
+	for args, heading := range map[string]string{"moodle/moodle-1": "OBJECT (ALONE) ", "moodle/moodle-1 moodle/moodle-2": "OBJECT (SHARED) ", "-A": "OBJECT (SHARED) ", "-A --share none": "OBJECT (UNSHARED) "} {
 		if text := string(ask("metrics --depth 1 " + args)); !strings.HasPrefix(text, heading) {
 			t.Errorf("%s: heading of\n%s", args, text)
 		}
+	}
+	if text := string(ask("stacks -n moodle")); !strings.HasPrefix(text, "NAME (SHARED) ") {
+		t.Errorf("heading of\n%s", text)
+	}
+	if text := string(ask("stacks -A -o csv")); strings.Count(text, ",cluster,") < 4 {
+		t.Errorf("no shared_among in\n%s", text)
 	}
 }

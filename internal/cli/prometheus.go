@@ -21,11 +21,11 @@ type prometheusOptions struct {
 
 func (o *prometheusOptions) prometheusFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.address, "prometheus", "", "the address of Prometheus (or a server with its API): a URL, or svc:NAMESPACE/NAME[:PORT] through the API server")
+	f.StringVar(&o.address, "prometheus", "", "the address of Prometheus (or a server with its API): a URL, or svc:NAMESPACE/NAME[:PORT] through the API server (TLS: svc:https:NAMESPACE/NAME:PORT)")
 	f.StringVar(&o.matchers, "prometheus-matchers", "", `PromQL label matchers for every query, if a server has the series of several clusters (cluster="eu-1")`)
 	f.StringVar(&o.config, "prometheus-config", "", "a FILE with the URL of Prometheus and how to reach it: tokens, users, headers and certificates (docs/invoice.md)")
 	f.StringVar(&o.access.TokenFile, "prometheus-token-file", "", "a FILE with the bearer token for a --prometheus URL")
-	f.StringArrayVar(&o.headers, "prometheus-header", nil, "a header for every request to a --prometheus URL, such as 'X-Scope-OrgID: shop'; secrets belong into --prometheus-config")
+	f.StringArrayVar(&o.headers, "prometheus-header", nil, "a header for every request to --prometheus, such as 'X-Scope-OrgID: shop'; secrets belong into --prometheus-config")
 	f.StringVar(&o.access.CAFile, "prometheus-ca-file", "", "a FILE with the certificates that the one of a --prometheus URL is signed with")
 	f.StringVar(&o.access.CertFile, "prometheus-cert-file", "", "a FILE with the client certificate for a --prometheus URL")
 	f.StringVar(&o.access.KeyFile, "prometheus-key-file", "", "a FILE with the key of the client certificate")
@@ -69,14 +69,15 @@ func (o *prometheusOptions) server(ctx context.Context) (app.HistorySource, erro
 
 // check refuses what a server that is reached in this way does not get.
 func (o *prometheusOptions) check(s *app.HistorySource) error {
-	flag := o.urlFlag()
 	switch {
 	case s.Address == "" && o.config != "":
 		return hint.With(fmt.Errorf("--prometheus-config %s: names no server", o.config), "write its url into the file, or add --prometheus URL")
 	case s.Address == "" && s.Matchers != "":
 		return hint.With(fmt.Errorf("--prometheus-matchers is for queries: there is no --prometheus"), "add --prometheus URL")
-	case flag != "" && !app.IsURL(s.Address):
-		return hint.With(fmt.Errorf("%s is for a --prometheus URL: requests through the API server carry no token, header or certificate of yours", flag), "add --prometheus https://HOST")
+	case s.Address == "" && !s.Access.IsPlain():
+		return hint.With(fmt.Errorf("--prometheus-header, -token-file, -ca-file, -cert-file and -insecure say how to reach a Prometheus: there is no --prometheus"), "add --prometheus URL")
+	case strings.HasPrefix(s.Address, "svc:"):
+		return s.Access.CheckService(s.Address)
 	}
 	if hasUser(o.address) {
 		return hint.With(fmt.Errorf("--prometheus: the address has a user, and every user of this machine can read the command line"), "write url, username and password into a file for --prometheus-config")
@@ -88,23 +89,4 @@ func (o *prometheusOptions) check(s *app.HistorySource) error {
 func hasUser(address string) bool {
 	u, err := url.Parse(address)
 	return strings.Contains(address, "@") && (err != nil || u.User != nil || !strings.Contains(u.Path, "@"))
-}
-
-// urlFlag is a flag that was written and is for a URL alone; empty for none.
-func (o *prometheusOptions) urlFlag() string {
-	switch {
-	case o.config != "":
-		return "--prometheus-config"
-	case o.access.TokenFile != "":
-		return "--prometheus-token-file"
-	case len(o.headers) > 0:
-		return "--prometheus-header"
-	case o.access.CAFile != "":
-		return "--prometheus-ca-file"
-	case o.access.CertFile != "":
-		return "--prometheus-cert-file"
-	case o.access.Insecure:
-		return "--prometheus-insecure"
-	}
-	return ""
 }

@@ -17,6 +17,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -152,6 +153,41 @@ func TestPrometheusAccess(t *testing.T) {
 	}
 }
 
+// TestPrometheusService reaches a Service through an API server, which records what it is sent: the
+// credentials of the kubeconfig for itself, and headers of the access for the Service.
+func TestPrometheusService(t *testing.T) {
+	var mu sync.Mutex
+	methods, refused := map[string]bool{}, ""
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		methods[r.Method] = true
+		if !strings.HasPrefix(r.URL.Path, "/api/v1/namespaces/mimir/services/https:gateway:443/proxy/prometheus/api/v1/") {
+			refused = "path " + r.URL.Path
+		}
+		for key, want := range map[string]string{"X-Scope-OrgID": "shop", "X-Api-Key": "s3cret", "Authorization": "Bearer of-the-kubeconfig", "Accept": "application/json"} {
+			if got := r.Header.Get(key); got != want {
+				refused = fmt.Sprintf("%s %s: %q", r.Method, key, got)
+			}
+		}
+		fmt.Fprint(w, onePodInfo)
+	}))
+	defer server.Close()
+	a := &authority{dir: t.TempDir()}
+	a.write(t, "key", "s3cret\n")
+	access := a.write(t, "access.yaml", "apiVersion: sysop.dev/v1alpha1\nkind: PrometheusAccess\nurl: svc:https:mimir/gateway:443/prometheus\n"+
+		"headers: [{name: X-Scope-OrgID, value: data}, {name: X-Api-Key, valueFile: key}]\n")
+	long := `cluster="` + strings.Repeat("a", 5000) + `"` // is posted
+	text, code := doctor(t, "--kubeconfig", kubeconfig(t, server.URL), "--insecure-skip-tls-verify", "--token", "of-the-kubeconfig", "--prometheus-config", access,
+		"--prometheus-header", "X-Scope-OrgID: shop", "--prometheus-insecure", "--prometheus-matchers", long, "-o", "json")
+	if code != 0 || refused != "" || strings.Contains(text, "s3cret") || !strings.Contains(text, `"status": "present"`) {
+		t.Errorf("exit %d, the API server has %s: %s", code, refused, text)
+	}
+	if !methods[http.MethodPost] {
+		t.Errorf("methods %v: no long query was posted", methods)
+	}
+}
+
 // TestPrometheusAccessRefused has what is written wrongly, or not safely: errors name it and a
 // remedy, and no secret.
 func TestPrometheusAccessRefused(t *testing.T) {
@@ -170,6 +206,7 @@ func TestPrometheusAccessRefused(t *testing.T) {
 		}
 		return []string{"--prometheus-config", name}
 	}
+	service := func(text string) []string { return append(file(text, 0o600), "--prometheus", "svc:a/b") }
 	on := func(args ...string) []string { return append([]string{"--prometheus", address}, args...) }
 	ca := on("--prometheus-ca-file", a.path("ca.pem"))
 	for _, c := range []struct {
@@ -197,7 +234,13 @@ func TestPrometheusAccessRefused(t *testing.T) {
 		{[]string{"--prometheus", "https://ann:s3cret@mimir.example.com"}, []string{"the address has a user", "--prometheus-config"}},
 		{[]string{"--prometheus", "https://ann:s%3cret%@mimir.example.com"}, []string{"the address has a user"}},
 		{[]string{"--prometheus", "https://ann:s/3cret@mimir.example.com"}, []string{"the address has a user"}},
-		{[]string{"--prometheus", "svc:a/b", "--prometheus-header", "X-Scope-OrgID: shop"}, []string{"--prometheus-header is for a --prometheus URL"}},
+		{file("token: s3cret\n", 0o640), []string{"its group can read or change it (mode 0640)", "defaultMode: 0400"}},
+		{service("token: s3cret\n"), []string{"a bearer token (Authorization) does not pass the proxy of the API server", "kubectl port-forward", "--prometheus http://localhost:9090"}},
+		{service("username: ann\npassword: s3cret\n"), []string{"a user (Authorization) does not pass", "kubectl port-forward"}},
+		{service("headers: [{name: impersonate-user, value: ann}]\n"), []string{"the header impersonate-user does not pass"}},
+		{service("certFile: client.pem\nkeyFile: client.key\n"), []string{"a client certificate does not pass", "--prometheus https://localhost:9090"}},
+		{append(service(""), "--prometheus-ca-file", a.path("ca.pem")), []string{"accepts any certificate", "--prometheus https://localhost:9090"}},
+		{[]string{"--prometheus-header", "X-Scope-OrgID: shop"}, []string{"there is no --prometheus"}},
 		{on(), []string{"unknown authority", "hint: --prometheus-ca-file"}},
 		{ca, []string{"https://", "--prometheus-cert-file"}},
 		{[]string{"--prometheus", "https" + strings.TrimPrefix(plain.URL, "http")}, []string{"write http:// in --prometheus"}},

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 )
 
 // SignatureAnnotation of a manifest in a registry is the signature of the catalog that is
@@ -42,18 +44,18 @@ func (f *Fetcher) Catalogue(ctx context.Context, from string) (fs.FS, Artifact, 
 func (f *Fetcher) catalogue(ctx context.Context, from string) (fs.FS, Artifact, error) {
 	var artifact Artifact
 	var err error
-	switch {
-	case strings.HasPrefix(from, "oci://"):
+	switch field.URLScheme(from) {
+	case "oci":
 		artifact, err = f.registryCatalogue(ctx, from)
-	case strings.HasPrefix(from, "http://"), strings.HasPrefix(from, "https://"):
+	case "http", "https":
 		artifact, err = f.remoteCatalogue(ctx, from)
-	case strings.Contains(from, "://"):
-		err = errors.New("unknown scheme; expected https, http, oci, or a path")
-	default:
+	case "":
 		if info, problem := os.Stat(from); problem == nil && info.IsDir() {
 			return f.directory(from)
 		}
 		artifact, err = f.fileCatalogue(from)
+	default:
+		err = errors.New("unknown scheme; expected https, http, oci, or a path")
 	}
 	if err != nil {
 		return nil, Artifact{}, err

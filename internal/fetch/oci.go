@@ -15,6 +15,7 @@ import (
 	"oras.land/oras-go/v2/registry/remote/auth"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 )
 
 // Media types of charts in registries, as Helm writes them.
@@ -34,11 +35,10 @@ type place struct {
 
 // placeOf parses oci://HOST/PATH[:TAG][@DIGEST].
 func (f *Fetcher) placeOf(text string) (place, error) {
-	rest, ok := strings.CutPrefix(text, "oci://")
-	if !ok {
+	if field.URLScheme(text) != "oci" {
 		return place{}, fmt.Errorf("%s is not an address in a registry: write oci://HOST/PATH", plain(text))
 	}
-	rest, digest, _ := strings.Cut(rest, "@")
+	rest, digest, _ := strings.Cut(text[len("oci://"):], "@")
 	digest, err := parseDigest(digest)
 	if err != nil {
 		return place{}, err

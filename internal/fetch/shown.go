@@ -22,7 +22,7 @@ func Shown(address string) string {
 	if err != nil || u.Host == "" {
 		return "(an address that cannot be read)"
 	}
-	if strings.HasPrefix(rest, "oci://") && u.User == nil && u.RawQuery == "" && u.Fragment == "" {
+	if u.Scheme == "oci" && u.User == nil && u.RawQuery == "" && u.Fragment == "" {
 		return address
 	}
 	return shown(u) + digest
@@ -35,7 +35,7 @@ func shown(u *url.URL) string {
 	return u.String()
 }
 
-var addresses = lazyregexp.New(`https?://[^\s"'<>]+`)
+var addresses = lazyregexp.New(`(?i)https?://[^\s"'<>]+`)
 
 // withoutSecrets shows the addresses in a text of others as shown does: the errors of
 // libraries have them whole.

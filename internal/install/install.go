@@ -63,6 +63,8 @@ type Part struct {
 	Ready []object.Ref
 	// Connections are values of other parts that flow into this one.
 	Connections []connection.Connection
+	// Labels are the keys of the labels that its objects and pods keep (spec.labels of a System).
+	Labels []string
 	// KeepDefinitions does not change existing definitions (catalog.Install, catalog.Leave).
 	KeepDefinitions bool
 	// Why names the dependants, for people.

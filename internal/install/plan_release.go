@@ -38,6 +38,7 @@ func (m *planner) release(p *Part) {
 		step.Kind = InstallRelease
 	}
 	m.downgrade(p, live)
+	m.noteRollouts(p)
 	step.Irreversible, step.Data = m.deletedData(p, live)
 	m.step(step)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/connection"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
@@ -23,7 +24,48 @@ func (m *planner) unchanged(p *Part, live *LiveRelease) bool {
 	}
 	was, now := m.contents(p, record.Objects), m.contents(p, rendered(p).Objects)
 	hooksWere, hooksAre := m.contents(p, record.Hooks), m.contents(p, hookObjects(rendered(p).Hooks))
-	return sameTexts(was, now) && sameTexts(hooksWere, hooksAre) && m.sameConnections(p, record)
+	return sameTexts(was, now) && sameTexts(hooksWere, hooksAre) && m.sameConnections(p, record) && m.sameLabels(p)
+}
+
+// sameLabels reports whether the objects of a part still have the labels that it keeps, and give them
+// to their pods. What is missing or unread is not its question.
+func (m *planner) sameLabels(p *Part) bool {
+	same := true
+	for _, u := range rendered(p).Objects {
+		live := m.state.Objects[m.placed(u, p.Namespace)]
+		if live == nil {
+			continue
+		}
+		for _, key := range p.Labels {
+			if want, ok := u.GetLabels()[key]; ok && live.GetLabels()[key] != want {
+				m.note("%s: the label %s of %s is not %s any longer, and is set again", p.Name, key, object.RefOf(live), want)
+				same = false
+			}
+			if want, ok := system.TemplateLabels(u)[key]; ok && system.TemplateLabels(live)[key] != want {
+				same = false
+			}
+		}
+	}
+	return same
+}
+
+// noteRollouts notes the workloads whose pods are replaced because the labels of their template change.
+func (m *planner) noteRollouts(p *Part) {
+	for _, u := range rendered(p).Objects {
+		live := m.state.Objects[m.placed(u, p.Namespace)]
+		if live == nil || live.GetKind() == "CronJob" {
+			continue
+		}
+		var changed []string
+		for _, key := range p.Labels {
+			if want, ok := system.TemplateLabels(u)[key]; ok && system.TemplateLabels(live)[key] != want {
+				changed = append(changed, key)
+			}
+		}
+		if len(changed) > 0 {
+			m.note("%s: the pods of %s are replaced, because their template gets new labels: %s", p.Name, object.RefOf(live), strings.Join(changed, ", "))
+		}
+	}
 }
 
 // contents returns the JSON of each object of a release, without its namespace, which a manifest

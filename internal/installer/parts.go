@@ -3,7 +3,6 @@ package installer
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,7 +13,6 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalogs"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/connection"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/fetch"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
@@ -36,6 +34,8 @@ type partLoader struct {
 	kubernetes string
 	apis       []string
 	there      map[string]installedPackage
+	// reader reads what surrounds the apps of a System; nil without a cluster.
+	reader install.Reader
 
 	parts       []*install.Part
 	artifacts   map[string][]fetch.Artifact // by package
@@ -55,7 +55,7 @@ func newPartLoader(req *Request, cats *catalogs.Catalogs, kinds *object.Kinds, k
 // loadParts makes the parts.
 func (p *Plan) loadParts(ctx context.Context) error {
 	c := newPartLoader(&p.req, p.Catalogs, p.kinds, p.version, p.apis())
-	c.given, c.there = p.given, p.there
+	c.given, c.there, c.reader = p.given, p.there, p.reader
 	p.loader = c
 	if err := c.packages(ctx, p.chosen); err != nil {
 		return err
@@ -64,7 +64,10 @@ func (p *Plan) loadParts(ctx context.Context) error {
 	for _, part := range c.parts {
 		part.Needs = slices.DeleteFunc(slices.Clone(part.Needs), func(name string) bool { return !c.has(name) })
 	}
-	return c.apps(ctx)
+	if err := c.apps(ctx); err != nil {
+		return err
+	}
+	return p.loadLevels(ctx)
 }
 
 // has says whether there is a part of a name.
@@ -276,36 +279,49 @@ func (c *partLoader) apps(ctx context.Context) error {
 		return nil
 	}
 	for i := range c.req.System.Apps {
+		if a := &c.req.System.Apps[i]; a.BringsSecret() {
+			return hint.With(fmt.Errorf("app %s includes a Secret: more users may read the manifest", a.Name),
+				"name it under spec.inputs, and create it first: its values are never read")
+		}
+	}
+	wires, err := c.wire(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range c.req.System.Apps {
 		a := &c.req.System.Apps[i]
 		if len(a.Resources) == 0 {
 			continue
 		}
-		if a.BringsSecret() {
-			return hint.With(fmt.Errorf("app %s includes a Secret: more users may read the manifest", a.Name),
-				"name it under spec.inputs, and create it first: its values are never read")
-		}
-		p := &install.Part{Name: a.Name, App: true, Release: c.req.System.Name + "-" + a.Name, Namespace: c.req.System.Namespace, Why: []string{"system " + c.req.System.Name}}
+		p := &install.Part{Name: a.Name, Needs: slices.Clone(wires.needs[a.Name]), Connections: wires.values[a.Name], Labels: c.req.System.LabelKeys()}
 		for _, d := range c.req.System.Dependencies {
-			if d.From == a.Name && c.brings(d.To) {
+			if d.From == a.Name && c.brings(d.To) && !slices.Contains(p.Needs, d.To) {
 				p.Needs = append(p.Needs, d.To)
 			}
 		}
 		if a.Operator != "" && c.has(a.Operator) {
 			p.Needs = append(p.Needs, a.Operator)
 		}
-		if c.has(p.Name) {
-			return hint.With(fmt.Errorf("app %s has the name of an operator that is installed with it", a.Name), "give the app another name")
-		}
-		var err error
-		if p.Connections, err = c.connections(a); err != nil {
+		if err := c.app(ctx, p, wires.resources[a.Name]); err != nil {
 			return err
 		}
-		if p.Chart, err = chart.FromManifests(p.Release, "1.0.0", a.Resources); err != nil {
-			return fmt.Errorf("app %s: %w", a.Name, err)
-		}
-		if err := c.add(ctx, p); err != nil {
-			return fmt.Errorf("app %s: %w", a.Name, err)
-		}
+	}
+	return nil
+}
+
+// app completes and adds the part of an app.
+func (c *partLoader) app(ctx context.Context, p *install.Part, objects []*unstructured.Unstructured) error {
+	sys := c.req.System
+	p.App, p.Release, p.Namespace, p.Why = true, sys.Name+"-"+p.Name, sys.Namespace, []string{"system " + sys.Name}
+	if c.has(p.Name) {
+		return hint.With(fmt.Errorf("app %s has the name of an operator that is installed with it", p.Name), "give the app another name")
+	}
+	var err error
+	if p.Chart, err = chart.FromManifests(p.Release, "1.0.0", objects); err == nil {
+		err = c.add(ctx, p)
+	}
+	if err != nil {
+		return fmt.Errorf("app %s: %w", p.Name, err)
 	}
 	return nil
 }
@@ -314,63 +330,6 @@ func (c *partLoader) apps(ctx context.Context) error {
 func (c *partLoader) brings(app string) bool {
 	a, ok := c.req.System.App(app)
 	return ok && len(a.Resources) > 0
-}
-
-// connections are the values that flow into an app.
-func (c *partLoader) connections(a *system.App) ([]connection.Connection, error) {
-	var out []connection.Connection
-	for _, conn := range c.req.System.Connections {
-		if conn.To.App != a.Name {
-			continue
-		}
-		from, ok := c.req.System.App(conn.From.App)
-		if !ok {
-			continue // the parser has refused it
-		}
-		source, err := c.endOf(from, conn.From)
-		if err != nil {
-			return nil, fmt.Errorf("%s:%d: from app %s: %w", c.req.System.Origin, conn.Line, from.Name, err)
-		}
-		to, err := c.endOf(a, conn.To)
-		if err != nil {
-			return nil, fmt.Errorf("%s:%d: to app %s: %w", c.req.System.Origin, conn.Line, a.Name, err)
-		}
-		out = append(out, connection.Connection{From: source, Path: conn.From.Path, To: to, Field: conn.To.Path, Name: from.Name})
-	}
-	return out, nil
-}
-
-// endOf finds the object at an end of a connection.
-func (c *partLoader) endOf(a *system.App, e system.End) (object.Ref, error) {
-	root := e.Root
-	if root.Name == "" {
-		if len(a.Roots) == 0 {
-			return object.Ref{}, errors.New("the app has no root")
-		}
-		root = a.Roots[0]
-	}
-	namespace := cmp.Or(root.Namespace, c.req.System.Namespace)
-	for _, o := range a.Resources {
-		gk := o.GroupVersionKind().GroupKind()
-		same := strings.EqualFold(root.Type, gk.Kind) || strings.EqualFold(root.Type, gk.String()) || object.MayBePlural(root.Type, gk.Kind)
-		if !same || o.GetName() != root.Name {
-			continue
-		}
-		ref := object.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: cmp.Or(o.GetNamespace(), namespace), Name: root.Name}
-		if namespaced, known := c.options(&install.Part{}).Namespaced(gk); known && !namespaced {
-			ref.Namespace = ""
-		}
-		return ref, nil
-	}
-	kind, err := c.kinds.Find(root.Type)
-	if err != nil {
-		return object.Ref{}, err
-	}
-	ref := object.Ref{Group: kind.Group, Kind: kind.Kind, Name: root.Name}
-	if kind.Namespaced {
-		ref.Namespace = namespace
-	}
-	return ref, nil
 }
 
 // schema is that of a kind which a part defines; nil if it is unknown.

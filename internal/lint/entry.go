@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -22,12 +23,28 @@ func Entry(defs *Definitions, e *catalog.Entry, doc Document) []Finding {
 		l.declared(k, pos)
 		l.healthRules(k, pos.child("health"))
 		l.signals(k, pos.child("signals"))
+		l.monitoring(k, pos.child("monitoring"))
 	}
 	l.relations(e.Relations)
 	for i := range e.Versions {
 		l.installable(&e.Versions[i], anchor{path: []any{"versions", i}, offset: -1})
 	}
 	return l.findings
+}
+
+// monitoring checks the fields of the operator's switch for metrics, and the monitor that it makes.
+func (l *linter) monitoring(k *catalog.Kind, pos anchor) {
+	if k.Monitoring == nil {
+		return
+	}
+	if k.Monitoring.Creates != "" {
+		l.kindExists(k.Monitoring.Creates, pos.child("creates"))
+	}
+	if len(k.Monitoring.Set) > 0 {
+		l.hold(use{kind: k.Kind, where: pos.child("set"), about: "monitoring: ", check: func(shape field.Shape) *fault {
+			return content(shape, "", k.Monitoring.Set)
+		}})
+	}
 }
 
 // declared checks what an entry says of a kind itself.

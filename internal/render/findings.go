@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 )
 
 // What the program is called in the files of other tools.
@@ -38,7 +39,7 @@ func placeOf(origin string) (written, bool) {
 
 // uriOf writes the name of a file as a URI reference, relative where the name is.
 func uriOf(file string) string {
-	if strings.HasPrefix(file, "http://") || strings.HasPrefix(file, "https://") {
+	if field.IsWebURL(file) {
 		return file
 	}
 	u := url.URL{Path: strings.TrimPrefix(filepath.ToSlash(file), "./")}

@@ -200,17 +200,28 @@ func (v *metricsView) heading() string {
 	return period + strings.Join(names, " / ")
 }
 
+// mode is, for the heading of stacks, whether they pay all that they need, or a share of what others
+// among them need as well.
+func (o *MetricsOptions) mode() string {
+	switch {
+	case o.SharedAmong == "alone":
+		return " (ALONE)"
+	case o.Sharing == cost.ShareNone:
+		return " (UNSHARED)"
+	}
+	return sharedHeading
+}
+
+// sharedHeading says in a heading that stacks share the cost of what several of them need.
+const sharedHeading = " (SHARED)"
+
 // headingOf is the heading of the values of a key.
 func (v *metricsView) headingOf(k cost.Key) string {
 	switch {
 	case k.By == cost.ByPeriod:
 		return strings.ToUpper(string(v.o.Every)) + " (UTC)"
-	case k.By == cost.ByStack && v.o.SharedAmong == "alone":
-		return objectHeading + " (ALONE)"
-	case k.By == cost.ByStack && v.o.SharedAmong == "requested":
-		return objectHeading + " (SHARED)"
 	case k.By == cost.ByStack:
-		return objectHeading
+		return objectHeading + v.o.mode()
 	case k.Name != "":
 		return k.Name
 	}

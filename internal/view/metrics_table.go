@@ -127,7 +127,7 @@ func (v *metricsView) wideColumns() columns[*cost.Row] {
 	}) {
 		words("CLUSTER", func(r *cost.Row) string { return r.Cluster })
 	}
-	words("STACK", func(r *cost.Row) string { return refID(r.Stack) })
+	words("STACK"+v.o.mode(), func(r *cost.Row) string { return refID(r.Stack) })
 	words("NAMESPACE", func(r *cost.Row) string { return r.Ref.Namespace })
 	words("OBJECT", v.full)
 	number("PODS", text(func(r *cost.Row) string { return strconv.Itoa(r.Pods) }))

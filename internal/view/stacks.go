@@ -140,7 +140,7 @@ func (v *stacksView) columns() columns[*StackRow] {
 	}
 	return columns[*StackRow]{
 		{Column: Column{Name: "NAMESPACE", Truncate: Middle, MinWidth: 8, DropOrder: 1}, cell: v.namespace},
-		{Column: Column{Name: "NAME", Truncate: Middle, MinWidth: 18}, cell: v.name, raw: func(r *StackRow) string { return r.Name.String() }},
+		{Column: Column{Name: "NAME" + sharedHeading, Truncate: Middle, MinWidth: 18}, key: "name", cell: v.name, raw: func(r *StackRow) string { return r.Name.String() }},
 		{Column: Column{Name: "ROOTS", Truncate: End, MinWidth: 10, DropOrder: 7}, cell: v.kinds, raw: func(r *StackRow) string { return strings.Join(refIDs(r.Roots), " ") }},
 		{Column: Column{Name: "HEALTH"}, cell: func(r *StackRow) Cell { return HealthCell(r.Status()) }, raw: func(r *StackRow) string { return string(r.Status()) }},
 		{Column: number("SINCE", 0), in: wideOnly, cell: text(func(r *StackRow) string { return age(v.o.Now, r.since()) }), raw: func(r *StackRow) string { return moment(r.since()) }},
@@ -158,6 +158,7 @@ func (v *stacksView) columns() columns[*StackRow] {
 		{Column: Column{}, key: "currency", in: csvOnly, raw: stackFigure(func(*cost.Row) string { return v.o.Currency })},
 		{Column: number(v.o.Currency+"/HOUR", 0), key: "cost_hour", in: wideOnly, cell: stackCell(v.hour), raw: money(1)},
 		{Column: number(v.o.Currency+"/MONTH", 2), key: "cost_month", cell: stackCell(v.month), raw: money(cost.HoursPerMonth)},
+		{Column: Column{}, key: "shared_among", in: csvOnly, raw: stackFigure(func(*cost.Row) string { return v.o.SharedAmong })},
 		{Column: number("AGE", 5), key: "created", cell: text(func(r *StackRow) string { return age(v.o.Now, r.Created) }), raw: func(r *StackRow) string { return moment(r.Created) }},
 		{Column: Column{}, key: "exclusion_reason", in: csvOnly, raw: func(r *StackRow) string {
 			if r.other == nil {

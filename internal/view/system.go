@@ -1,6 +1,8 @@
 package view
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -54,13 +56,16 @@ func (v *systemView) tree() *Tree {
 		top.Children = append(top.Children, v.app(&v.s.Apps[i]))
 	}
 	for _, c := range v.s.Connections {
-		top.Children = append(top.Children, v.line("connection "+c.From.App+" → "+c.To.App, endWords(c.From)+" into "+endWords(c.To)))
+		top.Children = append(top.Children, v.line("connection "+portOf(c.From)+" → "+c.To.App, endWords(c.From)+" into "+endWords(c.To)))
 	}
 	g := &v.s.Regulation
 	for i := range g.Rules {
 		top.Children = append(top.Children, v.line("rule "+g.Rules[i].Name, g.Rules[i].Words()))
 	}
 	top.Children = append(top.Children, v.line("bounds", g.Words()))
+	if v.s.Labels != nil {
+		top.Children = append(top.Children, v.line("labels", labelWords(v.s.Labels)))
+	}
 	if words := chargebackWords(v.s.Chargeback); words != "" {
 		top.Children = append(top.Children, v.line("chargeback", words))
 	}
@@ -192,12 +197,20 @@ func (v *systemView) short(id string) string {
 	return ref.String()
 }
 
+// portOf names an app with the port of a connection: db:mysql.
+func portOf(e system.End) string {
+	if e.Port == "" {
+		return e.App
+	}
+	return e.App + ":" + e.Port
+}
+
 func endWords(e system.End) string {
 	owner := e.App
 	if e.Root.Name != "" {
 		owner = e.Root.String()
 	}
-	return e.Path + " of " + owner
+	return e.String() + " of " + owner
 }
 
 func rootTexts(roots []system.Root) []string {
@@ -206,6 +219,14 @@ func rootTexts(roots []system.Root) []string {
 		out = append(out, r.String())
 	}
 	return out
+}
+
+func labelWords(labels map[string]string) string {
+	words := []string{"the recommended ones"}
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		words = append(words, key+"="+labels[key])
+	}
+	return strings.Join(words, ", ")
 }
 
 func chargebackWords(c system.Chargeback) string {

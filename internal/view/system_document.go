@@ -10,18 +10,20 @@ import (
 // words, with the state of its apps.
 type SystemShownDocument struct {
 	Head        `json:",inline"`
-	Name        string                 `json:"name"`
-	Namespace   string                 `json:"namespace,omitempty"`
-	Description string                 `json:"description,omitempty"`
-	Apps        []SystemAppDocument    `json:"apps"`
-	Rules       []SystemRuleDocument   `json:"rules"`
-	Signals     []string               `json:"signals"`
-	Bounds      string                 `json:"bounds"`
-	Tenant      string                 `json:"tenant,omitempty"`
-	Prices      string                 `json:"prices,omitempty"`
-	Sharing     string                 `json:"sharing,omitempty"`
-	Waivers     []SystemWaiverDocument `json:"waivers"`
-	Gaps        []object.Gap           `json:"gaps"`
+	Name        string                     `json:"name"`
+	Namespace   string                     `json:"namespace,omitempty"`
+	Description string                     `json:"description,omitempty"`
+	Apps        []SystemAppDocument        `json:"apps"`
+	Connections []SystemConnectionDocument `json:"connections"`
+	Labels      map[string]string          `json:"labels,omitempty"`
+	Rules       []SystemRuleDocument       `json:"rules"`
+	Signals     []string                   `json:"signals"`
+	Bounds      string                     `json:"bounds"`
+	Tenant      string                     `json:"tenant,omitempty"`
+	Prices      string                     `json:"prices,omitempty"`
+	Sharing     string                     `json:"sharing,omitempty"`
+	Waivers     []SystemWaiverDocument     `json:"waivers"`
+	Gaps        []object.Gap               `json:"gaps"`
 }
 
 // SystemAppDocument is an app.
@@ -53,6 +55,15 @@ type SystemNeedDocument struct {
 	To       string `json:"to,omitempty"`
 }
 
+// SystemConnectionDocument is a value or a port of an app that another one uses, in words.
+type SystemConnectionDocument struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+	// Port is the port of from that is connected to; it is left out for a value of a field.
+	Port string `json:"port,omitempty"`
+	Text string `json:"text"`
+}
+
 // SystemOnDocument is what an app does on a signal, in order and in words.
 type SystemOnDocument struct {
 	Signal  string   `json:"signal"`
@@ -79,7 +90,10 @@ func (v *systemView) document() SystemShownDocument {
 		Head: headOf("SystemShown"), Name: s.Name, Namespace: v.o.Namespace, Description: s.Description,
 		Signals: append([]string{system.Stop, system.Recover}, s.Regulation.Signals...),
 		Bounds:  s.Regulation.Words(), Tenant: s.Chargeback.Tenant, Prices: s.Chargeback.Prices, Sharing: string(s.Chargeback.Sharing),
-		Gaps: v.o.Gaps,
+		Gaps: v.o.Gaps, Labels: s.Labels,
+	}
+	for _, c := range s.Connections {
+		doc.Connections = append(doc.Connections, SystemConnectionDocument{c.From.App, c.To.App, c.From.Port, endWords(c.From) + " into " + endWords(c.To)})
 	}
 	for i := range s.Apps {
 		doc.Apps = append(doc.Apps, v.appDocument(&s.Apps[i]))

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"strings"
 
 	policyv1 "k8s.io/api/policy/v1"
@@ -98,4 +99,28 @@ func IsMeshPolicy(k object.Resource) bool {
 		return true
 	}
 	return false
+}
+
+// OtherPolicies returns the reason why the built-in policies are not decisive: policies of
+// another kind may select the pods of a namespace, and their selectors are not read here. It
+// is empty where there are none.
+func (w *ClusterState) OtherPolicies(namespace string) string {
+	for _, k := range w.Kinds.All() {
+		if !IsNetworkPolicy(k) {
+			continue
+		}
+		for _, ref := range w.Instances(k.GroupKind()) {
+			if ref.Namespace == "" || ref.Namespace == namespace || IsMeshPolicy(k) {
+				return fmt.Sprintf("%s may limit who connects to them, and is not evaluated", Describe(ref))
+			}
+		}
+		in := namespace
+		if !k.Namespaced || IsMeshPolicy(k) {
+			in = ""
+		}
+		if !w.Read(k.GroupKind(), in) {
+			return fmt.Sprintf("%s could not be read, and may limit who connects to them", k)
+		}
+	}
+	return ""
 }

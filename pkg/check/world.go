@@ -57,6 +57,9 @@ type ClusterState struct {
 	// only the edges of the graph count.
 	Conversion func(definition object.Ref) (service object.Ref, ok bool)
 
+	// System is the System whose apps are checked; nil for none.
+	System *System
+
 	// FindOperators finds the operators of the cluster (package operator has the function). If
 	// it is nil, no operator is known.
 	FindOperators func(*ClusterState) []*Operator

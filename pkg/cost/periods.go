@@ -28,7 +28,10 @@ func (p *Period) Hours() decimal.Decimal {
 // digit and by what is paid for. Rounding is put right where most was paid. Where a window charges
 // another amount than its periods do (of a node that was overcommitted for one of the days, more or
 // less is idle; shares by usage are those of the window), that amount is divided in proportion.
-func Divide(whole *Report, periods []Period) *Report {
+//
+// Of the rows of the window the first top are kept in every period, as Limit keeps them, and the
+// others become one; 0 keeps all.
+func Divide(whole *Report, periods []Period, top int) *Report {
 	d := divider{periods: periods}
 	for i := range periods {
 		found := map[periodKey]*Row{}
@@ -46,14 +49,29 @@ func Divide(whole *Report, periods []Period) *Report {
 		total := &periods[i].Report.Total
 		out.Rows = append(out.Rows, &Row{Level: LevelPeriod, Name: periods[i].Name, Pods: total.Pods, Measured: total.Measured, Efficiency: total.Efficiency})
 	}
-	for _, row := range whole.Rows {
+	limit := limiter{top: top}
+	shown, hidden := limit.split(&whole.Total, whole.Rows, 1)
+	for _, row := range shown {
 		for i, part := range d.divide(row, "") {
 			if part != nil {
 				out.Rows[i].Children = append(out.Rows[i].Children, part)
 			}
 		}
 	}
-	for _, row := range out.Rows {
+	more := make([][]*Row, len(periods))
+	for _, row := range hidden {
+		for i, part := range d.divide(row, "") {
+			if part != nil {
+				more[i] = append(more[i], part)
+			}
+		}
+	}
+	for i, row := range out.Rows {
+		if len(more[i]) > 0 {
+			rest := limit.more(more[i])
+			rest.Name = moreName(len(hidden)) // that of the window
+			row.Children = append(row.Children, rest)
+		}
 		addChildren(row, &whole.Total)
 	}
 	return out

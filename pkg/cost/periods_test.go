@@ -3,6 +3,7 @@ package cost
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,7 +33,7 @@ func TestDivideAddsUp(t *testing.T) {
 				periods[i].Report = whole
 			}
 		}
-		divided := Divide(whole, periods)
+		divided := Divide(whole, periods, 0)
 		if len(divided.Rows) != len(periods) || !divided.Total.Cost.Equal(whole.Total.Cost) {
 			t.Fatalf("seed %d: %d rows, total %s of %s", seed, len(divided.Rows), divided.Total.Cost, whole.Total.Cost)
 		}
@@ -114,7 +115,7 @@ func TestDivideByWhatWasPaid(t *testing.T) {
 		got := Divide(of(c.whole), []Period{
 			{Name: "first", From: begin, To: begin.Add(16 * time.Hour), Report: of(c.first)},
 			{Name: "second", From: begin.Add(16 * time.Hour), To: begin.Add(48 * time.Hour), Report: of(c.second)},
-		})
+		}, 0)
 		if text := got.Rows[0].Cost.String() + " " + got.Rows[1].Cost.String(); text != c.want {
 			t.Errorf("%s of %s and %s: %s, want %s", c.whole, c.first, c.second, text, c.want)
 		}
@@ -140,10 +141,44 @@ func TestDivideClusters(t *testing.T) {
 		{Name: "1", From: begin, To: begin.AddDate(0, 0, 1), Report: Merge([]*Report{report("eu", 1), report("us", 0)})},
 		{Name: "2", From: begin.AddDate(0, 0, 1), To: begin.AddDate(0, 0, 2), Report: Merge([]*Report{report("eu", 0), report("us", 5)})},
 	}
-	divided := Divide(Merge([]*Report{report("eu", 1), report("us", 5)}), periods)
+	divided := Divide(Merge([]*Report{report("eu", 1), report("us", 5)}), periods, 0)
 	for i, want := range []int64{1, 5} {
 		if row := divided.Rows[i]; !row.Cost.Equal(decimal.NewFromInt(want)) || row.Children[0].Pods != 1 {
 			t.Errorf("day %s has %d pods of %s, want 1 of %d", row.Name, row.Children[0].Pods, row.Cost, want)
 		}
+	}
+}
+
+// TestDivideTop keeps the most expensive rows of the window in every period, also in one where
+// others cost more.
+func TestDivideTop(t *testing.T) {
+	begin := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	report := func(costs ...int64) *Report {
+		r := &Report{Hours: decimal.NewFromInt(24), Keys: []Key{{By: ByNamespace}}}
+		for i, name := range []string{"a", "b", "c", "d"} {
+			if c := decimal.NewFromInt(costs[i]); !c.IsZero() {
+				paid := map[string]decimal.Decimal{"cpu": c}
+				pod := &Row{Level: LevelPod, Ref: object.Ref{Kind: "Pod", Namespace: name, Name: "p"}, Pods: 1, Cost: c, Costs: paid}
+				r.Rows = append(r.Rows, &Row{Level: LevelGroup, Name: name, Key: ByNamespace, Pods: 1, Cost: c, Costs: paid, Children: []*Row{pod}})
+				r.Total.Cost = r.Total.Cost.Add(c)
+			}
+		}
+		return r
+	}
+	periods := []Period{
+		{Name: "1", From: begin, To: begin.AddDate(0, 0, 1), Report: report(9, 1, 2, 0)},
+		{Name: "2", From: begin.AddDate(0, 0, 1), To: begin.AddDate(0, 0, 2), Report: report(0, 4, 2, 1)},
+		{Name: "3", From: begin.AddDate(0, 0, 2), To: begin.AddDate(0, 0, 3), Report: report(0, 0, 0, 1)},
+	}
+	var got []string
+	for _, day := range Divide(report(9, 5, 4, 2), periods, 2).Rows {
+		text := day.Name + ":"
+		for _, row := range day.Children {
+			text += " " + row.Name + "=" + row.Cost.String()
+		}
+		got = append(got, text)
+	}
+	if text, want := strings.Join(got, "; "), "1: a=9 b=1 2 more=2; 2: b=4 2 more=3; 3: 2 more=1"; text != want {
+		t.Errorf("%s, want %s", text, want)
 	}
 }

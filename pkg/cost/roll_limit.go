@@ -26,8 +26,9 @@ type limiter struct {
 	totals     totals
 }
 
-func (l *limiter) rows(above *Row, rows []*Row, level int) []*Row {
-	var shown, hidden, rests []*Row
+// split returns the rows that are shown, and those that become one.
+func (l *limiter) split(above *Row, rows []*Row, level int) (shown, hidden []*Row) {
+	var rests []*Row
 	for _, row := range rows {
 		switch {
 		case restRank(above, row) > 0:
@@ -38,7 +39,11 @@ func (l *limiter) rows(above *Row, rows []*Row, level int) []*Row {
 			hidden = append(hidden, row)
 		}
 	}
-	shown = append(shown, rests...)
+	return append(shown, rests...), hidden
+}
+
+func (l *limiter) rows(above *Row, rows []*Row, level int) []*Row {
+	shown, hidden := l.split(above, rows, level)
 	out := make([]*Row, 0, len(shown)+1)
 	for _, row := range shown {
 		smaller := *row
@@ -54,9 +59,11 @@ func (l *limiter) rows(above *Row, rows []*Row, level int) []*Row {
 	return out
 }
 
+func moreName(rows int) string { return strconv.Itoa(rows) + " more" }
+
 // more sums rows up that are left out. A pod that several of them share counts once.
 func (l *limiter) more(rows []*Row) *Row {
-	sum := &Row{Level: LevelRest, Name: strconv.Itoa(len(rows)) + " more", Stack: rows[0].Stack}
+	sum := &Row{Level: LevelRest, Name: moreName(len(rows)), Stack: rows[0].Stack}
 	l.totals.sum(sum, rows)
 	for _, row := range rows {
 		sum.shareWith(row.Share, row.Of)

@@ -19,3 +19,11 @@ func TestHostsOnly(t *testing.T) {
 		}
 	}
 }
+
+func TestURLScheme(t *testing.T) {
+	for text, want := range map[string]string{"HTTP://host": "http", "https://host/a://b": "https", "OCI://host/a": "oci", "file.yaml": "", "C:/a": "", "": ""} {
+		if got := URLScheme(text); got != want || IsWebURL(text) != (want == "http" || want == "https") {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

@@ -30,12 +30,12 @@ func (o *stateObserver) needs() {
 	}
 }
 
-// at describes a field of an object.
+// at describes an end of a connection.
 func at(e system.End) string {
 	if e.Root == (system.Root{}) {
-		return e.Path
+		return e.String()
 	}
-	return e.Path + " (" + e.Root.String() + ")"
+	return e.String() + " (" + e.Root.String() + ")"
 }
 
 // place is the position of an app in the manifest.

@@ -74,7 +74,7 @@ func plausible(text string, h host) bool {
 		port, err := strconv.Atoi(h.port)
 		return err == nil && port >= lowest
 	}
-	return h.port != "" || strings.IndexByte(h.name, '.') < 0 || !strings.Contains(text, "https://")
+	return h.port != "" || strings.IndexByte(h.name, '.') < 0 || !strings.Contains(strings.ToLower(text), "https://")
 }
 
 // show formats the hosts of a text without user, password and query. It returns the text itself if

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 )
 
 // ManifestError describes an error in manifests, and what to do.
@@ -49,7 +51,7 @@ func readManifest(name string, recursive bool, stdin io.Reader) ([]Document, err
 	switch {
 	case name == "-" && stdin != nil:
 		return parseManifest("standard input", stdin)
-	case strings.HasPrefix(name, "http://"), strings.HasPrefix(name, "https://"):
+	case field.IsWebURL(name):
 		return nil, manifestError("curl -fsSL "+name+" | kubectl sysop check --atomic -f -", "%s: addresses are not fetched", name)
 	}
 	info, err := os.Stat(name)

@@ -103,11 +103,11 @@ func listMetaField(a answer, want protowire.Number) string {
 	if err != nil {
 		return ""
 	}
-	meta, err := field(raw, listMeta)
+	meta, err := firstField(raw, listMeta)
 	if err != nil {
 		return ""
 	}
-	text, err := field(meta, want)
+	text, err := firstField(meta, want)
 	if err != nil {
 		return ""
 	}
@@ -139,7 +139,7 @@ var hiddenTag = protowire.AppendTag(nil, 2000, protowire.BytesType)
 // bytes, to a field that no type has and the decoder skips. The new tag is as long as the old one,
 // so nothing moves.
 func hideManagedFields(raw []byte) error {
-	meta, err := field(raw, objectMeta)
+	meta, err := firstField(raw, objectMeta)
 	for err == nil && len(meta) > 0 {
 		num, typ, n := protowire.ConsumeTag(meta)
 		if n < 0 {
@@ -157,8 +157,8 @@ func hideManagedFields(raw []byte) error {
 	return err
 }
 
-// field returns the first length-delimited field of a number, or nil.
-func field(b []byte, want protowire.Number) ([]byte, error) {
+// firstField returns the first length-delimited field of a number, or nil.
+func firstField(b []byte, want protowire.Number) ([]byte, error) {
 	for len(b) > 0 {
 		num, typ, n := protowire.ConsumeTag(b)
 		if n < 0 {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -159,6 +160,7 @@ func (c *Cluster) begin(ctx context.Context, client *http.Client, method, p stri
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
 	req.Header.Set("Accept", accept)
+	maps.Copy(req.Header, c.header)
 	resp, err := client.Do(req)
 	if err != nil {
 		return nil, failure{err: err, connected: connected.Load()}

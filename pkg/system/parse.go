@@ -128,8 +128,11 @@ func (r *reader) spec(s scope, n *yaml.Node) {
 		key{"upgrade", false, r.upgrading},
 		key{"dependencies", false, func(s scope, n *yaml.Node) { s.list(n, r.dependency) }},
 		key{"connections", false, func(s scope, n *yaml.Node) { s.list(n, r.connection) }},
+		key{"labels", false, r.labels},
 		key{"regulation", false, r.regulation},
+		key{"monitoring", false, r.monitoring},
 		key{"chargeback", false, r.chargeback},
+		key{"autoscaling", false, r.autoscaling},
 		key{"waivers", false, func(s scope, n *yaml.Node) {
 			waivers, problems := check.ReadWaivers(sys.Origin, n, all.Rules())
 			sys.Waivers = waivers
@@ -174,41 +177,6 @@ func (r *reader) dependency(s scope, n *yaml.Node) {
 		s.report(n, "a second dependency of %s on %s: the first is on line %d", d.From, d.To, r.sys.Dependencies[i].Line)
 	}
 	r.sys.Dependencies = append(r.sys.Dependencies, d)
-}
-
-func (r *reader) connection(s scope, n *yaml.Node) {
-	c := Connection{Line: n.Line}
-	s.mapping(n,
-		key{"from", true, func(s scope, n *yaml.Node) { c.From = r.end(s, n) }},
-		key{"to", true, func(s scope, n *yaml.Node) { c.To = r.end(s, n) }},
-	)
-	if c.From.App != "" && c.From.App == c.To.App {
-		s.report(n, "%s cannot need itself: from and to are the same app", c.From.App)
-	}
-	same := func(o Connection) bool {
-		return o.To.App == c.To.App && o.To.Path == c.To.Path && r.sameRoot(o.To.Root, c.To.Root)
-	}
-	if i := slices.IndexFunc(r.sys.Connections, same); i >= 0 && c.To.App != "" && c.To.Path != "" {
-		s.report(n, "a second value for %s of %s: the first is on line %d", field.Shorten(c.To.Path), c.To.App, r.sys.Connections[i].Line)
-	}
-	r.sys.Connections = append(r.sys.Connections, c)
-}
-
-func (r *reader) end(s scope, n *yaml.Node) End {
-	var e End
-	s.mapping(n,
-		key{"app", true, func(s scope, n *yaml.Node) { r.appName(s, n, func(name string) { e.App = name }) }},
-		key{"root", false, func(s scope, n *yaml.Node) { e.Root = s.root(n, false) }},
-		key{"path", true, func(s scope, n *yaml.Node) {
-			if e.Path = s.text(n); e.Path == "" {
-				return
-			}
-			if _, err := field.Parse(e.Path); err != nil {
-				s.report(n, "%q is not a path: %v", field.Shorten(e.Path), err)
-			}
-		}},
-	)
-	return e
 }
 
 // sharings are the ways in which what several apps need is paid.

@@ -35,7 +35,9 @@ func (r *reader) app(s scope, n *yaml.Node) {
 		key{"resources", false, func(s scope, n *yaml.Node) {
 			s.list(n, func(s scope, n *yaml.Node) { resources.items = append(resources.items, placedItem{s, n}) })
 		}},
+		key{"monitoring", false, func(s scope, n *yaml.Node) { a.Monitoring = s.appMonitoring(n) }},
 		key{"gitops", false, func(s scope, n *yaml.Node) { a.GitOps = s.gitOps(n) }},
+		key{"autoscaling", false, func(s scope, n *yaml.Node) { a.Autoscaling = s.appAutoscaling(n) }},
 		key{"on", false, func(s scope, n *yaml.Node) { a.On = r.on(s, n) }},
 	)
 	r.sys.Apps = append(r.sys.Apps, a)

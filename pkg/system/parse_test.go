@@ -36,6 +36,9 @@ func bare(s *system.System) *system.System {
 	for i := range s.Apps {
 		a := &s.Apps[i]
 		a.Line = 0
+		if a.Autoscaling != nil {
+			a.Autoscaling.Target.Line = 0
+		}
 		bareRoots(a.Roots)
 		for _, actions := range a.On {
 			for i := range actions {

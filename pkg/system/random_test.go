@@ -122,9 +122,11 @@ func (d *dice) action(last bool) system.Action {
 
 func (d *dice) app(i int, signals []string) system.App {
 	a := system.App{Name: fmt.Sprintf("app-%d", i), Operator: pick(d, "", "redis"), GitOps: pick(d, "", system.Suspend, system.Ignore)}
+	a.Autoscaling = pick(d, nil, &system.AppAutoscaling{Off: true}, &system.AppAutoscaling{Min: 1, Max: 3, CPU: 50, Target: d.root(1)}, &system.AppAutoscaling{Memory: 80})
 	for n := range 1 + d.IntN(3) {
 		a.Roots = append(a.Roots, d.root(10*i+n))
 	}
+	a.Monitoring = pick(d, system.AppMonitoring{}, system.AppMonitoring{Off: true}, system.AppMonitoring{Port: "9113", Path: "/x"}, system.AppMonitoring{Port: "http-metrics"})
 	if d.maybe() {
 		name := fmt.Sprintf("made-%d", i)
 		o := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": name}, "data": d.value(3)}
@@ -154,7 +156,11 @@ func (d *dice) system() *system.System {
 	}
 	if d.maybe() {
 		s.Dependencies = []system.Dependency{{From: "app-0", To: "app-1", Reason: d.odd()}, {From: "app-1", To: "app-0"}}
-		s.Connections = []system.Connection{{From: system.End{App: "app-2", Path: "status.x"}, To: system.End{App: "app-0", Root: d.root(1), Path: `spec["a b"]`}}}
+		s.Connections = []system.Connection{{From: system.End{App: "app-2", Path: "status.x"}, To: system.End{App: "app-0", Root: d.root(1), Path: `spec["a b"]`}},
+			{From: system.End{App: "app-1", Port: pick(d, "http", "8080"), Value: pick(d, system.Host, system.PortNumber, system.HostAndPort)}, To: pick(d, system.End{App: "app-0", Env: "HOST", Container: pick(d, "", "web")}, system.End{App: "app-0", ConfigMap: "a.b", Key: "host"})}}
+	}
+	if d.maybe() {
+		s.Labels = pick(d, map[string]string{}, map[string]string{"a.example.com/b": "", "on": "1"})
 	}
 	if d.maybe() {
 		s.Operators = []system.Operator{{Name: "redis", Version: ">=1.2 <2", Namespace: "r", Values: d.object()}, {Name: "cert-manager"}}
@@ -167,6 +173,14 @@ func (d *dice) system() *system.System {
 			r.Health = []health.Status{health.Degraded, pick(d, health.Missing, health.Unknown)}
 		}
 		g.Rules = append(g.Rules, r)
+	}
+	s.Autoscaling = pick(d, system.Autoscaling{}, system.Autoscaling{Budget: "99.50", CPU: 60, Memory: 90}, system.Autoscaling{Budget: "250"})
+	if d.maybe() {
+		s.Monitoring = system.Monitoring{
+			Declared: true,
+			Interval: pick(d, 0, 30*time.Second), Labels: pick(d, nil, map[string]string{"release": "on", "a.b/c": ""}),
+			Thresholds: pick(d, nil, map[string]float64{"memoryPercent": 95, "throttledPercent": 0.5}), NoDashboard: d.maybe(), NoAlerts: d.maybe(),
+		}
 	}
 	if d.maybe() {
 		s.Chargeback = system.Chargeback{Prices: pick(d, "", "a b.yaml"), Sharing: cost.ShareWeight, Weights: map[string]string{"app-0": "2", "app-1": "0.50"}, Tenant: pick(d, "", "1")}

@@ -59,6 +59,15 @@ func TestRefusedTexts(t *testing.T) {
 		"an input of none": {head + "  inputs: [{keys: [a]}]\n", "spec.inputs[0]: expected either secret or configMap"},
 		"no object name":   {head + "  inputs: [{secret: A/b}]\n", "is not an object name"},
 		"regulate":         {head + "  upgrade: {regulate: maybe}\n", "spec.upgrade.regulate: expected true"},
+		"an interval":      {head + "  monitoring: {interval: 0s}\n", "spec.monitoring.interval: expected more than 0s"},
+		"a label":          {head + "  monitoring: {labels: {release: a b}}\n", `spec.monitoring.labels.release: "a b" is not the value of a label`},
+		"a label key":      {head + "  monitoring: {labels: {a b: c}}\n", `"a b" is not a label`},
+		"a threshold":      {head + "  monitoring: {thresholds: {memoryPercents: 90}}\n", `did you mean memoryPercent?`},
+		"a threshold of 0": {head + "  monitoring: {thresholds: {memoryPercent: 0}}\n", "expected a number above 0"},
+		"monitored":        {head + "    monitoring: true\n", "spec.apps[0].monitoring: expected false, or port and path"},
+		"a port":           {head + "    monitoring: {port: 70000}\n", "spec.apps[0].monitoring.port: 70000 is not a port"},
+		"a port name":      {head + "    monitoring: {port: a_b}\n", "is not a port"},
+		"a metrics path":   {head + "    monitoring: {path: metrics}\n", "is not a path: it begins with /"},
 		"nothing left":     {head + "  - name: b\n    resources: [{template: \"# none\"}]\n", "spec.apps[1]: the app is empty: expected roots, or resources"},
 	} {
 		if got := told(c.text); !strings.Contains(got, c.want) {

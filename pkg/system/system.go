@@ -38,9 +38,14 @@ type System struct {
 	Upgrade      UpgradePolicy
 	Dependencies []Dependency
 	Connections  []Connection
-	Regulation   Regulation
-	Chargeback   Chargeback
-	Waivers      []check.Waiver
+	// Labels are set on the objects of the apps, and on their pods, beside Kubernetes's recommended
+	// labels; nil sets none, and an empty map the recommended ones.
+	Labels      map[string]string
+	Regulation  Regulation
+	Chargeback  Chargeback
+	Autoscaling Autoscaling
+	Monitoring  Monitoring
+	Waivers     []check.Waiver
 	// Origin is the file, or the object, that it was read from, for people.
 	Origin string
 }
@@ -81,12 +86,16 @@ type App struct {
 	Resources []*unstructured.Unstructured
 	// Operator is the catalog entry of the operator that runs it; empty where none is named.
 	Operator string
+	// Monitoring is how its metrics are found, where its objects do not show it.
+	Monitoring AppMonitoring
 	// On is what it does on a signal: by the name of the signal, in order.
 	On map[string][]Action
 	// GitOps says what happens to a target that a manager reverts; empty for
 	// what the regulation says.
 	GitOps GitOps
-	Line   int
+	// Autoscaling says how it is scaled; nil for the defaults.
+	Autoscaling *AppAutoscaling
+	Line        int
 }
 
 // Dependency says that From needs To where no object shows it.
@@ -94,20 +103,6 @@ type Dependency struct {
 	From, To string
 	Reason   string
 	Line     int
-}
-
-// Connection is a value of one app that is used by another one: To needs From.
-type Connection struct {
-	From, To End
-	Line     int
-}
-
-// End is a field of an object of an app.
-type End struct {
-	App string
-	// Root chooses among several of the app; the first one where it is zero.
-	Root Root
-	Path string // status.endpoint
 }
 
 // The signals that always exist. Recover undoes any of the others.

@@ -31,8 +31,11 @@ func (s *System) YAML() ([]byte, error) {
 			c := s.Connections[i]
 			return strict.Pairs{}.Put("from", endNode(c.From)).Put("to", endNode(c.To)).Node()
 		}).
+		Put("labels", labelsNode(s.Labels)).
 		Put("regulation", regulationNode(&s.Regulation)).
+		Put("monitoring", monitoringNode(&s.Monitoring)).
 		Put("chargeback", chargebackNode(s.Chargeback)).
+		Put("autoscaling", autoscalingNode(s.Autoscaling)).
 		List("waivers", len(s.Waivers), func(i int) *yaml.Node { return waiverNode(s.Waivers[i]) })
 	root := strict.Pairs{}.Text("apiVersion", APIVersion).Text("kind", Kind).Put("metadata", meta.Node()).Put("spec", spec.Node()).Node()
 	return strict.Encode(root)
@@ -61,7 +64,7 @@ func markNode(value *string) *yaml.Node {
 func appNode(a *App) *yaml.Node {
 	f := strict.Pairs{}.Text("name", a.Name).Put("roots", texts(a.Roots, Root.String)).Text("operator", a.Operator).
 		List("resources", len(a.Resources), func(i int) *yaml.Node { return strict.ValueNode(a.Resources[i].Object) }).
-		Text("gitops", string(a.GitOps))
+		Text("gitops", string(a.GitOps)).Put("monitoring", appMonitoringNode(a.Monitoring)).Put("autoscaling", appAutoscalingNode(a.Autoscaling))
 	return f.Put("on", strict.TableNode(a.On, func(actions []Action) *yaml.Node {
 		return strict.ListNode(len(actions), func(i int) *yaml.Node { return actionNode(&actions[i]) })
 	})).Node()
@@ -101,10 +104,6 @@ func patchNode(p *Patch) *yaml.Node {
 		return nil
 	}
 	return strict.Pairs{}.Text("type", p.Type).Put("body", strict.ValueNode(p.Body)).Text("subresource", p.Subresource).Node()
-}
-
-func endNode(e End) *yaml.Node {
-	return strict.Pairs{}.Text("app", e.App).Text("root", e.Root.String()).Text("path", e.Path).Node()
 }
 
 func regulationNode(g *Regulation) *yaml.Node {

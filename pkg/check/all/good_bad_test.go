@@ -8,12 +8,23 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/checktest"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check/operator"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
+
+// appOf is the app of a System with one root of its name.
+func appOf(name, group, kind, namespace string) check.SystemApp {
+	return check.SystemApp{Name: name, Roots: []object.Ref{{Group: group, Kind: kind, Namespace: namespace, Name: name}}}
+}
 
 // TestBadTripsEveryRule checks the deliberately bad operator and its application.
 func TestBadTripsEveryRule(t *testing.T) {
 	found := map[string]int{}
-	for _, s := range checktest.Read(t, operator.Find, checktest.Directory(t, "../testdata/bad")).Subjects(Rules()) {
+	w := checktest.Read(t, operator.Find, checktest.Directory(t, "../testdata/bad"))
+	w.System = &check.System{
+		Apps:        []check.SystemApp{appOf("front", "apps", "Deployment", "apart"), appOf("store", "apps", "Deployment", "apart"), appOf("cache", "", "Service", "apart")},
+		Connections: []check.SystemConnection{{From: "store", To: "front", Port: "sql"}},
+	}
+	for _, s := range w.Subjects(Rules()) {
 		for _, r := range s.Results {
 			found[r.Rule.ID] += len(r.Findings)
 		}
@@ -29,7 +40,12 @@ func TestBadTripsEveryRule(t *testing.T) {
 // nothing is wrong or left open.
 func TestGoodTripsNone(t *testing.T) {
 	right := map[string]int{}
-	for _, s := range checktest.Read(t, operator.Find, checktest.Directory(t, "../testdata/good")).Subjects(Rules()) {
+	w := checktest.Read(t, operator.Find, checktest.Directory(t, "../testdata/good"))
+	w.System = &check.System{
+		Apps:        []check.SystemApp{appOf("main", "example.com", "Shop", "shop"), appOf("shop-operator", "apps", "Deployment", "shop-operator")},
+		Connections: []check.SystemConnection{{From: "shop-operator", To: "main", Port: "8080"}},
+	}
+	for _, s := range w.Subjects(Rules()) {
 		for _, r := range s.Results {
 			right[r.Rule.ID] += len(r.Passed)
 			for _, f := range r.Findings {

@@ -1,5 +1,5 @@
 // Package stack has the rules about the objects of a stack together: their owners, backups,
-// metrics, and the features that they assume of a cluster.
+// metrics, the connections of a System, and the features that they assume of a cluster.
 package stack
 
 import (
@@ -30,5 +30,5 @@ func stackPodRules() []check.Rule {
 
 // Rules are the rules about the objects of a stack together.
 func Rules() []check.Rule {
-	return slices.Concat(ownerRules(), backupRules(), metricsRules(), stackPodRules())
+	return slices.Concat(ownerRules(), backupRules(), metricsRules(), stackPodRules(), connectionRules())
 }

@@ -32,7 +32,7 @@ func policiesOfPods(s *check.Stack, r *check.Result) {
 	for _, wl := range s.Workloads() {
 		ns := wl.Ref.Namespace
 		if _, ok := otherReasons[ns]; !ok {
-			otherReasons[ns] = otherPolicies(s.World, ns)
+			otherReasons[ns] = s.World.OtherPolicies(ns)
 		}
 		policyOf(s.World, wl, byNamespace[ns], otherReasons[ns], r)
 	}
@@ -126,28 +126,4 @@ func policyOpen(p *networkingv1.NetworkPolicy) bool {
 			return peer.NamespaceSelector != nil && check.SelectsEverything(peer.NamespaceSelector) && (peer.PodSelector == nil || check.SelectsEverything(peer.PodSelector))
 		})
 	})
-}
-
-// otherPolicies returns the reason why the built-in policies are not decisive: policies of
-// another kind may select the pods of a namespace, and their selectors are not read here. It
-// is empty where there are none.
-func otherPolicies(w *check.ClusterState, namespace string) string {
-	for _, k := range w.Kinds.All() {
-		if !check.IsNetworkPolicy(k) {
-			continue
-		}
-		for _, ref := range w.Instances(k.GroupKind()) {
-			if ref.Namespace == "" || ref.Namespace == namespace || check.IsMeshPolicy(k) {
-				return fmt.Sprintf("%s may limit who connects to them, and is not evaluated", check.Describe(ref))
-			}
-		}
-		in := namespace
-		if !k.Namespaced || check.IsMeshPolicy(k) {
-			in = ""
-		}
-		if !w.Read(k.GroupKind(), in) {
-			return fmt.Sprintf("%s could not be read, and may limit who connects to them", k)
-		}
-	}
-	return ""
 }

@@ -25,6 +25,7 @@ const (
 	CertManager        = "cert-manager"
 	Prometheus         = "prometheus"
 	TSDBLoad           = "tsdbload"
+	Promtool           = "promtool"
 )
 
 // Names of sets of manifests.
@@ -82,16 +83,16 @@ func supervisor() target {
 	return target{name: Supervise, module: ".", ldflags: stripFlags, packages: []string{"./test/cluster/cmd/supervise"}}
 }
 
-// prometheusTargets are the server, what loads series into it, and what starts and ends it.
+// prometheusTargets are the server with its tool, what loads series into it, and what starts and ends it.
 func prometheusTargets() []target {
 	return []target{
 		supervisor(),
 		{
-			// Nothing is scraped, so no service discovery is needed: that is half of the server,
-			// and two thirds of its build.
-			module: "test/cluster/prometheus", tags: noTrace + ",remove_all_sd",
+			// Of all service discovery only that of Kubernetes is needed: the rest is half of the
+			// server, and two thirds of its build.
+			module: "test/cluster/prometheus", tags: noTrace + ",remove_all_sd,enable_kubernetes_sd",
 			ldflags:  stripFlags + " -X github.com/prometheus/common/version.Version=3.13.0",
-			packages: []string{"github.com/prometheus/prometheus/cmd/prometheus", "./cmd/tsdbload"},
+			packages: []string{"github.com/prometheus/prometheus/cmd/prometheus", "github.com/prometheus/prometheus/cmd/promtool", "./cmd/tsdbload"},
 		},
 	}
 }

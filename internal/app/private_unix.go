@@ -1,0 +1,15 @@
+//go:build unix
+
+package app
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// exposedTo says who besides the user can read or change a file; empty for nobody.
+func exposedTo(info fs.FileInfo) string {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return exposed(info.Mode(), !ok || int(stat.Uid) == os.Getuid())
+}

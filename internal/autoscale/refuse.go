@@ -1,0 +1,156 @@
+package autoscale
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+)
+
+// The kinds of scalers.
+var (
+	horizontalKind   = schema.GroupKind{Group: "autoscaling", Kind: Horizontal}
+	verticalKind     = schema.GroupKind{Group: "autoscaling.k8s.io", Kind: Vertical}
+	scaledObjectKind = schema.GroupKind{Group: "keda.sh", Kind: "ScaledObject"}
+)
+
+// target is the object whose scale is set: a workload, or the custom resource whose operator sizes
+// it.
+func (p *planner) target(wl *check.Workload) (object.Ref, *Refusal) {
+	owner, custom := p.State.CustomOwner(wl)
+	if !custom {
+		return wl.Ref, nil
+	}
+	if kind, ok := p.State.Kinds.Kind(owner.GroupKind()); ok && kind.Scalable {
+		return owner, nil
+	}
+	operator := "its operator"
+	if p.State.Catalogued != nil {
+		if name, known := p.State.Catalogued(owner.GroupKind()); known {
+			operator = "the operator " + name
+		}
+	}
+	return wl.Ref, &Refusal{
+		Reason: "Operator", Message: fmt.Sprintf("%s sizes it for %s, which has no subresource scale: a scaler would be reverted", operator, short(owner)),
+		Hint: fmt.Sprintf("set its replicas in %s (kubectl sysop man %s shows the fields)", short(owner), owner.Kind),
+	}
+}
+
+// refuse is why a target must not be scaled; nil for no reason.
+func (p *planner) refuse(app *App, r *Proposal) *Refusal {
+	signal := app.Held
+	if signal == "" {
+		signal = p.Held[r.Target]
+	}
+	if signal == "" {
+		signal = p.Held[r.workload.Ref]
+	}
+	switch {
+	case signal != "":
+		return &Refusal{Reason: "Held", Message: fmt.Sprintf("regulation holds it (%s), and restores its replicas afterwards", signal), Hint: "kubectl sysop regulate status shows why; run this again when it has recovered"}
+	case r.workload.Replicas == 0:
+		return &Refusal{Reason: "Zero", Message: "it is scaled to 0, and a HorizontalPodAutoscaler does nothing at 0 replicas", Hint: "kubectl scale --replicas=1 starts it"}
+	}
+	if !app.IgnoreGitOps {
+		if k := p.manager(r.Target); k.By == "argocd" || k.By == "flux" {
+			return &Refusal{
+				Reason: "GitOps", Message: fmt.Sprintf("it is managed by %s, which reverts its replicas", k),
+				Hint: "leave spec.replicas out of its manifest in Git; then write gitops: ignore for its app in a System, or put the scaler into Git",
+			}
+		}
+	}
+	return nil
+}
+
+// manager is the GitOps tool of an object, by its marks and by the graph.
+func (p *planner) manager(ref object.Ref) install.Manager {
+	u := &unstructured.Unstructured{Object: map[string]any{}}
+	u.SetGroupVersionKind(schema.GroupVersionKind{Group: ref.Group, Kind: ref.Kind})
+	u.SetName(ref.Name)
+	u.SetNamespace(ref.Namespace)
+	u.SetLabels(p.State.Labels(ref))
+	const tracking = "argocd.argoproj.io/tracking-id"
+	if note, ok := p.State.Facts.Annotation(ref, tracking); ok {
+		u.SetAnnotations(map[string]string{tracking: note})
+	}
+	k := install.ManagerOf(u)
+	id, ok := p.Graph.Find(ref)
+	if k.By == "argocd" || k.By == "flux" || !ok {
+		return k
+	}
+	for _, m := range p.Graph.ManagersOf(id) {
+		switch by := p.Graph.Ref(m); {
+		case by.Group == "argoproj.io":
+			return install.Manager{By: "argocd", Name: by.Name, Namespace: by.Namespace, Reverts: true}
+		case strings.HasSuffix(by.Group, ".toolkit.fluxcd.io"):
+			return install.Manager{By: "flux", Kind: by.Kind, Name: by.Name, Namespace: by.Namespace, Reverts: true}
+		}
+	}
+	return k
+}
+
+// scaledAlready refuses a second scaler. One of ours is changed instead.
+func (p *planner) scaledAlready(r *Proposal) *Refusal {
+	for _, ref := range slices.Compact([]object.Ref{r.Target, r.workload.Ref}) {
+		id, ok := p.Graph.Find(ref)
+		if !ok {
+			continue
+		}
+		for e := range p.Graph.In(id) {
+			scaler := p.Graph.Ref(e.From)
+			gk := scaler.GroupKind()
+			if p.Graph.State(e.From) != graph.Present || gk != horizontalKind && gk != verticalKind && gk != scaledObjectKind {
+				continue
+			}
+			if by, _ := p.Graph.Label(e.From, regulate.InstalledLabel); by == p.System {
+				r.Exists = scaler
+				continue
+			}
+			if gk == verticalKind && p.updateMode(scaler) == "Off" {
+				r.Reasons = append(r.Reasons, fmt.Sprintf("%s recommends its requests, and changes nothing", short(scaler)))
+				continue
+			}
+			return &Refusal{
+				Reason: "Scaled", Message: fmt.Sprintf("%s scales it already (%s): two scalers undo each other's changes", short(scaler), e.Why()),
+				Hint: fmt.Sprintf("keep that one, and write autoscaling: false for the app; or delete it first: kubectl delete %s/%s -n %s", strings.ToLower(scaler.Kind), scaler.Name, scaler.Namespace),
+			}
+		}
+	}
+	return nil
+}
+
+// short names an object within its namespace.
+func short(ref object.Ref) string { return ref.Kind + "/" + ref.Name }
+
+// updateMode is that of a VPA; Auto is the default.
+func (p *planner) updateMode(vpa object.Ref) string {
+	if mode, ok, _ := unstructured.NestedString(p.Fields(vpa), "spec", "updatePolicy", "updateMode"); ok {
+		return mode
+	}
+	return "Auto"
+}
+
+// pinned is a claim that all pods of a workload mount, and that pods on one node alone can mount;
+// nil for none.
+func (p *planner) pinned(wl *check.Workload) *corev1.PersistentVolumeClaim {
+	if wl.Ref.Kind == "StatefulSet" {
+		return nil
+	}
+	for _, c := range p.State.Claims(wl) {
+		if !slices.ContainsFunc(c.Spec.AccessModes, func(m corev1.PersistentVolumeAccessMode) bool {
+			return m == corev1.ReadWriteMany || m == corev1.ReadOnlyMany
+		}) {
+			return c
+		}
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/autoscale"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/autoscaler"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+)
+
+func newAutoscale(env Env) *cobra.Command {
+	return group("autoscale", newAutoscalePlan(env), newAutoscaleApply(env), newAutoscaleStatus(env), newAutoscaleRemove(env))
+}
+
+// autoscaleOptions say what is scaled.
+type autoscaleOptions struct {
+	scaled string // the manifest of a System
+	name   string
+	prices string
+}
+
+func (o *autoscaleOptions) namingFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVarP(&o.scaled, "filename", "f", "", `the manifest of a System: FILE, "-" or "demo"`)
+	f.StringVar(&o.name, "name", "", "the name of what is scaled: the System of the scalers is NAME"+autoscaler.Suffix+" (default: that of the System, the one root, or the namespace)")
+}
+
+// request reads what is scaled.
+func (o *autoscaleOptions) request(ctx context.Context, c *common, args []string) (autoscaler.Request, error) {
+	req := autoscaler.Request{Args: args, Name: o.name}
+	var err error
+	if o.scaled != "" {
+		if req.System, err = systems.Read(ctx, &c.Input, o.scaled); err != nil {
+			return req, err
+		}
+	}
+	req.Book, err = app.ReadPrices(ctx, o.prices)
+	return req, err
+}
+
+// usageOptions say from which usage, and within which bounds.
+type usageOptions struct {
+	prometheusOptions
+	window, budget string
+	stabilization  time.Duration
+}
+
+func (o *usageOptions) usageFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.window, "window", "", "take usage over a window of time, from --prometheus: 24h, 7d, lastweek (default: that of the moment)")
+	f.StringVar(&o.budget, "budget", "", "what all may cost a month at the maxima, in the currency of the price book (default: as the System says)")
+	f.DurationVar(&o.stabilization, "stabilization", autoscale.DefaultStabilization, "for how long usage must be lower before pods are removed")
+	o.prometheusFlags(cmd)
+	offer(cmd, "window", windowNames()...)
+}
+
+// usage adds to a request where usage is from.
+func (o *usageOptions) usage(ctx context.Context, c *common, req *autoscaler.Request) error {
+	const most = time.Hour // of the field in an HPA
+	var err error
+	if req.History, err = o.server(ctx); err != nil {
+		return err
+	}
+	switch {
+	case req.History.Address == "" && o.window != "":
+		return hint.With(fmt.Errorf("--window %s needs a history: there is no --prometheus", o.window), "add --prometheus URL, or --prometheus svc:NAMESPACE/NAME:PORT")
+	case req.History.Address != "" && o.window == "":
+		return hint.With(fmt.Errorf("--prometheus is asked about a window: there is no --window"), "add --window 7d")
+	case o.stabilization < 0 || o.stabilization > most:
+		return fmt.Errorf("--stabilization %s: expected 0s to 1h", o.stabilization)
+	}
+	if o.budget != "" && !isAmount(o.budget) {
+		return fmt.Errorf("--budget %q: expected an amount of money a month above 0, such as 250", o.budget)
+	}
+	req.History.Window, req.Budget, req.Stabilization = o.window, o.budget, o.stabilization
+	req.Timeout, err = c.requestTimeout()
+	return err
+}
+
+type autoscalePlanOptions struct {
+	*common
+	autoscaleOptions
+	usageOptions
+}
+
+func newAutoscalePlan(env Env) *cobra.Command {
+	o := &autoscalePlanOptions{common: newCommon(env, "tree", "json", "yaml", "name")}
+	cmd := o.command("plan [ROOT... | -f SYSTEM]", cobra.ArbitraryArgs, o.completeRoots, o.run)
+	o.reading(cmd)
+	o.writing(cmd)
+	o.namingFlags(cmd)
+	pricesFlag(cmd, &o.prices)
+	o.usageFlags(cmd)
+	return cmd
+}
+
+func (o *autoscalePlanOptions) run(ctx context.Context, args []string) error {
+	req, err := o.autoscaleOptions.request(ctx, o.common, args)
+	if err != nil {
+		return err
+	}
+	if err := o.usage(ctx, o.common, &req); err != nil {
+		return err
+	}
+	req.AtMaximum = true
+	r, err := autoscaler.Plan(ctx, &o.Input, req)
+	if err != nil {
+		return err
+	}
+	if err := o.write(view.AutoscalePlan(r.Plan, r.Graph.Gaps())); err != nil {
+		return err
+	}
+	o.notes(r.Notes)
+	r.Session.PrintTimings(r.Graph)
+	return nil
+}

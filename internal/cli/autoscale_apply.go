@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/shopspring/decimal"
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/autoscale"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/autoscaler"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// isAmount says whether a text is a decimal number above 0.
+func isAmount(text string) bool {
+	n, err := decimal.NewFromString(text)
+	return err == nil && n.IsPositive()
+}
+
+type autoscaleApplyOptions struct {
+	*installOptions
+	autoscaleOptions
+	usageOptions
+}
+
+func newAutoscaleApply(env Env) *cobra.Command {
+	o := &autoscaleApplyOptions{installOptions: newInstallOptions(env, install.Install)}
+	cmd := o.command("apply [ROOT... | -f SYSTEM]", cobra.ArbitraryArgs, o.completeRoots, o.run)
+	o.writingFlags(cmd)
+	o.namingFlags(cmd)
+	pricesFlag(cmd, &o.prices)
+	o.usageFlags(cmd)
+	cmd.Flags().BoolVar(&o.wait, "wait", true, "wait until the scalers are Healthy: they know the usage of their targets")
+	return cmd
+}
+
+func (o *autoscaleApplyOptions) run(ctx context.Context, args []string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	ask, err := o.autoscaleOptions.request(ctx, o.common, args)
+	if err != nil {
+		return err
+	}
+	if err := o.usage(ctx, o.common, &ask); err != nil {
+		return err
+	}
+	planned, err := autoscaler.Plan(ctx, &o.Input, ask)
+	if err != nil {
+		return err
+	}
+	if err := o.refusals(planned.Plan); err != nil {
+		return err
+	}
+	req := o.installOptions.request()
+	if req.System, req.Manifest, err = installer.Generated(planned.System, planned.Namespace, "the scalers of "+strings.TrimSuffix(planned.System, autoscaler.Suffix), "scalers", planned.Objects()); err != nil {
+		return err
+	}
+	return o.changeNamed(ctx, req)
+}
+
+// refusals prints why targets are not scaled, and refuses a plan without scalers, or one that would
+// delete a scaler because it cannot be planned now.
+func (o *autoscaleApplyOptions) refusals(p *autoscale.Plan) error {
+	lines, hints := &hint.Lines{}, []string{}
+	var lost []string
+	for i := range p.Refusals {
+		r := &p.Refusals[i]
+		lines.Lines = append(lines.Lines, r.Target.String()+": "+r.Message)
+		hints = append(hints, r.Hint)
+		if r.Exists != (object.Ref{}) {
+			lost = append(lost, r.Exists.String())
+		}
+	}
+	switch {
+	case len(lost) > 0:
+		lines.Lines = append(lines.Lines, "nothing was written: that would delete "+strings.Join(lost, ", "))
+		return hint.With(lines, strings.Join(hints, "\n"))
+	case len(p.Objects()) == 0 && len(lines.Lines) > 0:
+		lines.Lines = append(lines.Lines, "nothing was written")
+		return hint.With(lines, strings.Join(hints, "\n"))
+	case len(p.Objects()) == 0:
+		return hint.With(errors.New("there is nothing to scale"), "kubectl sysop autoscale plan shows why")
+	}
+	for i, line := range lines.Lines {
+		o.Note(fmt.Sprintf("not scaled: %s (%s)", line, strings.ReplaceAll(hints[i], "\n", "; ")))
+	}
+	for _, f := range p.Whole.Findings {
+		o.Note(strings.TrimPrefix(f.Object.String()+": ", "/: ") + f.Message)
+	}
+	return nil
+}
+
+type autoscaleRemoveOptions struct {
+	*installOptions
+	autoscaleOptions
+}
+
+func newAutoscaleRemove(env Env) *cobra.Command {
+	o := &autoscaleRemoveOptions{installOptions: newInstallOptions(env, install.Uninstall)}
+	cmd := o.command("remove [ROOT... | -f SYSTEM]", cobra.ArbitraryArgs, o.completeRoots, o.run)
+	o.writingFlags(cmd)
+	o.namingFlags(cmd)
+	return cmd
+}
+
+func (o *autoscaleRemoveOptions) run(ctx context.Context, args []string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	ask, err := o.autoscaleOptions.request(ctx, o.common, args)
+	if err != nil {
+		return err
+	}
+	req := o.installOptions.request()
+	if req.Name, err = autoscaler.NameIn(&o.Input, ask); err != nil {
+		return err
+	}
+	return o.changeNamed(ctx, req)
+}

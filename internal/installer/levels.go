@@ -1,0 +1,82 @@
+package installer
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/autoscale"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/monitoring"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// The apps that spec.monitoring and spec.apps[].autoscaling of a System add to it.
+const (
+	monitorsApp = "monitors"
+	scalersApp  = "scalers"
+)
+
+// loadLevels adds parts for how the apps of a System are monitored and scaled. They are parts of its
+// installation like its apps: they are planned, journaled, compared and uninstalled with it.
+func (p *Plan) loadLevels(ctx context.Context) error {
+	sys := p.req.System
+	if sys == nil {
+		return nil
+	}
+	scalers := autoscale.Stated(sys)
+	if err := p.level(ctx, scalersApp, "spec.apps[].autoscaling", scalers); err != nil {
+		return err
+	}
+	p.noteReplicas(scalers)
+	if !sys.Monitoring.Declared {
+		return nil
+	}
+	desired := map[string][]*unstructured.Unstructured{}
+	for _, part := range p.loader.parts {
+		if part.App && part.Rendered != nil {
+			desired[part.Name] = part.Rendered.Objects
+		}
+	}
+	plan, _, _, err := monitoring.New(ctx, p.Input, monitoring.Request{System: sys, Desired: desired})
+	if err != nil {
+		return fmt.Errorf("spec.monitoring: %w", err)
+	}
+	for _, gap := range plan.Gaps {
+		p.loader.notes = append(p.loader.notes, gap.String())
+	}
+	var objects []*unstructured.Unstructured
+	for _, o := range plan.Objects {
+		objects = append(objects, &unstructured.Unstructured{Object: o})
+	}
+	return p.level(ctx, monitorsApp, "spec.monitoring", objects)
+}
+
+// level adds the part of a level. Source is the field of the manifest that asks for it.
+func (p *Plan) level(ctx context.Context, name, source string, objects []*unstructured.Unstructured) error {
+	if len(objects) == 0 {
+		return nil
+	}
+	if _, taken := p.req.System.App(name); taken {
+		return hint.With(fmt.Errorf("the app %s has the name of the app that %s adds", name, source), "give the app another name")
+	}
+	return p.loader.app(ctx, &install.Part{Name: name, Labels: p.req.System.LabelKeys()}, objects)
+}
+
+// noteReplicas says which targets of scalers have replicas in the manifest: each upgrade sets them
+// again, until the scaler does.
+func (p *Plan) noteReplicas(scalers []*unstructured.Unstructured) {
+	for _, s := range scalers {
+		kind, _, _ := unstructured.NestedString(s.Object, "spec", "scaleTargetRef", "kind")
+		name, _, _ := unstructured.NestedString(s.Object, "spec", "scaleTargetRef", "name")
+		for i := range p.req.System.Apps {
+			for _, o := range p.req.System.Apps[i].Resources {
+				if _, stated, _ := unstructured.NestedFieldNoCopy(o.Object, "spec", "replicas"); stated && o.GetKind() == kind && o.GetName() == name {
+					p.loader.notes = append(p.loader.notes, fmt.Sprintf("%s: the manifest has spec.replicas, which each upgrade sets again over what the autoscaler chose: remove it", object.RefOf(o)))
+				}
+			}
+		}
+	}
+}

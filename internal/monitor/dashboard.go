@@ -1,0 +1,160 @@
+package monitor
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"strings"
+)
+
+// grafanaKind is the kind of dashboards of the grafana-operator.
+const grafanaKind = "GrafanaDashboard.grafana.integreatly.org"
+
+// dashboard makes the Grafana dashboard of the System: for the operator of Grafana where that is
+// served, else a ConfigMap with the label by which the sidecar of Grafana finds it.
+func (m *maker) dashboard() {
+	d := &board{m: m}
+	text, err := json.MarshalIndent(d.document(), "", " ")
+	if err != nil {
+		m.gap("", "", "the dashboard cannot be written: "+err.Error())
+		return
+	}
+	name := clip(m.Name + "-dashboard")
+	if !m.Cluster.Serves(grafanaKind) {
+		m.add("v1", "ConfigMap", m.Namespace, name, map[string]string{"grafana_dashboard": "1"}, map[string]any{"data": map[string]any{m.Name + ".json": string(text)}})
+		return
+	}
+	selector := map[string]any{}
+	if all := m.ofKind("Grafana.grafana.integreatly.org"); len(all) > 0 {
+		selector["matchLabels"] = anyMap(all[0].GetLabels())
+	}
+	m.add("grafana.integreatly.org/v1beta1", "GrafanaDashboard", m.Namespace, name, nil, map[string]any{
+		"spec": map[string]any{"instanceSelector": selector, "allowCrossNamespaceImport": true, "json": string(text)},
+	})
+}
+
+// board lays panels out: rows of 24 columns.
+type board struct {
+	m      *maker
+	panels []any
+	y, id  int
+}
+
+// panel is what a panel shows.
+type panel struct {
+	title, unit string
+	queries     []query
+}
+
+type query struct{ expr, legend string }
+
+var source = map[string]any{"type": "prometheus", "uid": "${datasource}"}
+
+func (d *board) document() map[string]any {
+	m := d.m
+	of := fmt.Sprintf(`{%s=%q}`, SystemLabel, m.Name)
+	d.row("System " + m.Name)
+	d.line("stat", 4,
+		panel{"Targets down", "none", []query{{fmt.Sprintf(`count(up%s == 0) or vector(0)`, of), ""}}},
+		panel{"Alerts firing", "none", []query{{fmt.Sprintf(`count(ALERTS{%s=%q,alertstate="firing"}) or vector(0)`, SystemLabel, m.Name), ""}}},
+		panel{"Pods not ready", "none", []query{{fmt.Sprintf(`count(kube_pod_status_ready{condition="false"} * on (namespace, pod) group_left () %s%s > 0) or vector(0)`, podsRecord, of), ""}}},
+		panel{"Restarts in an hour", "none", []query{{fmt.Sprintf(`sum(increase(kube_pod_container_status_restarts_total[1h]) * on (namespace, pod) group_left () %s%s) or vector(0)`, podsRecord, of), ""}}},
+	)
+	d.line("timeseries", 8,
+		panel{"CPU by app", "none", []query{{d.usage(cpuUsed, of, AppLabel), "{{" + AppLabel + "}}"}}},
+		panel{"Memory by app", "bytes", []query{{d.usage(memoryUsed, of, AppLabel), "{{" + AppLabel + "}}"}}},
+	)
+	for i := range m.apps {
+		d.app(&m.apps[i])
+	}
+	return map[string]any{
+		"uid": fmt.Sprintf("sysop-%x", sum(m.Namespace+"/"+m.Name)), "title": "System " + m.Name, "tags": []any{"kubectl-sysop"},
+		"schemaVersion": 39, "version": 1, "editable": true, "refresh": "30s", "time": map[string]any{"from": "now-6h", "to": "now"},
+		"templating": map[string]any{"list": []any{map[string]any{"name": "datasource", "label": "Data source", "type": "datasource", "query": "prometheus"}}},
+		"panels":     d.panels,
+	}
+}
+
+// What containers use, request, and are limited to. Each has one series a container.
+const (
+	cpuUsed      = `max by (namespace, pod, container) (rate(container_cpu_usage_seconds_total{container!=""}[5m]))`
+	memoryUsed   = `max by (namespace, pod, container) (container_memory_working_set_bytes{container!=""})`
+	requested    = `max by (namespace, pod, container) (kube_pod_container_resource_requests{resource="%s"})`
+	limited      = `max by (namespace, pod, container) (kube_pod_container_resource_limits{resource="%s"})`
+	throttled    = `sum by (namespace, pod, container) (rate(container_cpu_cfs_throttled_periods_total{container!=""}[5m])) / sum by (namespace, pod, container) (rate(container_cpu_cfs_periods_total{container!=""}[5m]))`
+	restartsHour = `increase(kube_pod_container_status_restarts_total[1h])`
+)
+
+// usage sums an amount of containers over the pods that a selector of the record has.
+func (d *board) usage(amount, of string, by ...string) string {
+	return fmt.Sprintf(`sum by (%s) (%s * on (namespace, pod) group_left (%s) %s%s)`, strings.Join(by, ", "), amount, AppLabel, podsRecord, of)
+}
+
+// app draws the row of an app: usage against requests and limits, saturation, restarts.
+func (d *board) app(a *monitored) {
+	if len(a.workloads) == 0 || a.Setting.Off {
+		return
+	}
+	title := "App " + a.Name
+	if len(a.UsedBy) > 0 {
+		title = "Shared, used by " + strings.Join(a.UsedBy, ", ")
+	}
+	d.row(title)
+	of := fmt.Sprintf(`{%s=%q,%s=%q}`, SystemLabel, d.m.Name, AppLabel, a.Name)
+	against := func(title, unit, used, resource string) panel {
+		return panel{title, unit, []query{
+			{d.usage(used, of, AppLabel), "used"},
+			{d.usage(fmt.Sprintf(requested, resource), of, AppLabel), "requested"},
+			{d.usage(fmt.Sprintf(limited, resource), of, AppLabel), "limit"},
+		}}
+	}
+	each := func(amount string) []query {
+		return []query{{fmt.Sprintf(`max by (pod, container) (%s * on (namespace, pod) group_left () %s%s)`, amount, podsRecord, of), "{{pod}} {{container}}"}}
+	}
+	panels := []panel{
+		against("CPU", "none", cpuUsed, "cpu"), against("Memory", "bytes", memoryUsed, "memory"),
+		{"Throttled", "percentunit", each(throttled)}, {"Restarts in an hour", "none", each(restartsHour)},
+	}
+	d.line("timeseries", 7, panels...)
+	claims := eachOf(a, `1 - kubelet_volume_stats_available_bytes{$S} / kubelet_volume_stats_capacity_bytes{$S}`)
+	if claims != "" {
+		d.line("timeseries", 6, panel{"Volumes full", "percentunit", []query{{claims, "{{persistentvolumeclaim}}"}}})
+	}
+}
+
+func eachOf(a *monitored, expr string) string {
+	return each(named(a.allClaims(), ""), "persistentvolumeclaim", "("+expr+")")
+}
+
+func (d *board) row(title string) {
+	d.add(map[string]any{"type": "row", "title": title, "collapsed": false, "panels": []any{}}, 0, 24, 1)
+	d.y++
+}
+
+// line draws panels beside each other.
+func (d *board) line(kind string, height int, panels ...panel) {
+	width := 24 / len(panels)
+	for i, p := range panels {
+		var targets []any
+		for n, q := range p.queries {
+			targets = append(targets, map[string]any{"refId": string(rune('A' + n)), "expr": q.expr, "legendFormat": q.legend, "datasource": source})
+		}
+		d.add(map[string]any{
+			"type": kind, "title": p.title, "datasource": source, "targets": targets,
+			"fieldConfig": map[string]any{"defaults": map[string]any{"unit": p.unit, "min": 0}, "overrides": []any{}},
+		}, i*width, width, height)
+	}
+	d.y += height
+}
+
+func (d *board) add(p map[string]any, x, width, height int) {
+	d.id++
+	p["id"], p["gridPos"] = d.id, map[string]any{"x": x, "y": d.y, "w": width, "h": height}
+	d.panels = append(d.panels, p)
+}
+
+func sum(text string) uint32 {
+	h := fnv.New32a()
+	h.Write([]byte(text))
+	return h.Sum32()
+}

@@ -1,0 +1,313 @@
+package monitor_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/monitor"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+// objects reads the documents of a text.
+func objects(t *testing.T, text string) []*unstructured.Unstructured {
+	t.Helper()
+	var out []*unstructured.Unstructured
+	for doc := range strings.SplitSeq(text, "\n---\n") {
+		o := &unstructured.Unstructured{}
+		data, err := yaml.YAMLToJSON([]byte(doc))
+		if err == nil {
+			err = o.UnmarshalJSON(data)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+// appOf says which app of the shop a workload is of.
+var appOf = map[string]string{"db": "db", "web": "web", "worker": "worker", "report": "worker", "agent": "agent", "migrate": "worker", "quiet": "quiet"}
+
+// shop is the scope of the objects of the shop and of more, with the given ones left out.
+func shop(t *testing.T, more string, without ...string) monitor.Scope {
+	t.Helper()
+	text, err := os.ReadFile("testdata/shop.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := objects(t, string(text))
+	if more != "" {
+		all = append(all, objects(t, more)...)
+	}
+	all = slices.DeleteFunc(all, func(o *unstructured.Unstructured) bool {
+		return slices.Contains(without, o.GetKind()+"/"+o.GetName())
+	})
+	s := monitor.Scope{Name: "shop", Namespace: "shop", Cluster: monitor.Cluster{
+		Objects: all, Serves: func(kind string) bool { return !slices.Contains(without, kind) && !strings.HasPrefix(kind, "Grafana") },
+	}}
+	for _, name := range []string{"agent", "db", "quiet", "web", "worker"} {
+		app := monitor.App{Name: name}
+		for _, o := range all {
+			if o.GetNamespace() == "shop" && appOf[o.GetName()] == name {
+				app.Objects = append(app.Objects, o)
+			}
+		}
+		s.Apps = append(s.Apps, app)
+	}
+	return s
+}
+
+// told is a plan for people, a line a target, an object and a gap.
+func told(p *monitor.Plan) string {
+	var b strings.Builder
+	for _, a := range p.Apps {
+		for _, t := range a.Targets {
+			fmt.Fprintf(&b, "%s %s %s %s %s %s %s\n", a.Name, t.Object, t.How, t.Port, t.Path, t.By, t.Prometheus)
+		}
+	}
+	for _, g := range p.Gaps {
+		fmt.Fprintf(&b, "gap %s: %s\n", g.Object, g.Message)
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(b.String(), "  ", " "), ".monitoring.coreos.com", "")
+}
+
+// TestTargets: what scrapes a target, and the evidence of it.
+func TestTargets(t *testing.T) {
+	const selected = " Prometheus/monitoring/main\n"
+	web := "web Deployment.apps/shop/web servicemonitor metrics ServiceMonitor/shop/shop-web" + selected
+	for name, c := range map[string]struct {
+		more    string
+		without []string
+		change  func(*monitor.Scope)
+		want    []string
+		not     []string
+	}{
+		"the shop": {want: []string{
+			"db StatefulSet.apps/shop/db collected 9104 ServiceMonitor/shop/db" + selected, web,
+			"worker Deployment.apps/shop/worker podmonitor http-metrics PodMonitor/shop/shop-worker" + selected,
+			"agent DaemonSet.apps/shop/agent podmonitor http /stats PodMonitor/shop/shop-agent" + selected,
+			"quiet Deployment.apps/shop/quiet unknown", "gap Deployment.apps/shop/quiet: no metrics endpoint is known\n",
+		}},
+		"an image that is known": {
+			without: []string{"ServiceMonitor/db"},
+			want:    []string{"db StatefulSet.apps/shop/db servicemonitor 9104 ServiceMonitor/shop/shop-db" + selected},
+		},
+		"a Prometheus with scrape configurations of its own": {
+			more: "apiVersion: monitoring.coreos.com/v1\nkind: Prometheus\nmetadata: {name: z, namespace: x}\nspec: {additionalScrapeConfigs: {name: a, key: b}}",
+			want: []string{"agent DaemonSet.apps/shop/agent annotations http /stats", web},
+		},
+		"labels that a second Service has": {
+			more: "apiVersion: v1\nkind: Service\nmetadata: {name: web-2, namespace: shop, labels: {app: web}}\nspec: {selector: {app: other}, ports: [{name: metrics, port: 1}]}",
+			want: []string{"web Deployment.apps/shop/web podmonitor metrics PodMonitor/shop/shop-web" + selected},
+		},
+		"a monitor that is not selected": {
+			more:    "apiVersion: monitoring.coreos.com/v1\nkind: PodMonitor\nmetadata: {name: lost, namespace: shop}\nspec: {selector: {matchLabels: {app: worker}}, podMetricsEndpoints: [{port: http-metrics}]}",
+			without: nil,
+			want:    []string{"worker Deployment.apps/shop/worker unselected http-metrics PodMonitor/shop/lost", "gap Deployment.apps/shop/worker: PodMonitor/shop/lost would scrape it, and no Prometheus selects that monitor"},
+			not:     []string{"PodMonitor/shop/shop-worker"},
+		},
+		"a monitor of another namespace": {
+			more: "apiVersion: monitoring.coreos.com/v1\nkind: PodMonitor\nmetadata: {name: far, namespace: x, labels: {release: stack}}\nspec: {namespaceSelector: {any: true}, selector: {}, podMetricsEndpoints: [{port: http-metrics}]}",
+			want: []string{"worker Deployment.apps/shop/worker collected http-metrics PodMonitor/x/far" + selected},
+		},
+		"a monitor of its own namespace alone": {
+			more: "apiVersion: monitoring.coreos.com/v1\nkind: PodMonitor\nmetadata: {name: far, namespace: x, labels: {release: stack}}\nspec: {selector: {}, podMetricsEndpoints: [{port: http-metrics}]}",
+			want: []string{"worker Deployment.apps/shop/worker podmonitor"},
+		},
+		"a static target": {
+			more: "apiVersion: monitoring.coreos.com/v1alpha1\nkind: ScrapeConfig\nmetadata: {name: s, namespace: shop}\nspec: {staticConfigs: [{targets: [\"web.shop.svc:9113\"]}]}",
+			want: []string{"web Deployment.apps/shop/web unselected metrics ScrapeConfig/shop/s"},
+		},
+		"no Prometheus": {
+			without: []string{"Prometheus/main"},
+			want:    []string{"web Deployment.apps/shop/web servicemonitor metrics ServiceMonitor/shop/shop-web \n", "gap : no Prometheus was found that could select the monitors"},
+		},
+		"a Prometheus without selectors": {
+			more:    "apiVersion: monitoring.coreos.com/v1\nkind: Prometheus\nmetadata: {name: bare, namespace: shop}\nspec: {}",
+			without: []string{"Prometheus/main"},
+			want:    []string{"gap : no Prometheus selects monitors in shop", "gap Deployment.apps/shop/web: no Prometheus selects the monitor ServiceMonitor/shop/shop-web"},
+		},
+		"a Prometheus of another namespace": {
+			more:    "apiVersion: monitoring.coreos.com/v1\nkind: Prometheus\nmetadata: {name: own, namespace: x}\nspec: {serviceMonitorSelector: {}, podMonitorSelector: {}}",
+			without: []string{"Prometheus/main"},
+			want:    []string{"gap : no Prometheus selects monitors in shop"},
+		},
+		"a Prometheus that selects all": {
+			more:    "apiVersion: monitoring.coreos.com/v1\nkind: PrometheusAgent\nmetadata: {name: all, namespace: x}\nspec: {serviceMonitorSelector: {}, podMonitorSelector: {}, serviceMonitorNamespaceSelector: {}, podMonitorNamespaceSelector: {}}",
+			without: []string{"Prometheus/main"},
+			want:    []string{"ServiceMonitor/shop/shop-web PrometheusAgent/x/all\n", "gap : no Prometheus selects the PrometheusRule in shop"},
+		},
+		"no operator": {
+			without: []string{"ServiceMonitor.monitoring.coreos.com", "PrometheusRule.monitoring.coreos.com", "Prometheus/main", "ServiceMonitor/db"},
+			want:    []string{"web Deployment.apps/shop/web unknown metrics", "agent DaemonSet.apps/shop/agent annotations http /stats", "gap Deployment.apps/shop/web: it serves metrics, and no monitor can be made", "gap : the cluster does not serve ServiceMonitor"},
+		},
+		"as the manifest says": {
+			change: func(s *monitor.Scope) {
+				s.Apps[2].Setting = system.AppMonitoring{Port: "8081", Path: "/m"}
+				s.Apps[3].Setting.Off = true
+				s.Apps[4].Setting.Port = "nothing"
+			},
+			want: []string{
+				"quiet Deployment.apps/shop/quiet podmonitor 8081 /m PodMonitor/shop/shop-quiet", "web Deployment.apps/shop/web off",
+				"worker Deployment.apps/shop/worker unknown", "gap Deployment.apps/shop/worker: no container has a port nothing",
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := shop(t, c.more, c.without...)
+			if c.change != nil {
+				c.change(&s)
+			}
+			got := told(monitor.Make(s))
+			for _, want := range c.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("no %q in\n%s", want, got)
+				}
+			}
+			for _, not := range c.not {
+				if strings.Contains(got, not) {
+					t.Errorf("%q in\n%s", not, got)
+				}
+			}
+		})
+	}
+}
+
+// TestOwnObjects: the plan is the same once its objects are in the cluster.
+func TestOwnObjects(t *testing.T) {
+	s := shop(t, "")
+	s.Settings.Labels = map[string]string{"release": "stack"}
+	first := monitor.Make(s)
+	for _, o := range first.Objects {
+		s.Cluster.Objects = append(s.Cluster.Objects, &unstructured.Unstructured{Object: o})
+	}
+	want, _ := json.Marshal(first)
+	if got, _ := json.Marshal(monitor.Make(s)); string(got) != string(want) {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestLabels: the objects have the labels that their Prometheus selects, or those of the manifest.
+func TestLabels(t *testing.T) {
+	labels := func(s monitor.Scope, kind string) map[string]string {
+		for _, o := range monitor.Make(s).Objects {
+			if u := (&unstructured.Unstructured{Object: o}); u.GetKind() == kind {
+				return u.GetLabels()
+			}
+		}
+		return nil
+	}
+	s := shop(t, "")
+	if got := labels(s, "PrometheusRule"); got["release"] != "stack" || got["role"] != "alert" || got[monitor.OwnLabel] != "shop" {
+		t.Errorf("labels %v", got)
+	}
+	if got := labels(s, "PodMonitor"); got["release"] != "stack" || got["role"] != "" {
+		t.Errorf("labels %v", got)
+	}
+	s = shop(t, `apiVersion: monitoring.coreos.com/v1
+kind: Prometheus
+metadata: {name: p, namespace: shop}
+spec:
+  podMonitorSelector: {matchExpressions: [{key: tier, operator: In, values: [gold, silver]}, {key: team, operator: Exists}, {key: old, operator: DoesNotExist}]}`, "Prometheus/main")
+	if got := labels(s, "PodMonitor"); got["tier"] != "gold" || got["team"] != "true" || len(got) != 3 {
+		t.Errorf("labels %v", got)
+	}
+	s.Settings.Labels = map[string]string{"mine": "1"}
+	if got := labels(s, "PodMonitor"); got["mine"] != "1" || got["tier"] != "" {
+		t.Errorf("labels %v", got)
+	}
+}
+
+// TestSystemOfPlan: the objects of a plan are a System, and are in its manifest as they are.
+func TestSystemOfPlan(t *testing.T) {
+	plan := monitor.Make(shop(t, ""))
+	sys, text, err := plan.System()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, problems := system.Parse("f", []byte(text))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	want, _ := json.Marshal(plan.Objects)
+	got, _ := json.Marshal(again.Apps[0].Resources)
+	if sys.Name != "shop-monitoring" || sys.Namespace != "shop" || string(got) != string(want) {
+		t.Errorf("%s/%s\n%s\nwant\n%s", sys.Namespace, sys.Name, got, want)
+	}
+	if _, _, err := (&monitor.Plan{Name: "none"}).System(); err == nil {
+		t.Error("nothing to make, and no error")
+	}
+}
+
+// TestDashboard: panels have their own number and place, and every app its row.
+func TestDashboard(t *testing.T) {
+	var board struct {
+		UID, Title string
+		Panels     []struct {
+			ID            int
+			Type, Title   string
+			GridPos       struct{ X, Y, W, H int }
+			Targets       []struct{ Expr, RefID string }
+			Datasource    map[string]string
+			FieldConfig   map[string]any
+			PluginVersion string
+		}
+	}
+	for _, o := range monitor.Make(shop(t, "")).Objects {
+		u := &unstructured.Unstructured{Object: o}
+		if u.GetKind() != "ConfigMap" {
+			continue
+		}
+		if u.GetLabels()["grafana_dashboard"] != "1" {
+			t.Errorf("labels %v", u.GetLabels())
+		}
+		text, _, _ := unstructured.NestedString(o, "data", "shop.json")
+		if err := json.Unmarshal([]byte(text), &board); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if board.UID == "" || len(board.UID) > 40 || board.Title == "" {
+		t.Errorf("uid %q, title %q", board.UID, board.Title)
+	}
+	taken, ids, rows := map[[2]int]string{}, map[int]bool{}, []string{}
+	for _, p := range board.Panels {
+		if ids[p.ID] || p.ID == 0 {
+			t.Errorf("panel %d %s: a second of this number", p.ID, p.Title)
+		}
+		ids[p.ID] = true
+		for x := p.GridPos.X; x < p.GridPos.X+p.GridPos.W; x++ {
+			for y := p.GridPos.Y; y < p.GridPos.Y+p.GridPos.H; y++ {
+				if other := taken[[2]int{x, y}]; other != "" || x >= 24 {
+					t.Errorf("%s at %d,%d: %s is there", p.Title, x, y, other)
+				}
+				taken[[2]int{x, y}] = p.Title
+			}
+		}
+		if p.Type == "row" {
+			rows = append(rows, p.Title)
+		} else if len(p.Targets) == 0 || p.Datasource["uid"] != "${datasource}" {
+			t.Errorf("%s has no query, or another data source", p.Title)
+		}
+	}
+	if got := strings.Join(rows, ", "); got != "System shop, App agent, App db, App quiet, App web, App worker" {
+		t.Errorf("rows %s", got)
+	}
+}
+
+// TestGaps: what could not be read is in the plan.
+func TestGaps(t *testing.T) {
+	s := shop(t, "")
+	s.Cluster.Gaps = []object.Gap{{Resource: "prometheuses.monitoring.coreos.com", Reason: "Forbidden", Message: "you may not list them"}}
+	if got := told(monitor.Make(s)); !strings.Contains(got, "gap prometheuses: could not be read: you may not list them") {
+		t.Errorf("told\n%s", got)
+	}
+}

@@ -1,0 +1,166 @@
+package monitor
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
+)
+
+// endpoint is a port of a pod that serves metrics.
+type endpoint struct {
+	name   string // of the container port; empty where it has none
+	number int64
+	path   string
+	why    string
+}
+
+// port is how people write it.
+func (e endpoint) port() string {
+	if e.name != "" {
+		return e.name
+	}
+	return strconv.FormatInt(e.number, 10)
+}
+
+// metricsName are the names of ports that serve metrics by convention. Those of https are not
+// among them: they ask for a certificate or a token that nothing here knows.
+var metricsName = regexp.MustCompile(`^((.+-)?(metrics|prometheus|prom)|monitoring)$`)
+
+// exporter is an image that serves metrics at a port, unless its arguments say otherwise.
+type exporter struct {
+	image string // the end of its repository
+	port  int64
+}
+
+// exporters are known images, with the port that their documentation names.
+var exporters = []exporter{
+	{"oliver006/redis_exporter", 9121},
+	{"prom/mysqld-exporter", 9104},
+	{"prometheus/mysqld-exporter", 9104},
+	{"nginx/nginx-prometheus-exporter", 9113},
+	{"prometheuscommunity/postgres-exporter", 9187},
+	{"percona/mongodb_exporter", 9216},
+	{"prom/memcached-exporter", 9150},
+	{"prometheus/memcached-exporter", 9150},
+	{"prom/blackbox-exporter", 9115},
+	{"prom/statsd-exporter", 9102},
+	{"prom/node-exporter", 9100},
+	{"danielqsj/kafka-exporter", 9308},
+	{"prometheuscommunity/elasticsearch-exporter", 9114},
+	{"prom/haproxy-exporter", 9101},
+	{"lusotycoon/apache-exporter", 9117},
+	{"hipages/php-fpm_exporter", 9253},
+}
+
+// endpoints finds the ports of a workload that serve metrics: as the manifest says, the catalog,
+// the names of ports, the annotations, or a known image. Nothing else is tried: a port of which
+// nothing says so is no endpoint.
+func (w *workload) endpoints(a *monitored) []endpoint {
+	if s := a.Setting; s.Port != "" {
+		return w.declared(s.Port, s.Path, "spec.apps: monitoring.port of "+a.Name)
+	}
+	var out []endpoint
+	if w.owner != nil {
+		ref := kindOf(w.owner)
+		if m, known := catalog.MonitoringOf(w.owner.GroupVersionKind().GroupKind()); known {
+			out = w.ofCatalog(m, "catalog: "+ref+", "+m.Source)
+		}
+	}
+	for _, c := range w.containers {
+		for _, p := range c.Ports {
+			if (p.Protocol == "" || p.Protocol == "TCP") && metricsName.MatchString(p.Name) && !strings.HasPrefix(p.Name, "https") {
+				out = append(out, endpoint{p.Name, p.ContainerPort, w.annotations[notePath], fmt.Sprintf("the port of container %s is named %s", c.Name, p.Name)})
+			}
+		}
+	}
+	if len(out) == 0 {
+		out = w.annotated()
+	}
+	for _, c := range w.containers {
+		for _, x := range exporters {
+			if len(out) == 0 && strings.HasSuffix("/"+repository(c.Image), "/"+x.image) {
+				name, number, declared := w.hasPort(strconv.FormatInt(x.port, 10))
+				if !declared {
+					number = x.port
+				}
+				out = append(out, endpoint{name, number, "", fmt.Sprintf("the image %s serves metrics at %d", x.image, x.port)})
+			}
+		}
+	}
+	for i := range out {
+		if a.Setting.Path != "" {
+			out[i].path = a.Setting.Path
+		}
+	}
+	return distinct(out)
+}
+
+// declared is a port that somebody names: it may be without a declaration in the container.
+func (w *workload) declared(port, path, why string) []endpoint {
+	name, number, ok := w.hasPort(port)
+	if !ok {
+		var err error
+		if number, err = strconv.ParseInt(port, 10, 64); err != nil {
+			return nil
+		}
+	}
+	return []endpoint{{name, number, path, why}}
+}
+
+// ofCatalog are the ports that the catalog names, as far as the containers have them.
+func (w *workload) ofCatalog(m catalog.Monitoring, why string) []endpoint {
+	if _, _, ok := w.hasPort(m.Port); !ok {
+		return nil
+	}
+	return w.declared(m.Port, m.Path, why)
+}
+
+// Annotations by which a Prometheus without an operator finds pods, by convention.
+const (
+	noteScrape = "prometheus.io/scrape"
+	notePort   = "prometheus.io/port"
+	notePath   = "prometheus.io/path"
+)
+
+func (w *workload) annotated() []endpoint {
+	if w.annotations[noteScrape] != "true" {
+		return nil
+	}
+	path, why := w.annotations[notePath], "the annotation "+noteScrape+" of the pods"
+	if port := w.annotations[notePort]; port != "" {
+		return w.declared(port, path, why)
+	}
+	var out []endpoint
+	for _, c := range w.containers {
+		for _, p := range c.Ports {
+			out = append(out, endpoint{p.Name, p.ContainerPort, path, why})
+		}
+	}
+	if len(out) > 1 {
+		return nil // nothing says which of them it is
+	}
+	return out
+}
+
+func distinct(all []endpoint) []endpoint {
+	var out []endpoint
+	for _, e := range all {
+		if !slices.ContainsFunc(out, func(o endpoint) bool { return o.number == e.number }) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// repository is an image without tag and digest.
+func repository(image string) string {
+	image, _, _ = strings.Cut(image, "@")
+	if i := strings.LastIndexByte(image, ':'); i > strings.LastIndexByte(image, '/') {
+		image = image[:i]
+	}
+	return image
+}

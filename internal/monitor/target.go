@@ -1,0 +1,192 @@
+package monitor
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// app plans the targets of an app, and makes the monitors that they lack.
+func (m *maker) app(a *monitored) {
+	p := PlanApp{Name: a.Name, UsedBy: a.UsedBy, Targets: []Target{}}
+	running := map[object.Ref]bool{}
+	for i := range a.workloads {
+		w := &a.workloads[i]
+		if w.owner != nil {
+			running[object.RefOf(w.owner)] = true
+		}
+		p.Targets = append(p.Targets, m.targets(a, w)...)
+	}
+	for _, o := range a.custom {
+		if ref := object.RefOf(o); !running[ref] {
+			p.Targets = append(p.Targets, m.unstarted(a, o)...)
+		}
+	}
+	m.plan.Apps = append(m.plan.Apps, p)
+}
+
+// targets are those of one workload: what collects it already, else the operator's switch, else a
+// monitor.
+func (m *maker) targets(a *monitored, w *workload) []Target {
+	if a.Setting.Off {
+		return []Target{{Object: w.ref, How: Off, Why: "monitoring: false of app " + a.Name}}
+	}
+	endpoints, taken := w.endpoints(a), m.collected(w)
+	if len(endpoints) == 0 {
+		return m.unknown(a, w, taken)
+	}
+	var out []Target
+	for _, e := range endpoints {
+		at := slices.IndexFunc(taken, func(s scrape) bool { return s.number == e.number })
+		switch t, changed := m.switched(w); {
+		case at >= 0:
+			out = append(out, m.taken(w.ref, taken[at], e.port()))
+		case changed:
+			out = append(out, t)
+		case w.annotations[noteScrape] == "true" && m.readsAnnotations():
+			out = append(out, Target{Object: w.ref, How: Annotations, Port: e.port(), Path: e.path, Why: e.why})
+		case !m.operated:
+			m.gap(w.ref.String(), fmt.Sprintf(`%s: "true", %s: "%d" among the annotations of its pods let a Prometheus that reads them scrape it`, noteScrape, notePort, e.number),
+				"it serves metrics, and no monitor can be made")
+			out = append(out, Target{Object: w.ref, How: NoEndpoint, Port: e.port(), Path: e.path, Why: e.why})
+		default:
+			out = append(out, m.made(a, w, e))
+		}
+	}
+	return out
+}
+
+// unknown are the targets of a workload of which nothing says where it serves metrics.
+func (m *maker) unknown(a *monitored, w *workload, taken []scrape) []Target {
+	var out []Target
+	for _, s := range taken {
+		out = append(out, m.taken(w.ref, s, s.port))
+	}
+	if len(out) > 0 {
+		return out
+	}
+	if t, changed := m.switched(w); changed {
+		return []Target{t}
+	}
+	if w.owner != nil {
+		if t, made := m.operatorScrapes(w.owner); made {
+			return []Target{t}
+		}
+	}
+	help := "name a port metrics in its pod template, or add an exporter"
+	if a.Setting.Port != "" {
+		m.gap(w.ref.String(), "correct monitoring.port of app "+a.Name, "no container has a port "+a.Setting.Port)
+		return []Target{{Object: w.ref, How: NoEndpoint, Why: "no container has a port " + a.Setting.Port}}
+	}
+	m.gap(w.ref.String(), help+"; in a System, apps[].monitoring: {port: NUMBER} says where it serves them", "no metrics endpoint is known")
+	return []Target{{Object: w.ref, How: NoEndpoint, Why: "no port, annotation or image says that it serves metrics"}}
+}
+
+// taken is a target that a monitor of somebody else scrapes.
+func (m *maker) taken(ref object.Ref, s scrape, port string) Target {
+	t := Target{Object: ref, How: Collected, By: nameOf(s.by), Prometheus: m.takenBy(s.by), Port: port, Why: "the selector of " + nameOf(s.by) + " selects it"}
+	if t.Prometheus == "" && len(m.all) > 0 {
+		t.How = Unselected
+		m.gap(ref.String(), "give it labels that "+m.all[0].ref.String()+" selects", nameOf(s.by)+" would scrape it, and no Prometheus selects that monitor")
+	}
+	return t
+}
+
+// readsAnnotations says whether a Prometheus may scrape by annotations: one without an operator, or
+// one that has scrape configurations of its own.
+func (m *maker) readsAnnotations() bool {
+	return len(m.all) == 0 || slices.ContainsFunc(m.all, func(p prometheus) bool {
+		_, found, _ := unstructured.NestedFieldNoCopy(p.object.Object, "spec", "additionalScrapeConfigs")
+		return found
+	})
+}
+
+// switched is the target of a workload whose operator has a switch that is not set yet.
+func (m *maker) switched(w *workload) (Target, bool) {
+	if w.owner == nil {
+		return Target{}, false
+	}
+	return m.switchOf(w.owner)
+}
+
+// switchOf is the operator's switch of a custom resource, unless it is set or there is none.
+func (m *maker) switchOf(o *unstructured.Unstructured) (Target, bool) {
+	ref := object.RefOf(o)
+	c, known := catalog.MonitoringOf(ref.GroupKind())
+	if !known || len(c.Set) == 0 || covers(o.Object, c.Set) {
+		return Target{}, false
+	}
+	if c.Creates != "" && !m.Cluster.Serves(c.Creates) {
+		return Target{}, false
+	}
+	patch, err := json.Marshal(c.Set)
+	if err != nil {
+		return Target{}, false
+	}
+	t := Target{
+		Object: ref, How: Switch, Port: c.Port, Path: c.Path, Why: "catalog: " + c.Source,
+		Command: fmt.Sprintf("kubectl patch %s %s -n %s --type merge -p '%s'", strings.ToLower(ref.GroupKind().String()), ref.Name, ref.Namespace, patch),
+	}
+	if c.Creates != "" {
+		t.By = "a " + c.Creates + " of its operator"
+	}
+	m.gap(ref.String(), t.Command, "the switch of its operator for metrics is not set: "+string(patch))
+	return t, true
+}
+
+// operatorScrapes is the target of a custom resource whose operator makes a monitor, and was told to.
+func (m *maker) operatorScrapes(o *unstructured.Unstructured) (Target, bool) {
+	ref := object.RefOf(o)
+	c, known := catalog.MonitoringOf(ref.GroupKind())
+	if !known || c.Creates == "" || !covers(o.Object, c.Set) || !m.Cluster.Serves(c.Creates) {
+		return Target{}, false
+	}
+	return Target{Object: ref, How: Collected, By: "a " + c.Creates + " of its operator", Port: c.Port, Path: c.Path, Why: "catalog: " + c.Source}, true
+}
+
+// covers says whether an object has all the fields of a patch.
+func covers(o, patch map[string]any) bool {
+	for k, v := range patch {
+		inner, isMap := v.(map[string]any)
+		if has, ok := o[k].(map[string]any); isMap && (!ok || !covers(has, inner)) {
+			return false
+		}
+		if _, has := o[k]; !isMap && (!has || !reflect.DeepEqual(o[k], v)) {
+			return false
+		}
+	}
+	return true
+}
+
+// unstarted are the targets of a custom resource that has no pods yet.
+func (m *maker) unstarted(a *monitored, o *unstructured.Unstructured) []Target {
+	ref := object.RefOf(o)
+	c, known := catalog.MonitoringOf(ref.GroupKind())
+	made, scraped := m.operatorScrapes(o)
+	switch t, changed := m.switchOf(o); {
+	case !known:
+		return nil
+	case a.Setting.Off:
+		return []Target{{Object: ref, How: Off, Why: "monitoring: false of app " + a.Name}}
+	case changed:
+		return []Target{t}
+	case scraped:
+		return []Target{made}
+	case c.Pods == "" || !m.operated:
+		m.gap(ref.String(), "run the same command again once it runs", "its pods do not exist yet, so nothing is known of their ports")
+		return []Target{{Object: ref, How: NoEndpoint, Why: "its operator has not created pods"}}
+	}
+	w := workload{ref: ref, owner: o, selector: filled(c.Pods, ref.Name)}
+	endpoints := w.declared(c.Port, c.Path, "catalog: "+c.Source)
+	if len(endpoints) == 0 {
+		endpoints = []endpoint{{name: c.Port, path: c.Path, why: "catalog: " + c.Source}}
+	}
+	return []Target{m.made(a, &w, endpoints[0])}
+}

@@ -1,0 +1,122 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/monitor"
+)
+
+// MonitorPlanDocument is how a System or some stacks are monitored (docs/schema/monitor-plan.json).
+type MonitorPlanDocument struct {
+	Head `json:",inline"`
+	*monitor.Plan
+}
+
+// monitorRow is a target with its app.
+type monitorRow struct {
+	app    *monitor.PlanApp
+	target *monitor.Target
+}
+
+// MonitorPlan returns the answer of monitor plan. Names are the objects that are made.
+func MonitorPlan(p *monitor.Plan) Output {
+	var rows []monitorRow
+	for i := range p.Apps {
+		for j := range p.Apps[i].Targets {
+			rows = append(rows, monitorRow{&p.Apps[i], &p.Apps[i].Targets[j]})
+		}
+	}
+	c := columns[monitorRow]{
+		{Column: Column{Name: "APP", Truncate: Middle, MinWidth: leastName}, cell: text(func(r monitorRow) string { return r.app.Name })},
+		{Column: Column{Name: "TARGET", Truncate: Middle, MinWidth: leastName}, cell: text(func(r monitorRow) string { return r.target.Object.String() })},
+		{Column: Column{Name: "SCRAPED"}, cell: func(r monitorRow) Cell { return scrapedCell(r.target.How) }},
+		{Column: Column{Name: "PORT", DropOrder: 2}, cell: text(func(r monitorRow) string { return r.target.Port })},
+		{Column: Column{Name: "BY", DropOrder: 1, Truncate: Middle, MinWidth: leastName}, cell: text(func(r monitorRow) string { return r.target.By })},
+		{Column: Column{Name: "PROMETHEUS", DropOrder: 4, Truncate: Middle, MinWidth: leastName}, cell: text(func(r monitorRow) string { return r.target.Prometheus })},
+		{Column: Column{Name: "WHY", DropOrder: 3, Truncate: End, MinWidth: leastWhy}, cell: text(func(r monitorRow) string { return r.target.Why })},
+	}
+	return Output{Table: c.table(rows), Wide: c.wideTable(rows), Names: MonitorObjects(p), Document: MonitorPlanDocument{headOf("MonitorPlan"), p}}
+}
+
+// scrapedCell is how a target is scraped, in words.
+func scrapedCell(how string) Cell {
+	switch how {
+	case monitor.Collected:
+		return Cell{"already", Good}
+	case monitor.ServiceMonitor:
+		return Cell{"by a ServiceMonitor", Good}
+	case monitor.PodMonitor:
+		return Cell{"by a PodMonitor", Good}
+	case monitor.Annotations:
+		return Cell{"by annotations", Good}
+	case monitor.Switch:
+		return Cell{"once its operator is told", Warn}
+	case monitor.Unselected:
+		return Cell{"no: its monitor is not selected", Bad}
+	case monitor.Off:
+		return Cell{"no: turned off", Faint}
+	}
+	return Cell{"no", Bad}
+}
+
+// MonitorObjects names the objects of a plan.
+func MonitorObjects(p *monitor.Plan) []string {
+	out := []string{}
+	for _, o := range p.Objects {
+		kind, _ := o["kind"].(string)
+		meta, _ := o["metadata"].(map[string]any)
+		out = append(out, fmt.Sprintf("%s/%v/%v", kind, meta["namespace"], meta["name"]))
+	}
+	return out
+}
+
+// MonitorNotes are what a plan says beside its table: what is made, which Prometheus selects it, and
+// what is lacking.
+func MonitorNotes(p *monitor.Plan) (notes, warnings []string) {
+	if all := MonitorObjects(p); len(all) > 0 {
+		notes = append(notes, fmt.Sprintf("%s has %d %s: %s", p.Installation, len(all), plural("object", len(all)), strings.Join(all, ", ")))
+	}
+	if n := len(p.Alerts); n > 0 {
+		notes = append(notes, fmt.Sprintf("%d %s; -o yaml shows them, and all objects", n, plural("alert", n)))
+	}
+	for _, s := range p.Prometheuses {
+		text := "selects the monitors"
+		if s.Rules {
+			text += " and the alerts"
+		}
+		if s.Message != "" {
+			text = s.Message
+		}
+		notes = append(notes, s.Object.String()+" "+text)
+	}
+	return notes, gapLines(p.Gaps)
+}
+
+// gapLines writes gaps, those of the same kind as one.
+func gapLines(gaps []monitor.Gap) []string {
+	var lines []string
+	done := map[monitor.Gap]bool{}
+	for i, g := range gaps {
+		same := monitor.Gap{Message: g.Message, Help: g.Help}
+		if done[same] {
+			continue
+		}
+		done[same] = true
+		var about []string
+		for _, o := range gaps[i:] {
+			if o.Message == g.Message && o.Help == g.Help && o.Object != "" {
+				about = append(about, o.Object)
+			}
+		}
+		text := g.Message
+		if len(about) > 0 {
+			text = strings.Join(about, ", ") + ": " + text
+		}
+		if g.Help != "" {
+			text += " (" + g.Help + ")"
+		}
+		lines = append(lines, text)
+	}
+	return lines
+}

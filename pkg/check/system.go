@@ -1,0 +1,34 @@
+package check
+
+import "github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+
+// System is what a System manifest declares, as far as rules read it.
+type System struct {
+	Apps        []SystemApp
+	Connections []SystemConnection
+}
+
+// SystemApp is an app, with its roots.
+type SystemApp struct {
+	Name  string
+	Roots []object.Ref
+}
+
+// SystemConnection says that the app To uses From: a port of it by name or number, or a value of a
+// field if Port is empty.
+type SystemConnection struct{ From, To, Port string }
+
+// App returns the app that has a root; nil for none.
+func (s *System) App(has func(object.Ref) bool) *SystemApp {
+	if s == nil {
+		return nil
+	}
+	for i := range s.Apps {
+		for _, root := range s.Apps[i].Roots {
+			if has(root) {
+				return &s.Apps[i]
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,179 @@
+package system
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
+)
+
+// The labels that Kubernetes recommends and that a System knows the values of.
+// https://kubernetes.io/docs/concepts/overview/working-with-objects/common-labels
+const (
+	partOfLabel    = "app.kubernetes.io/part-of"
+	instanceLabel  = "app.kubernetes.io/instance"
+	componentLabel = "app.kubernetes.io/component"
+	managedByLabel = "app.kubernetes.io/managed-by"
+)
+
+// labels reads spec.labels, which may be empty: then only the recommended labels are set.
+func (r *reader) labels(s scope, n *yaml.Node) {
+	r.sys.Labels = map[string]string{}
+	if n.Kind == yaml.MappingNode && len(n.Content) == 0 {
+		return
+	}
+	r.sys.Labels = s.labels(n, func(name string) string {
+		switch {
+		case name == managedByLabel:
+			return "Helm sets it on every object of its releases: omit it"
+		case strings.HasPrefix(name, "sysop.dev/") || strings.HasPrefix(name, setPrefix):
+			return "kubectl sysop uses it itself: expected a label of your own"
+		}
+		return ""
+	})
+}
+
+// labels reads labels of objects. Refuse says what is wrong with a key; nil refuses none.
+func (s scope) labels(n *yaml.Node, refuse func(name string) string) map[string]string {
+	all := map[string]string{}
+	s.entries(n, func(s scope, name string, k, v *yaml.Node) {
+		if len(validation.IsQualifiedName(name)) > 0 {
+			s.report(k, "%q is not a label", field.Shorten(name))
+		} else if refuse != nil {
+			if wrong := refuse(name); wrong != "" {
+				s.report(k, "%s", wrong)
+			}
+		}
+		value, ok := s.string(v)
+		if ok && len(validation.IsValidLabelValue(value)) > 0 {
+			s.report(v, "%q is not the value of a label", field.Shorten(value))
+		}
+		all[name] = value
+	})
+	return all
+}
+
+func labelsNode(all map[string]string) *yaml.Node {
+	if all != nil && len(all) == 0 {
+		return &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle}
+	}
+	return strict.TableNode(all, strict.TextNode)
+}
+
+// LabelKeys returns the keys of the labels that the objects of apps get, in order; nil without
+// spec.labels.
+func (s *System) LabelKeys() []string {
+	if s.Labels == nil {
+		return nil
+	}
+	keys := []string{partOfLabel, instanceLabel, componentLabel, managedByLabel}
+	for key := range s.Labels {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+// SetLabels sets the labels of spec.labels on the objects of an app and on their pod templates. The
+// recommended ones are set where they are absent. No selector is changed, and no label of a pod that
+// a selector among all objects of the System reads: the pods behind a Service or a workload stay the
+// same. The notes are about labels of the user that could therefore not be set.
+func (s *System) SetLabels(app, release string, objects, all []*unstructured.Unstructured) (notes []string) {
+	if s.Labels == nil {
+		return nil
+	}
+	recommended := map[string]string{partOfLabel: s.Name, instanceLabel: release, componentLabel: app, managedByLabel: "Helm"}
+	selected := map[string]bool{}
+	for _, o := range all {
+		selectorKeys(o.Object, o.GetKind() == "Service" || o.GetKind() == "ReplicationController", selected)
+	}
+	for _, o := range objects {
+		if kind := o.GetKind(); kind == "CustomResourceDefinition" || kind == "Namespace" {
+			continue // They may be shared, and stay when the System goes.
+		}
+		for _, path := range labelPaths(o.GetKind()) {
+			pods := len(path) > 2 || o.GetKind() == "Pod"
+			labels, found, err := unstructured.NestedStringMap(o.Object, path...)
+			if err != nil {
+				continue // It is refused as it is.
+			}
+			if !found {
+				labels = map[string]string{}
+			}
+			for _, key := range s.LabelKeys() {
+				was, exists := labels[key]
+				value, own := s.Labels[key]
+				switch {
+				case own && was != value && selected[key] && (exists || pods):
+					notes = append(notes, fmt.Sprintf("%s: the label %s of %s %s stays as it is: a selector reads it", app, key, o.GetKind(), o.GetName()))
+				case own:
+					labels[key] = value
+				case !exists && !(pods && selected[key]) && (pods || key != managedByLabel):
+					labels[key] = recommended[key]
+				}
+			}
+			if len(labels) > 0 {
+				_ = unstructured.SetNestedStringMap(o.Object, labels, path...) // The path was read above.
+			}
+		}
+	}
+	return notes
+}
+
+// labelPaths are where an object of a kind has labels that may be changed. Templates of Jobs and of
+// claims are immutable.
+func labelPaths(kind string) [][]string {
+	paths := [][]string{{"metadata", "labels"}}
+	switch kind {
+	case "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController":
+		paths = append(paths, []string{"spec", "template", "metadata", "labels"})
+	case "CronJob":
+		paths = append(paths, []string{"spec", "jobTemplate", "metadata", "labels"}, []string{"spec", "jobTemplate", "spec", "template", "metadata", "labels"})
+	}
+	return paths
+}
+
+// TemplateLabels returns the labels that an object gives its pods; nil for one that has none.
+func TemplateLabels(o *unstructured.Unstructured) map[string]string {
+	paths := labelPaths(o.GetKind())
+	if len(paths) == 1 {
+		return nil
+	}
+	labels, _, _ := unstructured.NestedStringMap(o.Object, paths[len(paths)-1]...)
+	return labels
+}
+
+// selectorKeys adds the keys of all label selectors in an object. Those of Services and
+// ReplicationControllers are plain maps.
+func selectorKeys(at any, plain bool, into map[string]bool) {
+	switch at := at.(type) {
+	case []any:
+		for _, item := range at {
+			selectorKeys(item, plain, into)
+		}
+	case map[string]any:
+		for name, value := range at {
+			if keys, ok := value.(map[string]any); ok && (name == "matchLabels" || name == "selector" && plain) {
+				for key := range keys {
+					into[key] = true
+				}
+			}
+			if list, ok := value.([]any); ok && name == "matchExpressions" {
+				for _, item := range list {
+					if fields, ok := item.(map[string]any); ok {
+						if key, ok := fields["key"].(string); ok {
+							into[key] = true
+						}
+					}
+				}
+			}
+			selectorKeys(value, plain, into)
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package system_test
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+func labelled(t *testing.T, text string) *unstructured.Unstructured {
+	t.Helper()
+	u := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(text), &u.Object); err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func TestSetLabels(t *testing.T) {
+	const (
+		recommended = `"app.kubernetes.io/component":"web","app.kubernetes.io/instance":"shop-web"`
+		ofPods      = `"app.kubernetes.io/managed-by":"Helm","app.kubernetes.io/part-of":"shop","team":"shop"`
+		all         = `{` + recommended + `,"app.kubernetes.io/part-of":"shop","team":"shop"}`
+		pods        = `{` + recommended + `,` + ofPods + `}`
+	)
+	for _, c := range []struct {
+		name, object, other string
+		want, template      string
+		notes               []string
+	}{
+		{"an object without labels", "{kind: ConfigMap, metadata: {name: a}}", "", all, "", nil},
+		{"what is there stays", "{kind: ConfigMap, metadata: {name: a, labels: {app.kubernetes.io/part-of: else, x: z}}}", "", `{` + recommended + `,"app.kubernetes.io/part-of":"else","team":"shop","x":"z"}`, "", nil},
+		{"the user's own replaces", "{kind: ConfigMap, metadata: {name: a, labels: {team: else}}}", "", all, "", nil},
+		{"a Deployment", "{kind: Deployment, metadata: {name: a}, spec: {template: {metadata: {labels: {app: a}}}}}", "", all, `{"app":"a",` + pods[1:], nil},
+		{"a template without metadata", "{kind: StatefulSet, metadata: {name: a}, spec: {template: {spec: {}}, volumeClaimTemplates: [{metadata: {name: c}}]}}", "", all, pods, nil},
+		{"a CronJob", "{kind: CronJob, metadata: {name: a}, spec: {jobTemplate: {spec: {template: {}}}}}", "", all, pods, nil},
+		{"a Job, whose template is immutable", "{kind: Job, metadata: {name: a}, spec: {template: {metadata: {labels: {app: a}}}}}", "", all, "", nil},
+		{
+			"a selector reads it", "{kind: Deployment, metadata: {name: a}, spec: {selector: {matchLabels: {team: old}}, template: {metadata: {labels: {team: old}}}}}", "",
+			all, `{` + recommended + `,"app.kubernetes.io/managed-by":"Helm","app.kubernetes.io/part-of":"shop","team":"old"}`,
+			[]string{"web: the label team of Deployment a stays as it is: a selector reads it"},
+		},
+		{
+			"a Service would select more pods", "{kind: Deployment, metadata: {name: a}, spec: {template: {}}}", "{kind: Service, metadata: {name: s}, spec: {selector: {app.kubernetes.io/component: web}}}",
+			all, `{"app.kubernetes.io/instance":"shop-web",` + ofPods + `}`, nil,
+		},
+		{
+			"a policy would select fewer pods", "{kind: Pod, metadata: {name: a, labels: {team: old}}}", "{kind: NetworkPolicy, metadata: {name: p}, spec: {podSelector: {matchExpressions: [{key: team, operator: In, values: [old]}]}}}",
+			`{` + recommended + `,"app.kubernetes.io/managed-by":"Helm","app.kubernetes.io/part-of":"shop","team":"old"}`, "", []string{"web: the label team of Pod a stays as it is: a selector reads it"},
+		},
+		{"a definition may be shared", "{kind: CustomResourceDefinition, metadata: {name: a}}", "", "null", "", nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := &system.System{Name: "shop", Labels: map[string]string{"team": "shop"}}
+			o := labelled(t, c.object)
+			selectors := o.DeepCopy()
+			world := []*unstructured.Unstructured{o}
+			if c.other != "" {
+				world = append(world, labelled(t, c.other))
+			}
+			if notes := s.SetLabels("web", "shop-web", world[:1], world); !slices.Equal(notes, c.notes) {
+				t.Errorf("notes %q, want %q", notes, c.notes)
+			}
+			if got := asJSON(t, o.GetLabels()); got != c.want {
+				t.Errorf("labels\n%s\nwant\n%s", got, c.want)
+			}
+			if got := asJSON(t, system.TemplateLabels(o)); c.template != "" && got != c.template {
+				t.Errorf("labels of pods\n%s\nwant\n%s", got, c.template)
+			}
+			for _, path := range [][]string{{"spec", "selector"}, {"spec", "volumeClaimTemplates"}} {
+				was, _, _ := unstructured.NestedFieldCopy(selectors.Object, path...)
+				is, _, _ := unstructured.NestedFieldCopy(o.Object, path...)
+				if asJSON(t, was) != asJSON(t, is) {
+					t.Errorf("%v changed to %v", was, is)
+				}
+			}
+			before := asJSON(t, o.Object)
+			s.SetLabels("web", "shop-web", world[:1], world)
+			if after := asJSON(t, o.Object); after != before {
+				t.Errorf("a second time makes\n%s\nof\n%s", after, before)
+			}
+		})
+	}
+	s, o := &system.System{Name: "shop"}, labelled(t, "{kind: ConfigMap, metadata: {name: a}}")
+	s.SetLabels("web", "shop-web", []*unstructured.Unstructured{o}, nil)
+	if len(o.GetLabels()) > 0 || s.LabelKeys() != nil {
+		t.Errorf("without spec.labels it has %v", o.GetLabels())
+	}
+	s.Labels = map[string]string{}
+	s.SetLabels("web", "shop-web", []*unstructured.Unstructured{o}, nil)
+	if len(o.GetLabels()) != 3 {
+		t.Errorf("with empty spec.labels it has %v", o.GetLabels())
+	}
+}
+
+func asJSON(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
