@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Manifest is an object as it is applied, with what its reader is told of it.
+// Manifest is an object as it is applied, with a comment for its reader.
 type Manifest struct {
 	Object  map[string]any
 	Comment string
