@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	documents "github.com/kubectl-sysop/kubectl-sysop/internal/document"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
@@ -16,7 +17,7 @@ func TestSystemsOfAClusterAreAsTheSchemasSay(t *testing.T) {
 	for _, c := range []system.MemberAction{system.Create, system.Update, system.Delete, system.AddLabel, system.RemoveLabel, system.Nothing, system.NotAMember} {
 		change.Steps = append(change.Steps, view.SystemStep{Object: parent, Change: string(c)}, view.SystemStep{Object: parent, Change: string(c), Why: "so"})
 	}
-	rows := []view.SystemRow{
+	rows := []documents.AdoptedSystem{
 		{Name: "shop", Namespace: "shop", Apps: &two, Rules: &two, Members: []object.Ref{parent}, Created: time.Unix(1, 0)},
 		{Name: "broken", Namespace: "shop", Wrong: "no manifest"},
 	}

@@ -2,20 +2,22 @@ package app
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/manual"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // signalsIn returns the signals of a kind for its manual, those of the presets.
 func signalsIn(kind object.Resource, served *object.Kinds) []manual.Signal {
 	var all []manual.Signal
-	for _, s := range SignalsOf([]object.Resource{kind}, served) {
+	for _, s := range signalsOf([]object.Resource{kind}, served) {
 		if !s.Other {
 			all = append(all, manual.Signal{Preset: s.Preset, Mode: string(s.Mode), Writes: s.Text(), AllowStop: s.NeedsAllowStop(), Effect: s.Effect, Caveat: s.Warning(), Source: s.Source})
 		}
@@ -23,9 +25,9 @@ func signalsIn(kind object.Resource, served *object.Kinds) []manual.Signal {
 	return all
 }
 
-// SignalsOf returns the signals of kinds as they are served; for all kinds, with the signal of
+// signalsOf returns the signals of kinds as they are served; for all kinds, with the signal of
 // every kind that has the subresource scale.
-func SignalsOf(kinds []object.Resource, served *object.Kinds) []signals.Signal {
+func signalsOf(kinds []object.Resource, served *object.Kinds) []signals.Signal {
 	set := signals.NewSet(catalog.Signals(served), nil)
 	var all []signals.Signal
 	for _, k := range kinds {
@@ -50,6 +52,24 @@ func KnownSignals(kind string) []signals.Signal {
 	}
 	slices.SortStableFunc(all, bySignalKind)
 	return all
+}
+
+// Signals returns the signals of what a source serves, of a kind, or of all if it is empty, with what
+// could not be read.
+func (c *Input) Signals(ctx context.Context, kind string) ([]signals.Signal, []object.Gap, error) {
+	s, err := c.Open(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	kinds := s.Kinds.All()
+	if kind != "" {
+		k, err := s.Kinds.Find(kind)
+		if err != nil {
+			return nil, s.Gaps, err
+		}
+		kinds = []object.Resource{k}
+	}
+	return signalsOf(kinds, s.Kinds), s.Gaps, nil
 }
 
 // isAbout says whether a signal is about a kind: by its name, with or without its group, or by its

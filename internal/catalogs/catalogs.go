@@ -39,6 +39,21 @@ type Options struct {
 	Transport http.RoundTripper // sends the requests; nil for the default
 }
 
+// ShellFlags are the flags that say which further catalogs are read, quoted for a shell.
+func (o *Options) ShellFlags() string {
+	var out strings.Builder
+	flag := func(name, value string) {
+		fmt.Fprintf(&out, " --%s='%s'", name, strings.ReplaceAll(value, "'", `'\''`))
+	}
+	for _, address := range o.Addresses {
+		flag("catalog", address)
+	}
+	if o.Key != "" {
+		flag("key", o.Key)
+	}
+	return out.String()
+}
+
 // Source is the address of a further catalog.
 type Source struct {
 	// Address is a directory, a .tar or .tgz, or an http(s) or OCI address of one.

@@ -16,17 +16,8 @@ import (
 // maxQueries is how many chart repositories and registries are queried at a time.
 const maxQueries = 8
 
-// Published compares the newest version of an entry with those that its source publishes.
-type Published struct {
-	Name   string
-	Has    string   // the version of the catalog
-	Newer  []string // newest first
-	From   string   // the source; empty if none lists the versions of the entry
-	Unread string   // why the published versions are unknown; empty if they are known
-}
-
 // Outdated queries the sources of the named entries, or of all that can be installed.
-func (a *Catalogs) Outdated(ctx context.Context, names []string) ([]Published, error) {
+func (a *Catalogs) Outdated(ctx context.Context, names []string) ([]catalog.Published, error) {
 	if a.Options.Offline {
 		return nil, hint.With(errors.New("offline, the published versions are unknown"), "leave out --offline")
 	}
@@ -34,7 +25,7 @@ func (a *Catalogs) Outdated(ctx context.Context, names []string) ([]Published, e
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Published, len(entries))
+	out := make([]catalog.Published, len(entries))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(maxQueries)
 	for i, e := range entries {
@@ -66,12 +57,12 @@ func (a *Catalogs) withVersions(names []string) ([]catalog.Entry, error) {
 }
 
 // published queries the source of the newest version of an entry.
-func (a *Catalogs) published(ctx context.Context, e catalog.Entry) Published {
+func (a *Catalogs) published(ctx context.Context, e catalog.Entry) catalog.Published {
 	v, ok := e.Latest()
 	if !ok {
 		v = &e.Versions[0] // it has only pre-releases
 	}
-	out := Published{Name: e.Name, Has: v.Version}
+	out := catalog.Published{Name: e.Name, Has: v.Version}
 	chart := v.Source.Chart
 	if chart == nil || chart.Path != "" {
 		out.Unread = "not a chart of a repository or registry: nothing lists its versions"

@@ -39,7 +39,7 @@ func TestOutdated(t *testing.T) {
 		return catalog.Entry{Name: name, Versions: []catalog.Version{{Version: "1.2.3", Source: source}}}
 	}
 	all := &Catalogs{Catalogue: catalog.Embedded(), fetch: fetch.Options{PlainHTTP: true}}
-	var rows []Published
+	var rows []catalog.Published
 	for _, e := range []catalog.Entry{
 		of("db", catalog.Source{Chart: &catalog.ChartSource{Repository: repo, Name: "db", Version: "1.2.3"}}),
 		of("web", catalog.Source{Chart: &catalog.ChartSource{OCI: "oci://" + host + "/charts/web", Version: "v2.0.0"}}),

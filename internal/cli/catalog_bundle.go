@@ -6,12 +6,9 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/Masterminds/semver/v3"
 	"github.com/spf13/cobra"
-	helmchart "helm.sh/helm/v4/pkg/chart/common"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/bundle"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/fetch"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
@@ -45,13 +42,9 @@ func (o *bundleOptions) run(ctx context.Context, args []string) error {
 	if o.out == "" {
 		return hint.With(errors.New("name the file of the bundle"), "-o FILE.tar")
 	}
-	if o.kubernetes != "" {
-		if _, err := helmchart.ParseKubeVersion(o.kubernetes); err != nil {
-			return hint.With(fmt.Errorf("--kubernetes %q is not a version", o.kubernetes), "--kubernetes 1.33.2")
-		}
-		if v, err := semver.NewVersion(o.kubernetes); err == nil {
-			o.kubernetes = v.String()
-		}
+	kubernetes, err := installer.KubernetesVersion(o.kubernetes)
+	if err != nil {
+		return err
 	}
 	if len(o.args) == 0 && o.file == "" {
 		return installer.ErrNoTarget
@@ -60,39 +53,15 @@ func (o *bundleOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	contents, notes, err := installer.Bundle(ctx, req, cats, o.kubernetes)
+	b, err := installer.NewBundle(ctx, req, cats, kubernetes)
 	if err != nil {
 		return err
 	}
-	files, err := bundle.Files(*contents)
-	if err != nil {
+	o.notes(b.Notes)
+	if err := app.WriteNew("bundle", o.out, b.Data, o.replace); err != nil {
 		return err
 	}
-	packed, err := bundle.Write(files)
-	if err != nil {
-		return err
-	}
-	if _, err := bundle.Open(packed, fetch.Limits{}); err != nil {
-		return hint.With(fmt.Errorf("the bundle cannot be read back: %w", err), "bundle fewer operators at a time")
-	}
-	o.notes(append(notes, cats.Notes...))
-	if req.Values != nil {
-		o.Note("the values of the command line are not in the bundle: give them to install as well")
-	}
-	if err := app.WriteNew("bundle", o.out, packed, o.replace); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(o.env.Out, "%s  %s\n", fetch.Digest(packed), safe(filepath.Clean(o.out)))
-	fmt.Fprintf(o.env.ErrOut, "%s and %s: images are not in the bundle, move them separately\n", object.Count(len(contents.Packages), "operator"), object.Count(lines(files[bundle.Images]), "image"))
+	_, err = fmt.Fprintf(o.env.Out, "%s  %s\n", fetch.Digest(b.Data), safe(filepath.Clean(o.out)))
+	o.say(fmt.Sprintf("%s and %s: images are not in the bundle, move them separately", object.Count(b.Packages, "operator"), object.Count(b.Images, "image")))
 	return err
-}
-
-func lines(text []byte) int {
-	n := 0
-	for _, c := range text {
-		if c == '\n' {
-			n++
-		}
-	}
-	return n
 }

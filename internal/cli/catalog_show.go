@@ -7,6 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/catalogs"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/completion"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
@@ -19,7 +22,7 @@ type catalogShowOptions struct {
 
 func newCatalogShow(env Env) *cobra.Command {
 	o := &catalogShowOptions{common: newCommon(env, "text", "json", "yaml", "name")}
-	cmd := o.command("show OPERATOR[@VERSION]", cobra.ExactArgs(1), o.completeOneEntry(o.common), o.run)
+	cmd := o.command("show OPERATOR[@VERSION]", cobra.ExactArgs(1), o.offers(completion.Only(completion.Entries(func() catalogs.Options { return o.read(o.common) }, func(catalog.Entry) bool { return true }))), o.run)
 	o.writing(cmd)
 	o.catalogueFlags(cmd)
 	return cmd

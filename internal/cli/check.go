@@ -85,15 +85,13 @@ func (o *checkOptions) run(ctx context.Context, args []string) error {
 	c.Session.ReportGaps(c.Graph)
 	// Of one subject every finding is shown, of many the scores first, unless all is asked for.
 	shown := view.CheckOptions{Namespace: c.Home, All: o.all, Summary: c.Targets.Everything && !o.all, Version: buildVersion(), Shape: render.ShapeOf(o.output)}
-	if err := o.write(view.Check(report, shown)); err != nil {
-		return err
-	}
+	var lines []string
 	if o.human() {
-		o.say(summary.Check(c, report, o.args, o.selector)...)
+		lines = summary.Check(c, report, o.args, o.selector)
 	}
-	c.Session.PrintTimings(c.Graph)
-	if failOn != 0 && report.Worst(failOn) {
+	err = o.finish(c.Session, c.Graph, view.Check(report, shown), lines...)
+	if err == nil && failOn != 0 && report.Worst(failOn) {
 		return errNotFine
 	}
-	return nil
+	return err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 )
 
 // common is what every command that reads objects takes.
@@ -87,6 +88,16 @@ func (c *common) human() bool {
 }
 
 func (c *common) write(a view.Output) error { return c.writeUnder(a, !c.noHeaders) }
+
+// finish writes an answer, prints the lines beside it, and the timings of a session.
+func (c *common) finish(s *app.Session, g *graph.Graph, a view.Output, lines ...string) error {
+	if err := c.write(a); err != nil {
+		return err
+	}
+	c.say(lines...)
+	s.PrintTimings(g)
+	return nil
+}
 
 // writeUnder writes an answer with the heads of its columns, or what follows it without.
 func (c *common) writeUnder(a view.Output, heads bool) error {

@@ -2,13 +2,16 @@ package cli
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/catalogs"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/completion"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 )
 
 // noFiles ends a completion: what is not offered is no file either.
@@ -17,85 +20,83 @@ const noFiles = cobra.ShellCompDirectiveNoFileComp
 // completer is what cobra asks to complete an argument or the value of a flag.
 type completer = func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective)
 
-// completeWithin offers what ask finds in time.
-func (c *common) completeWithin(ctx context.Context, ask func(context.Context) []string) []string {
-	return completion.Within(ctx, &c.Input, c.env.CompletionTimeout, ask)
+func (c *common) shell() *completion.Shell {
+	return &completion.Shell{Input: &c.Input, Limit: c.env.CompletionTimeout}
 }
 
-// asking completes with what is found in the cluster or the snapshot.
-func (c *common) asking(ctx context.Context, typed string, ask func(context.Context, *completion.Source) []string) []string {
-	return beginning(completion.Ask(ctx, &c.Input, c.env.CompletionTimeout, ask), typed)
-}
-
-// beginning are the words that begin with what was typed, in order, each once.
-func beginning(words []string, typed string) []string {
-	words = slices.DeleteFunc(words, func(w string) bool { return !strings.HasPrefix(w, typed) })
-	slices.Sort(words)
-	return slices.Compact(words)
-}
-
-// prefixed puts something in front of each word.
-func prefixed(prefix string, words []string) []string {
-	out := make([]string, 0, len(words))
-	for _, w := range words {
-		out = append(out, prefix+w)
+// offers completes by what is found in the cluster, the snapshot or the catalogs.
+func (c *common) offers(f completion.Completer) completer {
+	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		answer, directive := f(cmd.Context(), c.shell(), args, typed), noFiles
+		if answer.Unfinished {
+			directive |= cobra.ShellCompDirectiveNoSpace
+		}
+		if answer.Ordered {
+			directive |= cobra.ShellCompDirectiveKeepOrder
+		}
+		return answer.Words, directive
 	}
-	return out
 }
 
-// completeRoots offers types, and behind a slash (or a type) names.
 func (c *common) completeRoots(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	typ, _, slash := strings.Cut(typed, "/")
-	switch {
-	case slash:
-		return c.asking(cmd.Context(), typed, func(ctx context.Context, w *completion.Source) []string {
-			return prefixed(typ+"/", w.Named(ctx, typ))
-		}), noFiles
-	case len(args) > 0 && !strings.Contains(args[0], "/"):
-		return c.asking(cmd.Context(), typed, func(ctx context.Context, w *completion.Source) []string { return w.Named(ctx, args[0]) }), noFiles
-	}
-	return c.asking(cmd.Context(), typed, func(ctx context.Context, w *completion.Source) []string {
-		return append(w.Types(ctx), graph.ByApp, graph.ByHelm, graph.BySystem)
-	}), noFiles | cobra.ShellCompDirectiveNoSpace
+	return c.offers(completion.Roots)(cmd, args, typed)
 }
 
-// completeKinds offers types, of a list the last one.
-func (c *common) completeKinds(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-	return c.completeKnown(cmd, (*completion.Source).Types, typed), noFiles
-}
-
-// completeOneKind offers types for the only argument.
 func (c *common) completeOneKind(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, noFiles
-	}
-	return c.completeKinds(cmd, args, typed)
+	return c.offers(completion.Only(completion.Kinds))(cmd, args, typed)
 }
 
-func (c *common) completeNamespaces(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-	return c.completeKnown(cmd, (*completion.Source).Namespaces, typed), noFiles
-}
-
-func (c *common) completeNodes(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-	return c.completeKnown(cmd, (*completion.Source).Nodes, typed), noFiles
-}
-
-// completeKnown offers names, of a list the last one.
-func (c *common) completeKnown(cmd *cobra.Command, names func(*completion.Source, context.Context) []string, typed string) []string {
-	before, last := lastOf(typed)
-	return prefixed(before, c.asking(cmd.Context(), last, func(ctx context.Context, w *completion.Source) []string { return names(w, ctx) }))
+func (c *common) completeNamespaces(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	return c.offers(completion.Namespaces)(cmd, args, typed)
 }
 
 // completeSystem offers the names of Systems for the only argument.
 func (c *common) completeSystem(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, noFiles
-	}
-	return c.asking(cmd.Context(), typed, func(ctx context.Context, w *completion.Source) []string { return w.Named(ctx, graph.BySystem) }), noFiles
+	return c.offers(completion.Only(completion.Systems))(cmd, args, typed)
 }
 
-// lastOf cuts a list of words behind its last comma.
-func lastOf(typed string) (before, last string) {
-	i := strings.LastIndexByte(typed, ',') + 1
-	return typed[:i], typed[i:]
+// installable offers the operators that can be installed, and behind "@" their versions.
+func (o *catalogueOptions) installable(c *common) completion.Completer {
+	return completion.Entries(func() catalogs.Options { return o.read(c) }, func(e catalog.Entry) bool { return len(e.Versions) > 0 })
+}
+
+func (o *catalogueOptions) completeInstallable(c *common) completer {
+	return c.offers(o.installable(c))
+}
+
+// completeConnection completes what the kubeconfig has names for.
+func (c *common) completeConnection(cmd *cobra.Command) {
+	for flag, names := range map[string]func(*api.Config) []string{
+		"context": func(k *api.Config) []string { return slices.Collect(maps.Keys(k.Contexts)) },
+		"cluster": func(k *api.Config) []string { return slices.Collect(maps.Keys(k.Clusters)) },
+		"user":    func(k *api.Config) []string { return slices.Collect(maps.Keys(k.AuthInfos)) },
+	} {
+		complete(cmd, flag, c.offers(func(ctx context.Context, s *completion.Shell, _ []string, typed string) completion.Answer {
+			return completion.Answer{Words: s.Within(ctx, func(context.Context) []string {
+				config, err := c.Config.ToRawKubeConfigLoader().RawConfig()
+				if err != nil {
+					return nil
+				}
+				return completion.Beginning(names(&config), typed)
+			})}
+		}))
+	}
+	complete(cmd, "namespace", c.completeNamespaces)
+	complete(cmd, "from", fileOr("demo\tthe example system", "yaml", "yml", "json", "gz"))
+}
+
+// fileOr offers files of these extensions, and the word that can be written instead once its
+// beginning is typed: a shell that is offered a word shows no files with it.
+func fileOr(word string, extensions ...string) completer {
+	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if typed != "" && strings.HasPrefix(word, typed) {
+			return []string{word}, cobra.ShellCompDirectiveDefault
+		}
+		return extensions, cobra.ShellCompDirectiveFilterFileExt
+	}
+}
+
+// completeYAML offers files of YAML.
+func completeYAML(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return []string{"yaml", "yml", "json"}, cobra.ShellCompDirectiveFilterFileExt
 }

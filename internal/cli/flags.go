@@ -1,9 +1,11 @@
 package cli
 
 import (
-	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/luahealth"
 	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/completion"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/luahealth"
 )
 
 // complete gives a flag its completion.
@@ -19,7 +21,7 @@ func offer(cmd *cobra.Command, flag string, values ...string) {
 // selecting adds the flags that choose roots and the relations from them.
 func (c *common) selecting(cmd *cobra.Command, selector *string, usage string) {
 	cmd.Flags().StringVarP(selector, "selector", "l", "", usage)
-	complete(cmd, "selector", c.completeSelector)
+	complete(cmd, "selector", c.offers(completion.Selector))
 	c.inferring(cmd)
 }
 

@@ -65,15 +65,12 @@ func (o *graphOptions) run(ctx context.Context, args []string) error {
 	if o.problems {
 		r.Problems = r.ShownProblems()
 	}
-	if err := o.write(o.answer(r)); err != nil {
-		return err
-	}
-	o.say(summary.Graph(r, summary.GraphOptions{People: o.human(), Terminal: o.env.Talk, Up: o.up, Boundary: o.boundary, ProblemsOnly: o.problems})...)
-	r.Session.PrintTimings(r.Graph)
-	if o.exitCode && slices.ContainsFunc(r.Problems, summary.Serious) {
+	lines := summary.Graph(r, summary.GraphOptions{People: o.human(), Terminal: o.env.Talk, Up: o.up, Boundary: o.boundary, ProblemsOnly: o.problems})
+	err = o.finish(r.Session, r.Graph, o.answer(r), lines...)
+	if err == nil && o.exitCode && slices.ContainsFunc(r.Problems, summary.Serious) {
 		return errNotFine
 	}
-	return nil
+	return err
 }
 
 func (o *graphOptions) answer(r *app.GraphResult) view.Output {

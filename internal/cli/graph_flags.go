@@ -3,12 +3,14 @@ package cli
 import (
 	"fmt"
 
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/completion"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
-	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/labels"
 )
 
 func (o *graphOptions) flags(cmd *cobra.Command) {
@@ -26,7 +28,7 @@ func (o *graphOptions) flags(cmd *cobra.Command) {
 	f.BoolVar(&o.exitCode, "exit-code", false, "exit with code 2 if the stack has an error or a warning")
 	offer(cmd, "relations", "owns", "needs", "serves")
 	f.StringSliceVar(&o.include, "include", nil, "also read these, which are left out by default: events, leases")
-	complete(cmd, "kinds", o.completeKinds)
+	complete(cmd, "kinds", o.offers(completion.Kinds))
 	offer(cmd, "include", "events", "leases")
 }
 

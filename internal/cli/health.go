@@ -89,12 +89,9 @@ func (o *healthOptions) show(ctx context.Context, h *app.HealthResult) error {
 	if err != nil {
 		return err
 	}
-	if err := o.write(h.Output(render.ShapeOf(o.output))); err != nil {
-		return err
-	}
+	var lines []string
 	if o.human() && !o.all {
-		o.say(summary.Health(h))
+		lines = []string{summary.Health(h)}
 	}
-	h.Session.PrintTimings(h.Graph)
-	return nil
+	return o.finish(h.Session, h.Graph, h.Output(render.ShapeOf(o.output)), lines...)
 }

@@ -10,12 +10,12 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 )
 
 type impactOptions struct {
 	*common
-	args    []string
 	cascade string
 }
 
@@ -35,28 +35,41 @@ func newImpact(env Env) *cobra.Command {
 }
 
 func (o *impactOptions) run(ctx context.Context, args []string) error {
-	o.args = args
 	cascade, err := app.ParseCascade(o.cascade)
 	if err != nil {
 		return err
 	}
-	if typ, name, ok := strings.Cut(o.args[0], "/"); ok && slices.Contains([]string{"node", "nodes", "no"}, strings.ToLower(typ)) {
+	if typ, name, ok := strings.Cut(args[0], "/"); ok && slices.Contains([]string{"node", "nodes", "no"}, strings.ToLower(typ)) {
 		return o.drain(ctx, name)
 	}
-	if strings.HasPrefix(o.args[0], graph.BySystem+"/") {
-		return hint.With(fmt.Errorf("%s is a group of objects: deleting its parent would delete nothing else", o.args[0]), "kubectl sysop graph "+o.args[0]+" lists what is in it")
+	if strings.HasPrefix(args[0], graph.BySystem+"/") {
+		return hint.With(fmt.Errorf("%s is a group of objects: deleting its parent would delete nothing else", args[0]), "kubectl sysop graph "+args[0]+" lists what is in it")
 	}
 	how := graph.ImpactOptions{StackOptions: graph.StackOptions{NoInferred: o.NoInferred}, Cascade: cascade}
-	s, g, id, err := o.Deletion(ctx, o.args[0], how)
+	s, g, id, err := o.Deletion(ctx, args[0], how)
 	if err != nil {
 		return err
 	}
-	if err := o.write(app.Impact(g, id, how)); err != nil {
+	var lines []string
+	if ns := g.Ref(id).Namespace; ns != "" && s.Namespace != "" && !s.Snapshot {
+		lines = []string{"read namespace " + ns + ", and what refers to its objects; -A reads all"}
+	}
+	return o.finish(s, g, app.Impact(g, id, how), lines...)
+}
+
+// drain shows what a drain of a node would do.
+func (o *impactOptions) drain(ctx context.Context, name string) error {
+	r, err := o.Drain(ctx, name)
+	if err != nil {
 		return err
 	}
-	if ns := g.Ref(id).Namespace; ns != "" && s.Namespace != "" && !s.Snapshot {
-		fmt.Fprintf(o.env.ErrOut, "read namespace %s, and what refers to its objects; -A reads all\n", safe(ns))
+	r.Session.ReportGaps(r.Graph)
+	if o.output == "table" {
+		o.output = "tree" // A pod has lines of its own for what is to be said of it.
 	}
-	s.PrintTimings(g)
-	return nil
+	var lines []string
+	if !r.AllPods {
+		lines = []string{"warning: cannot list pods in all namespaces: the node may run more"}
+	}
+	return o.finish(r.Session, r.Graph, view.Drain(r.Outcome, r.Graph.Gaps()), lines...)
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalogs"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/completion"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
 )
@@ -20,7 +21,7 @@ func newInstall(env Env) *cobra.Command {
 
 func newUpgrade(env Env) *cobra.Command {
 	o := newInstallOptions(env, install.Upgrade)
-	cmd := o.command("upgrade OPERATOR[@VERSION]... | -f SYSTEM", cobra.ArbitraryArgs, o.completeUpgrades, o.run)
+	cmd := o.command("upgrade OPERATOR[@VERSION]... | -f SYSTEM", cobra.ArbitraryArgs, o.offers(completion.Upgrades(o.installable(o.common))), o.run)
 	o.writingFlags(cmd)
 	o.puttingFlags(cmd)
 	return cmd
@@ -47,4 +48,34 @@ func (o *installOptions) wanted(ctx context.Context) (installer.Request, *catalo
 		return req, nil, err
 	}
 	return req, cats, o.named(name)
+}
+
+type uninstallOptions struct {
+	*installOptions
+	name   string
+	orphan bool
+}
+
+func newUninstall(env Env) *cobra.Command {
+	o := &uninstallOptions{installOptions: newInstallOptions(env, install.Uninstall)}
+	cmd := o.command("uninstall NAME", exactly(1, "the NAME of an operator, or of a System"), o.offers(completion.Only(completion.Installed)), o.run)
+	o.writingFlags(cmd)
+	o.findingFlags(cmd)
+	f := cmd.Flags()
+	f.BoolVar(&o.deleteDefinitions, "delete-crds", false, "delete the CRDs if no custom resource of them is left in any namespace")
+	f.BoolVar(&o.orphan, "orphan", false, "leave custom resources without their operator")
+	return cmd
+}
+
+func (o *uninstallOptions) run(ctx context.Context, args []string) error {
+	o.name = args[0]
+	if err := o.check(); err != nil {
+		return err
+	}
+	if err := o.named(o.name); err != nil {
+		return err
+	}
+	req := o.request()
+	req.Name, req.Orphan = o.name, o.orphan
+	return o.changeNamed(ctx, req)
 }

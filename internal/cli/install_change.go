@@ -7,13 +7,13 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalogs"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/summary"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
@@ -84,16 +84,11 @@ func (o *installOptions) changeNamed(ctx context.Context, req installer.Request)
 }
 
 func (o *installOptions) writeRoles(roles []*unstructured.Unstructured) error {
-	for _, r := range roles {
-		text, err := yaml.Marshal(r.Object)
-		if err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintf(o.env.Out, "---\n%s", text); err != nil {
-			return err
-		}
+	manifests := make([]render.Manifest, len(roles))
+	for i, r := range roles {
+		manifests[i].Object = r.Object
 	}
-	return nil
+	return render.Manifests(o.env.Out, "yaml", manifests)
 }
 
 // finish reports the result of a run.

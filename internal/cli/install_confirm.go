@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalogs"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/summary"
@@ -33,8 +32,8 @@ func (u *installUser) Confirm(ctx context.Context, p *installer.Plan, losses []o
 	if p.Fetched() != nil {
 		u.notes(u.cats.Notes)
 	}
-	if refused := refusalError(planned); refused != nil {
-		return false, refused
+	if err := p.Refused(); err != nil {
+		return false, err
 	}
 	if err := p.Releasable(ctx); err != nil {
 		return false, err
@@ -78,31 +77,39 @@ func (o *installOptions) lines(all []string) {
 	if !o.human() {
 		return
 	}
-	for _, line := range all {
-		fmt.Fprintln(o.env.ErrOut, safe(line))
+	o.say(all...)
+}
+
+// ShowRecovery lists what ending the open run writes and deletes, on standard error: standard output
+// is for the plan after it.
+func (u *installUser) ShowRecovery(r *installer.Recovery) {
+	u.say(summary.Recovery(r)...)
+	u.tellLosses(r.Installation, r.Losses)
+}
+
+// ConfirmRecovery asks whether the open run is ended.
+func (u *installUser) ConfirmRecovery(ctx context.Context, r *installer.Recovery) (bool, error) {
+	n := len(slices.DeleteFunc(slices.Clone(r.Plan.Acts), func(a install.RecoveryAct) bool { return a.Verb == install.RecoverLeave }))
+	question := fmt.Sprintf("resume or undo the %s of %s by %s: %s. Do it?", r.Plan.Run.Action, r.Installation.Name, r.Plan.Run.By, object.Count(n, "step"))
+	return u.agreed(ctx, r.Installation, r.Losses, question)
+}
+
+// chartNotes prints the notes of the installed charts.
+func (o *installOptions) chartNotes(planned *install.Plan) {
+	if !o.env.Talk || !o.human() {
+		return
+	}
+	for _, part := range planned.Parts {
+		if part.Rendered != nil && strings.TrimSpace(part.Rendered.Notes) != "" && !slices.Contains(planned.Unchanged, part.Name) {
+			fmt.Fprintf(o.env.ErrOut, "\nnotes of %s:\n%s\n", safe(part.Name), safeLines(strings.TrimSpace(part.Rendered.Notes)))
+		}
 	}
 }
 
-// refusalError is why a plan is not run; nil if nothing refuses it.
-func refusalError(planned *install.Plan) error {
-	if len(planned.Refusals) == 0 {
-		return nil
+func safeLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = safe(lines[i])
 	}
-	lines := &hint.Lines{}
-	var hints []string
-	for _, r := range planned.Refusals {
-		text := r.Message
-		if r.Object != (object.Ref{}) && !strings.Contains(text, r.Object.Name) {
-			text = r.Object.String() + ": " + text
-		}
-		if r.Part != "" && !strings.Contains(text, r.Part) {
-			text = r.Part + ": " + text
-		}
-		lines.Lines = append(lines.Lines, text)
-		if r.Hint != "" && !slices.Contains(hints, r.Hint) {
-			hints = append(hints, r.Hint)
-		}
-	}
-	lines.Lines = append(lines.Lines, "nothing was written")
-	return hint.With(lines, strings.Join(hints, "\n"))
+	return strings.Join(lines, "\n")
 }

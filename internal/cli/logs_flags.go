@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -60,10 +59,10 @@ func (o *logsOptions) request() (*logs.Request, error) {
 			return nil, hint.With(fmt.Errorf("--since-time %q: not a time", o.sinceTime), "write it as 2026-11-15T09:30:00Z, or say how long ago it was with --since 2h")
 		}
 	}
-	if q.Filter.Only, err = patterns("--grep", o.grep); err != nil {
+	if q.Filter.Only, err = logs.Patterns("--grep", o.grep); err != nil {
 		return nil, err
 	}
-	if q.Filter.Never, err = patterns("--exclude", o.exclude); err != nil {
+	if q.Filter.Never, err = logs.Patterns("--exclude", o.exclude); err != nil {
 		return nil, err
 	}
 	q.Selector, err = app.ParseSelector(o.selector)
@@ -89,16 +88,4 @@ func (o *logsOptions) check() error {
 		return hint.With(errors.New("--from: a snapshot holds no logs"), "without --from, logs are read from a cluster; kubectl sysop graph ROOT --kinds pods --from "+o.From+" lists the pods")
 	}
 	return nil
-}
-
-func patterns(flag string, texts []string) ([]*regexp.Regexp, error) {
-	var out []*regexp.Regexp
-	for _, text := range texts {
-		re, err := regexp.Compile(text)
-		if err != nil {
-			return nil, hint.With(fmt.Errorf("%s %q: %w", flag, text, err), `expected a regular expression of Go (RE2); \ escapes the next character`)
-		}
-		out = append(out, re)
-	}
-	return out, nil
 }

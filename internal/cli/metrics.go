@@ -1,20 +1,13 @@
 package cli
 
 import (
-	"context"
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/export"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/summary"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/web"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 )
 
@@ -107,119 +100,4 @@ func (o *metricsOptions) flags(cmd *cobra.Command) {
 		offer(cmd, flag, values...)
 	}
 	complete(cmd, "share-namespace", o.completeNamespaces)
-}
-
-func (o *metricsOptions) run(ctx context.Context) error {
-	var err error
-	if o.args, err = o.of.Read(ctx, &o.Input, o.args); err != nil {
-		return err
-	}
-	q, err := o.question(ctx)
-	if err != nil {
-		return err
-	}
-	switch {
-	case o.drawn() && !o.invoiced():
-		return o.draw(ctx, q)
-	case o.listen != "":
-		return o.serving(ctx, q)
-	case o.watch:
-		return o.watching(ctx, q)
-	}
-	m, err := o.MeasureAll(ctx, q)
-	if err != nil {
-		return err
-	}
-	if err := o.show(ctx, m); err != nil {
-		return err
-	}
-	o.say(summary.Metrics(m)...)
-	m.PrintTimings()
-	return nil
-}
-
-func (o *metricsOptions) show(ctx context.Context, m *app.MetricsResult) error {
-	a, err := o.answer(ctx, m)
-	if err != nil {
-		return err
-	}
-	return o.write(a)
-}
-
-// invoiced says that a page is an invoice: that of groups, of a window, of a filter, or of several
-// clusters.
-func (o *metricsOptions) invoiced() bool {
-	return o.output == "html" && (o.byChosen || o.window != "" || len(o.filter) > 0 || len(o.froms.all)+len(o.contexts.all) > 1)
-}
-
-// answer is what is shown.
-func (o *metricsOptions) answer(ctx context.Context, m *app.MetricsResult) (view.Output, error) {
-	shape, shown, divided := render.ShapeOf(o.output), m.Report, m.Divided
-	if divided != nil && shape != view.UIShape {
-		shown, divided = divided, nil
-	}
-	switch shape {
-	case view.FocusShape:
-		table, err := o.focusTable(ctx, m)
-		return view.Output{Focus: table}, err
-	case view.CSVShape:
-		return view.Output{CSV: export.CSV(shown, m.Readings(), m.Periods)}, nil
-	case view.FamiliesShape:
-		return view.Output{Families: export.Families(m.Report, m.Readings())}, nil
-	}
-	return view.Metrics(shown, view.MetricsOptions{
-		Reading: m.Reading, Prices: m.Request.Book.Name, Sharing: m.Request.Options.Sharing, Tenant: m.Request.Rows.Tenant(), Depth: o.depth, Namespace: m.Home, Gaps: m.Gaps(),
-		Shape: shape, Every: m.Request.Every, Periods: m.Periods, Divided: divided, SharedAmong: m.SharedAmong(),
-	}), nil
-}
-
-// serving answers the scrapes of Prometheus.
-func (o *metricsOptions) serving(ctx context.Context, q *app.MetricsRequest) error {
-	o.output = "openmetrics"
-	reported := false
-	return web.ServeMetrics(ctx, web.MetricsOptions{Address: o.listen, Interval: o.interval, Now: o.env.Now, ErrOut: o.env.ErrOut, Compute: func(ctx context.Context) (view.Output, error) {
-		m, err := o.MeasureAll(ctx, q)
-		if err != nil {
-			return view.Output{}, err
-		}
-		if !reported {
-			reported = true
-			o.say(summary.Metrics(m)...)
-		}
-		return o.answer(ctx, m)
-	}})
-}
-
-// watching measures and shows repeatedly. It clears a terminal before each answer; elsewhere the
-// answers follow each other. It reports failures and retries.
-func (o *metricsOptions) watching(ctx context.Context, q *app.MetricsRequest) error {
-	const clear = "\x1b[H\x1b[2J"
-	for first := true; ; first = false {
-		m, err := o.MeasureAll(ctx, q)
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case err != nil && first:
-			return err
-		case err != nil:
-			fmt.Fprintf(o.env.ErrOut, "warning: %s: trying again in %s\n", safe(err.Error()), o.interval)
-		default:
-			if o.env.Width > 0 {
-				fmt.Fprint(o.env.Out, clear)
-			} else if !first && o.human() {
-				fmt.Fprintln(o.env.Out)
-			}
-			if err := o.show(ctx, m); err != nil {
-				return err
-			}
-			if first {
-				o.say(summary.Metrics(m)...)
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(o.interval):
-		}
-	}
 }

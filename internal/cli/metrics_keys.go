@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,8 +21,8 @@ func (o *metricsOptions) keyFlags(cmd *cobra.Command) {
 	f.StringArrayVar(&o.filter, "filter", nil, "show only what has these values of keys of --by: namespace=shop,label:team!=web, node in (a,b); * is any text, (none) what has no value; several must all hold")
 	o.froms.replace(cmd, "from", "; several are one report of several clusters")
 	o.contexts.replace(cmd, "context", "; several are one report of several clusters")
-	complete(cmd, "by", o.completeKeys)
-	complete(cmd, "filter", o.completeFilter)
+	complete(cmd, "by", o.offers(completion.Keys))
+	complete(cmd, "filter", o.offers(completion.Filter))
 }
 
 // repeatedFlag keeps every value of a flag that holds one.
@@ -104,45 +103,4 @@ func sharings() []string {
 		all = append(all, string(s))
 	}
 	return all
-}
-
-// completeKeys offers keys for the last of a list.
-func (c *common) completeKeys(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-	before, last := "", typed
-	if i := strings.LastIndex(typed, ","); i >= 0 {
-		before, last = typed[:i+1], typed[i+1:]
-	}
-	return prefixed(before, c.keys(cmd.Context(), last, cost.KeyNames())), noFiles | cobra.ShellCompDirectiveNoSpace
-}
-
-// keys are those that begin with a text, after "label:" the labels of pods and after "nslabel:" those
-// of namespaces.
-func (c *common) keys(ctx context.Context, typed string, names []string) []string {
-	for label, typ := range map[string]string{"label:": "", "nslabel:": "namespaces"} {
-		if last, ok := strings.CutPrefix(typed, label); ok {
-			return prefixed(label, c.asking(ctx, last, func(ctx context.Context, w *completion.Source) []string { return w.LabelKeys(ctx, typ, "") }))
-		}
-	}
-	offered := make([]string, len(names))
-	for i, name := range names {
-		offered[i] = strings.TrimSuffix(name, "KEY")
-	}
-	return beginning(offered, typed)
-}
-
-// completeFilter offers keys, and the namespaces and nodes after theirs.
-func (o *metricsOptions) completeFilter(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	before, last := "", typed
-	if i := strings.LastIndex(typed, ","); i >= 0 {
-		before, last = typed[:i+1], typed[i+1:]
-	}
-	for key, values := range map[string]cobra.CompletionFunc{"namespace": o.completeNamespaces, "node": o.completeNodes} {
-		for _, op := range []string{"=", "!="} {
-			if value, ok := strings.CutPrefix(last, key+op); ok {
-				found, directive := values(cmd, args, value)
-				return prefixed(before+key+op, found), directive | cobra.ShellCompDirectiveNoSpace
-			}
-		}
-	}
-	return prefixed(before, o.keys(cmd.Context(), last, cost.KeyNames()[1:])), noFiles | cobra.ShellCompDirectiveNoSpace
 }

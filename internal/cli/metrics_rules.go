@@ -2,12 +2,11 @@ package cli
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/export"
 )
 
 func newMetricsRules(env Env) *cobra.Command {
@@ -27,17 +26,7 @@ func newMetricsRules(env Env) *cobra.Command {
 }
 
 func printRules(env Env, matchers string, file bool) error {
-	type object = map[string]any
-	minutes := func(d time.Duration) string { return fmt.Sprintf("%dm", d/time.Minute) }
-	document := object{"groups": []object{{
-		"name": "sysop", "interval": minutes(metrics.RuleInterval), "query_offset": minutes(metrics.RuleOffset), "rules": metrics.Rules(matchers),
-	}}}
-	if !file {
-		document = object{
-			"apiVersion": "monitoring.coreos.com/v1", "kind": "PrometheusRule", "metadata": object{"name": "sysop-metrics"}, "spec": document,
-		}
-	}
-	text, err := yaml.Marshal(document)
+	text, err := yaml.Marshal(export.RecordingRules(matchers, file))
 	if err != nil {
 		return fmt.Errorf("write the rules: %w", err)
 	}

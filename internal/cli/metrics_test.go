@@ -51,7 +51,7 @@ func TestAWindowThatEndsNowMoves(t *testing.T) {
 		env := Env{IOStreams: genericiooptions.IOStreams{Out: io.Discard, ErrOut: io.Discard}, Now: func() time.Time { return at }}
 		o := &metricsOptions{common: newCommon(env, "tree"), by: []string{"stack"}, share: "even", shareBy: "even", shareOverhead: "0", interval: time.Minute}
 		o.output, o.color, o.window, o.address = "tree", "never", window, server.URL
-		o.focus.version = focus.Versions()[0]
+		o.focus.Version = focus.Versions()[0]
 		o.From = filepath.Join(t.TempDir(), "snapshot.yaml")
 		if err := os.WriteFile(o.From, []byte("apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n"), 0o600); err != nil {
 			t.Fatal(err)

@@ -10,13 +10,10 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 )
 
-type pathOptions struct {
-	*common
-	args []string
-}
+type pathOptions struct{ *common }
 
 func newPath(env Env) *cobra.Command {
-	o := &pathOptions{common: newCommon(env, "tree", "table", "json", "yaml", "dot", "mermaid", "name")}
+	o := &pathOptions{newCommon(env, "tree", "table", "json", "yaml", "dot", "mermaid", "name")}
 	cmd := o.command("path A B", exactly(2, "two objects, each TYPE/NAME"), o.completeRoots, o.run)
 	o.reading(cmd)
 	o.writing(cmd)
@@ -25,19 +22,16 @@ func newPath(env Env) *cobra.Command {
 }
 
 func (o *pathOptions) run(ctx context.Context, args []string) error {
-	o.args, o.Named = args, true
+	o.Named = true
 	opts := graph.StackOptions{NoInferred: o.NoInferred}
-	s, g, ids, err := o.Objects(ctx, o.args, opts)
+	s, g, ids, err := o.Objects(ctx, args, opts)
 	if err != nil {
 		return err
 	}
 	steps, found := g.Path(ids[0], ids[1], opts)
-	if err := o.write(view.Path(g, ids[0], ids[1], steps, found)); err != nil {
-		return err
-	}
+	var lines []string
 	if !found {
-		fmt.Fprintf(o.env.ErrOut, "no relationship leads from %s to %s\n", safe(g.Ref(ids[0]).String()), safe(g.Ref(ids[1]).String()))
+		lines = []string{fmt.Sprintf("no relationship leads from %s to %s", g.Ref(ids[0]), g.Ref(ids[1]))}
 	}
-	s.PrintTimings(g)
-	return nil
+	return o.finish(s, g, view.Path(g, ids[0], ids[1], steps, found), lines...)
 }

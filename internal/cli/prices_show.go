@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/completion"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
@@ -30,7 +31,7 @@ func newPricesShow(env Env) *cobra.Command {
 	pricesFlag(cmd, &o.prices)
 	cmd.Flags().BoolVar(&o.nodes, "nodes", false, "show the prices of each node")
 	cmd.Flags().StringVar(&o.forNode, "node", "", "show the prices of the node with this NAME")
-	complete(cmd, "node", o.completeNodes)
+	complete(cmd, "node", o.offers(completion.Nodes))
 	aliasFlag(cmd, "for-node", "node")
 	return cmd
 }

@@ -152,7 +152,7 @@ func TestCompletionPanics(t *testing.T) {
 		t.Errorf("%d %q", code, out.String())
 	}
 	c := &common{}
-	if got := c.completeWithin(t.Context(), func(context.Context) []string { panic("no") }); got != nil {
+	if got := c.shell().Within(t.Context(), func(context.Context) []string { panic("no") }); got != nil {
 		t.Errorf("%q", got)
 	}
 }

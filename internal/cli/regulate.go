@@ -72,12 +72,9 @@ func (o *regulatePlanOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	b.Session.ReportGaps(b.Graph)
-	if err := o.write(view.Plan(p, b.State, regulationOptions(b))); err != nil {
-		return err
-	}
-	b.Session.PrintTimings(b.Graph)
-	if o.exitCode && len(p.Steps) > 0 {
+	err = o.finish(b.Session, b.Graph, view.Plan(p, b.State, regulationOptions(b)))
+	if err == nil && o.exitCode && len(p.Steps) > 0 {
 		return errNotFine
 	}
-	return nil
+	return err
 }

@@ -1,16 +1,14 @@
 package cli
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 )
 
 type regulateManifestsOptions struct {
@@ -43,38 +41,9 @@ func (o *regulateManifestsOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	text, err := manifestText(list, o.output)
-	if err != nil {
-		return err
+	manifests := make([]render.Manifest, len(list))
+	for i, m := range list {
+		manifests[i] = render.Manifest{Object: m.Object.Object, Comment: m.Comment}
 	}
-	_, err = o.env.Out.Write(text)
-	return err
-}
-
-// manifestText writes manifests: YAML documents with their comments, or a List.
-func manifestText(list []regulator.Manifest, format string) ([]byte, error) {
-	var out bytes.Buffer
-	if format == "json" {
-		items := make([]any, 0, len(list))
-		for _, m := range list {
-			items = append(items, m.Object.Object)
-		}
-		enc := json.NewEncoder(&out)
-		enc.SetIndent("", "  ")
-		err := enc.Encode(map[string]any{"apiVersion": "v1", "kind": "List", "items": items})
-		return out.Bytes(), err
-	}
-	for _, m := range list {
-		text, err := yaml.Marshal(m.Object.Object)
-		if err != nil {
-			return nil, err
-		}
-		out.WriteString("---\n")
-		for line := range strings.Lines(m.Comment) {
-			// Names that a manifest brought in stay in their comment.
-			fmt.Fprintf(&out, "# %s\n", safe(strings.TrimSuffix(line, "\n")))
-		}
-		out.Write(text)
-	}
-	return out.Bytes(), nil
+	return render.Manifests(o.env.Out, o.output, manifests)
 }

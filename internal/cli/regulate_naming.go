@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/completion"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 )
 
@@ -39,7 +40,7 @@ func (o *regulateOptions) ofSystem(use string, run func(ctx context.Context, nam
 func (o *regulateOptions) appFlag(cmd *cobra.Command, subject string) {
 	cmd.Flags().StringVar(&o.app, "app", "", subject+", like the argument APP")
 	complete(cmd, "app", func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-		return beginning(o.appNames(cmd.Context(), o.systemOr(first(args))), typed), noFiles
+		return completion.Beginning(o.appNames(cmd.Context(), o.systemOr(first(args))), typed), noFiles
 	})
 }
 
@@ -105,13 +106,13 @@ func (o *regulateOptions) completeAppArgs(most int) completer {
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		if !o.isNamed() && len(args) == 0 {
 			names, how := o.completeSystem(cmd, args, typed)
-			return append(names, beginning(o.appNames(cmd.Context(), ""), typed)...), how
+			return append(names, completion.Beginning(o.appNames(cmd.Context(), ""), typed)...), how
 		}
 		system, apps, err := o.split(args, 0)
 		if err != nil || most > 0 && len(apps) >= most {
 			return nil, noFiles
 		}
 		remaining := slices.DeleteFunc(o.appNames(cmd.Context(), system), func(app string) bool { return slices.Contains(apps, app) })
-		return beginning(remaining, typed), noFiles
+		return completion.Beginning(remaining, typed), noFiles
 	}
 }

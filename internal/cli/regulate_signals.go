@@ -37,20 +37,12 @@ func (o *regulateSignalsOptions) run(ctx context.Context, args []string) error {
 		}
 		return o.show(app.KnownSignals(first(o.args)))
 	}
-	s, err := o.Open(ctx)
+	list, gaps, err := o.Signals(ctx, first(args))
+	o.Gaps(gaps)
 	if err != nil {
 		return err
 	}
-	o.Gaps(s.Gaps)
-	kinds := s.Kinds.All()
-	if len(o.args) == 1 {
-		k, err := s.Kinds.Find(o.args[0])
-		if err != nil {
-			return err
-		}
-		kinds = []object.Resource{k}
-	}
-	return o.show(app.SignalsOf(kinds, s.Kinds), s.Gaps...)
+	return o.show(list, gaps...)
 }
 
 func (o *regulateSignalsOptions) show(list []signals.Signal, gaps ...object.Gap) error {

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -30,15 +31,71 @@ func (o *regulateStatusOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	b.Session.ReportGaps(b.Graph)
-	if err := o.write(view.RegulationStatus(b.Journal, p, b.State, b.Session.AsOf(), regulationOptions(b))); err != nil {
-		return err
-	}
+	var lines []string
 	if len(b.Journal.Holds) == 0 && o.output == "table" {
-		fmt.Fprintf(o.env.ErrOut, "no app of %s is held\n", b.System.Name)
+		lines = []string{"no app of " + b.System.Name + " is held"}
 	}
-	b.Session.PrintTimings(b.Graph)
-	if o.exitCode && len(b.Journal.Holds) > 0 {
+	err = o.finish(b.Session, b.Graph, view.RegulationStatus(b.Journal, p, b.State, b.Session.AsOf(), regulationOptions(b)), lines...)
+	if err == nil && o.exitCode && len(b.Journal.Holds) > 0 {
 		return errNotFine
 	}
-	return nil
+	return err
+}
+
+type regulateHistoryOptions struct {
+	*regulateOptions
+	since time.Duration
+}
+
+func newRegulateHistory(env Env) *cobra.Command {
+	o := &regulateHistoryOptions{regulateOptions: newRegulating(env, "table", "json", "yaml")}
+	cmd := o.command("history [SYSTEM] [APP]", between(0, 2, "a SYSTEM and an APP, or fewer"), o.completeAppArgs(1), o.run)
+	o.naming(cmd)
+	o.writing(cmd)
+	o.appFlag(cmd, "only what was done to this app")
+	cmd.Flags().DurationVar(&o.since, "since", 0, "only what was done in this time (1h)")
+	return cmd
+}
+
+func (o *regulateHistoryOptions) run(ctx context.Context, args []string) error {
+	name, apps, err := o.split(args, 1)
+	if err != nil {
+		return err
+	}
+	if o.since < 0 {
+		return fmt.Errorf("--since %s: expected a duration in the past, such as 1h", o.since)
+	}
+	b, records, err := regulator.History(ctx, &o.Input, o.request(name), first(apps), o.since)
+	if err != nil {
+		return err
+	}
+	return o.write(view.RegulationHistory(records, view.RegulationOptions{System: b.System.Name, Namespace: b.Namespace}))
+}
+
+type regulateNeighboursOptions struct {
+	*regulateOptions
+	cascade bool
+}
+
+func newRegulateNeighbours(env Env) *cobra.Command {
+	o := &regulateNeighboursOptions{regulateOptions: newRegulating(env, "tree", "table", "json", "yaml", "dot", "mermaid", "name")}
+	cmd := o.command("neighbours [SYSTEM] [APP...]", cobra.ArbitraryArgs, o.completeAppArgs(0), o.run)
+	o.naming(cmd)
+	o.appFlag(cmd, "only this app")
+	o.writing(cmd)
+	cmd.Flags().BoolVar(&o.cascade, "cascade", false, "also show indirect dependents, at any depth")
+	return cmd
+}
+
+func (o *regulateNeighboursOptions) run(ctx context.Context, args []string) error {
+	name, apps, err := o.split(args, 0)
+	if err != nil {
+		return err
+	}
+	b, err := regulator.Neighbours(ctx, &o.Input, o.request(name), apps)
+	if err != nil {
+		return err
+	}
+	b.Session.ReportGaps(b.Graph)
+	return o.finish(b.Session, b.Graph, view.Neighbours(b.State, view.NeighbourOptions{RegulationOptions: regulationOptions(b), Apps: apps, Cascade: o.cascade, Rules: view.NeighbourRules(b.System.Regulation.Rules)}))
 }

@@ -7,9 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/completion"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
 type rollbackOptions struct {
@@ -20,7 +22,7 @@ type rollbackOptions struct {
 
 func newRollback(env Env) *cobra.Command {
 	o := &rollbackOptions{installOptions: newInstallOptions(env, install.Rollback)}
-	cmd := o.command("rollback NAME [REVISION]", cobra.RangeArgs(1, 2), o.completeInstalled, o.run)
+	cmd := o.command("rollback NAME [REVISION]", cobra.RangeArgs(1, 2), o.offers(completion.Only(completion.Installed)), o.run)
 	o.writingFlags(cmd)
 	o.findingFlags(cmd)
 	cmd.Flags().BoolVar(&o.force, "force", false, "remove operators installed since, even if their dependents are unknown")
@@ -76,4 +78,25 @@ func (o *rollbackOptions) endOpen(ctx context.Context, req installer.Request) er
 		return nil
 	}
 	return o.finish(open.Installation, report, err)
+}
+
+func newHistory(env Env) *cobra.Command {
+	o := newInstallOptions(env, "")
+	cmd := o.command("history NAME", exactly(1, "the NAME of an operator, or of a System"), o.offers(completion.Only(completion.Installed)), o.history)
+	o.connecting(cmd)
+	o.writing(cmd)
+	o.findingFlags(cmd)
+	return cmd
+}
+
+func (o *installOptions) history(ctx context.Context, args []string) error {
+	cats, err := o.catalogued(ctx, o.common)
+	if err != nil {
+		return err
+	}
+	journal, alive, err := o.installer(cats).History(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	return o.write(view.InstallHistory(journal, alive, o.env.Now()))
 }

@@ -41,12 +41,9 @@ func (o *rulesListOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := o.write(view.Rules(found.Rules, found.Graph.Gaps())); err != nil {
-		return err
-	}
+	var lines []string
 	if len(found.Rules) == 0 {
-		o.say("no rules")
+		lines = []string{"no rules"}
 	}
-	found.Session.PrintTimings(found.Graph)
-	return nil
+	return o.finish(found.Session, found.Graph, view.Rules(found.Rules, found.Graph.Gaps()), lines...)
 }

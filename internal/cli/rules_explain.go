@@ -11,16 +11,12 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/rules"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-type rulesExplainOptions struct {
-	*common
-	args []string
-}
+type rulesExplainOptions struct{ *common }
 
 func newRulesExplain(env Env) *cobra.Command {
-	o := &rulesExplainOptions{common: newCommon(env, "tree", "json", "yaml", "name")}
+	o := &rulesExplainOptions{newCommon(env, "tree", "json", "yaml", "name")}
 	cmd := o.command("explain KIND | A B", between(1, 3, "a KIND, or two objects, each TYPE/NAME"), o.completeRoots, o.run)
 	o.reading(cmd)
 	o.writing(cmd)
@@ -28,8 +24,7 @@ func newRulesExplain(env Env) *cobra.Command {
 }
 
 func (o *rulesExplainOptions) run(ctx context.Context, args []string) error {
-	o.args = args
-	args, err := edgeArgs(o.args)
+	args, err := rules.EdgeArgs(args)
 	switch {
 	case err != nil:
 		return err
@@ -41,34 +36,20 @@ func (o *rulesExplainOptions) run(ctx context.Context, args []string) error {
 	return hint.With(fmt.Errorf("expected a KIND, or two objects, each TYPE/NAME"), "kubectl sysop rules explain --help has examples")
 }
 
-// edgeArgs takes an edge as fixtures and names write it: A --needs--> B.
-func edgeArgs(args []string) ([]string, error) {
-	words := strings.Fields(strings.Join(args, " "))
-	if len(words) != 3 {
-		return words, nil
-	}
-	if name := strings.Trim(words[1], "-─→>"); name != "" {
-		if _, ok := relation.ParseRelation(name); !ok {
-			return nil, hint.With(fmt.Errorf("unknown relation %q", words[1]), "write A B, or A owns B, A needs B, A serves B")
-		}
-	}
-	return []string{words[0], words[2]}, nil
-}
-
 func (o *rulesExplainOptions) explainEdge(ctx context.Context, args []string) error {
 	found, err := rules.Between(ctx, &o.Input, args)
 	if err != nil {
 		return err
 	}
 	g, a, b := found.Graph, found.A.String(), found.B.String()
-	if err := o.write(view.ExplainEdges(g, a+" "+b, found.Edges, found.SourceOf)); err != nil {
-		return err
-	}
+	var lines []string
 	if len(found.Edges) == 0 {
-		fmt.Fprintf(o.env.ErrOut, "no rule relates %s and %s directly\nhint: kubectl sysop path %s %s shows a chain, if there is one\n", safe(a), safe(b), safe(args[0]), safe(args[1]))
+		lines = []string{
+			fmt.Sprintf("no rule relates %s and %s directly", a, b),
+			fmt.Sprintf("hint: kubectl sysop path %s %s shows a chain, if there is one", args[0], args[1]),
+		}
 	}
-	found.Session.PrintTimings(g)
-	return nil
+	return o.finish(found.Session, g, view.ExplainEdges(g, a+" "+b, found.Edges, found.SourceOf), lines...)
 }
 
 func (o *rulesExplainOptions) explainKind(ctx context.Context, name string) error {
@@ -77,17 +58,14 @@ func (o *rulesExplainOptions) explainKind(ctx context.Context, name string) erro
 		return err
 	}
 	kind := found.Kind.GroupKind()
-	if err := o.write(view.ExplainKind(kind.String(), found.Outgoing, found.Incoming, found.Graph.Gaps())); err != nil {
-		return err
-	}
+	var lines []string
 	if found.OfPods > 0 {
-		fmt.Fprintf(o.env.ErrOut, "and %d rules of pods, for the pod templates in it, which make no edge here (rules list %s)\n", found.OfPods, safe(name))
+		lines = append(lines, fmt.Sprintf("and %d rules of pods, for the pod templates in it, which make no edge here (rules list %s)", found.OfPods, name))
 	}
 	if e, _, ok := catalog.KindOf(found.Kind); ok && len(found.Outgoing)+len(found.Incoming) == 0 {
-		fmt.Fprintf(o.env.ErrOut, "%s knows no relationship of %s\n", e.Origin(), kind)
+		lines = append(lines, fmt.Sprintf("%s knows no relationship of %s", e.Origin(), kind))
 	} else if len(found.Outgoing)+len(found.Incoming) == 0 {
-		fmt.Fprintf(o.env.ErrOut, "no rule applies to %s; owner references hold for every kind\n", kind)
+		lines = append(lines, fmt.Sprintf("no rule applies to %s; owner references hold for every kind", kind))
 	}
-	found.Session.PrintTimings(found.Graph)
-	return nil
+	return o.finish(found.Session, found.Graph, view.ExplainKind(kind.String(), found.Outgoing, found.Incoming, found.Graph.Gaps()), lines...)
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -67,20 +66,17 @@ func (o *stacksOptions) run(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	if err := o.write(stacksOutput(l, render.ShapeOf(o.output))); err != nil {
-		return err
-	}
+	var lines []string
 	if o.output != "name" {
-		o.say(summary.Stacks(l, o.human())...)
+		lines = summary.Stacks(l, o.human())
 	}
-	l.Session.PrintTimings(l.Graph)
-	return nil
+	return o.finish(l.Session, l.Graph, stacksOutput(l, render.ShapeOf(o.output)), lines...)
 }
 
 // validateFlags checks the flags, before anything is read.
 func (o *stacksOptions) validateFlags() (labels.Selector, error) {
-	if !slices.Contains(app.StackOrders(), o.sortBy) {
-		return nil, hint.With(fmt.Errorf("unknown value %q of --sort-by", o.sortBy), "write one of "+strings.Join(app.StackOrders(), ", "))
+	if _, err := oneOf("--sort-by", o.sortBy, app.StackOrders()); err != nil {
+		return nil, err
 	}
 	return app.ParseSelector(o.selector)
 }

@@ -45,14 +45,11 @@ func (o *systemShowOptions) run(ctx context.Context, args []string) error {
 	}
 	l.Session.ReportGaps(l.Graph)
 	opts.Namespace, opts.World, opts.Gaps = l.Session.Namespace, l.State, l.Graph.Gaps()
-	if err := o.write(view.System(sys, opts)); err != nil {
-		return err
-	}
+	var lines []string
 	if o.human() {
-		o.say(summary.Apps(l.State)...)
+		lines = summary.Apps(l.State)
 	}
-	l.Session.PrintTimings(l.Graph)
-	return nil
+	return o.finish(l.Session, l.Graph, view.System(sys, opts), lines...)
 }
 
 // find reads the System that is meant.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/document"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
@@ -37,14 +38,14 @@ func (o *systemValidateOptions) run(ctx context.Context, files []string) error {
 	if err != nil {
 		return err
 	}
-	var checked []view.SystemCheckedDocument
+	var checked []document.CheckedSystem
 	var wrong []string
 	for _, file := range files {
 		doc, err := systems.Validate(ctx, &o.Input, systems.ValidateRequest{File: file, Catalogue: cats.Catalogue, Offline: o.Offline})
 		if err != nil {
 			return err
 		}
-		checked = append(checked, view.SystemCheckedDocument(doc))
+		checked = append(checked, doc)
 		wrong = append(wrong, hint.Placed(doc.File, doc.Problems)...)
 	}
 	if o.output != "text" {

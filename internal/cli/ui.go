@@ -84,7 +84,7 @@ func (o *uiOptions) run(ctx context.Context, args []string) error {
 	if past.Address == "" {
 		v.MissingSources["history"] = "costs over time need Prometheus: --prometheus URL, or --prometheus svc:NAMESPACE/NAME:PORT"
 	}
-	a := &web.API{Page: v, History: past, Catalog: o.catalogEntries, CatalogFlags: o.catalogues.shellFlags()}
+	a := &web.API{Page: v, History: past, Catalog: o.catalogEntries, CatalogFlags: o.catalogues.ShellFlags()}
 	return web.ServePage(ctx, a, web.PageOptions{Port: o.port, Idle: pageIdle, Open: o.open, Ready: o.printAddress})
 }
 

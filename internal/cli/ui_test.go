@@ -54,7 +54,7 @@ func TestComposeFurtherCatalogues(t *testing.T) {
 	if !offers(o) {
 		t.Error("what a catalogue of the settings has is not offered")
 	}
-	if got, want := further.catalogues.shellFlags(), " --catalog='"+hello+"'"; got != want {
+	if got, want := further.catalogues.ShellFlags(), " --catalog='"+hello+"'"; got != want {
 		t.Errorf("the commands have%s, want%s", got, want)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
@@ -184,4 +185,17 @@ func paintPod(text string, c Container, color bool) string {
 	h := fnv.New32a()
 	_, _ = io.WriteString(h, c.Namespace+"/"+c.Pod) // A hash takes everything.
 	return "\x1b[" + strconv.Itoa(podColours[h.Sum32()%uint32(len(podColours))]) + "m" + text + "\x1b[0m"
+}
+
+// Patterns compiles regular expressions, which were given by a flag.
+func Patterns(flag string, texts []string) ([]*regexp.Regexp, error) {
+	var out []*regexp.Regexp
+	for _, text := range texts {
+		re, err := regexp.Compile(text)
+		if err != nil {
+			return nil, hint.With(fmt.Errorf("%s %q: %w", flag, text, err), `expected a regular expression of Go (RE2); \ escapes the next character`)
+		}
+		out = append(out, re)
+	}
+	return out, nil
 }

@@ -182,3 +182,17 @@ func podRules() map[string]bool {
 	}
 	return names
 }
+
+// EdgeArgs takes an edge as fixtures and names write it: A --needs--> B.
+func EdgeArgs(args []string) ([]string, error) {
+	words := strings.Fields(strings.Join(args, " "))
+	if len(words) != 3 {
+		return words, nil
+	}
+	if name := strings.Trim(words[1], "-─→>"); name != "" {
+		if _, ok := relation.ParseRelation(name); !ok {
+			return nil, hint.With(fmt.Errorf("unknown relation %q", words[1]), "write A B, or A owns B, A needs B, A serves B")
+		}
+	}
+	return []string{words[0], words[2]}, nil
+}

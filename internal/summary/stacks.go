@@ -56,21 +56,21 @@ func stacksLine(l *app.StacksResult) string {
 
 // unlisted is what there is besides the stacks that are listed.
 func unlisted(l *app.StacksResult) string {
-	var others []string
+	var rest []string
 	if l.Hidden > 0 {
-		others = append(others, object.Count(l.Hidden, "stack")+" of the cluster system")
+		rest = append(rest, object.Count(l.Hidden, "stack")+" of the cluster system")
 	}
 	if l.Rest > 0 {
 		text := object.Count(l.Rest, "object") + " in no stack"
 		if l.Troubled > 0 {
 			text += fmt.Sprintf(", %d of them unhealthy", l.Troubled)
 		}
-		others = append(others, text)
+		rest = append(rest, text)
 	}
-	if len(others) == 0 {
+	if len(rest) == 0 {
 		return ""
 	}
-	text := "; also " + strings.Join(others, " and ")
+	text := "; also " + strings.Join(rest, " and ")
 	if !l.List.All {
 		text += " (--all lists them)"
 	}

@@ -2,29 +2,16 @@ package systems
 
 import (
 	"context"
-	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/document"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// Listed is an adopted System.
-type Listed struct {
-	Name, Namespace string
-	// Apps and Rules are how many its manifest has; nil where that is unknown, and Wrong says why,
-	// unless a snapshot was read, which holds no manifest.
-	Apps, Rules *int
-	Wrong       string
-	// Members are the objects that carry its label.
-	Members []object.Ref
-	Created time.Time
-}
-
 // List returns the adopted Systems of the namespace, or of all.
-func List(ctx context.Context, in *app.Input) ([]Listed, error) {
+func List(ctx context.Context, in *app.Input) ([]document.AdoptedSystem, error) {
 	if in.From != "" {
 		return ofSnapshot(ctx, in)
 	}
@@ -32,7 +19,7 @@ func List(ctx context.Context, in *app.Input) ([]Listed, error) {
 }
 
 // ofCluster asks for the parents, and for what carries the labels that they name.
-func ofCluster(ctx context.Context, in *app.Input) ([]Listed, error) {
+func ofCluster(ctx context.Context, in *app.Input) ([]document.AdoptedSystem, error) {
 	cluster, err := Connect(ctx, in)
 	if err != nil {
 		return nil, err
@@ -41,14 +28,14 @@ func ofCluster(ctx context.Context, in *app.Input) ([]Listed, error) {
 	if err != nil {
 		return nil, err
 	}
-	var rows []Listed
+	var rows []document.AdoptedSystem
 	for _, o := range parents {
 		set, err := system.ParseSet(o)
 		if err != nil {
 			in.Report.Warn(err.Error())
 			continue
 		}
-		row := Listed{Name: set.Name, Namespace: set.Namespace, Created: o.GetCreationTimestamp().Time}
+		row := document.AdoptedSystem{Name: set.Name, Namespace: set.Namespace, Created: o.GetCreationTimestamp().Time}
 		carriers, err := cluster.Carriers(ctx, set)
 		if err != nil {
 			return nil, err
@@ -71,7 +58,7 @@ func ofCluster(ctx context.Context, in *app.Input) ([]Listed, error) {
 }
 
 // ofSnapshot finds them in a graph.
-func ofSnapshot(ctx context.Context, in *app.Input) ([]Listed, error) {
+func ofSnapshot(ctx context.Context, in *app.Input) ([]document.AdoptedSystem, error) {
 	created := app.NewCreationTimes()
 	in.Extract = append(in.Extract, created.Extractor)
 	s, err := in.Open(ctx)
@@ -84,10 +71,10 @@ func ofSnapshot(ctx context.Context, in *app.Input) ([]Listed, error) {
 		return nil, err
 	}
 	s.ReportGaps(g)
-	var rows []Listed
+	var rows []document.AdoptedSystem
 	for _, id := range adopted(g) {
 		ref := g.Ref(id)
-		row := Listed{Name: g.Labels(id)[system.Label], Namespace: ref.Namespace, Created: created.ByRef[ref]}
+		row := document.AdoptedSystem{Name: g.Labels(id)[system.Label], Namespace: ref.Namespace, Created: created.ByRef[ref]}
 		for _, m := range g.InSet(id) {
 			row.Members = append(row.Members, g.Ref(m))
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/document"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
@@ -22,19 +23,10 @@ type ValidateRequest struct {
 	Offline   bool
 }
 
-// Checked is what was found in one manifest. System and Apps are empty where its problems
-// keep it from being read.
-type Checked struct {
-	File     string
-	System   string
-	Apps     []string
-	Problems []strict.Problem
-}
-
 // Validate finds all that is wrong with one manifest. The error says that a cluster could not
 // be asked; a file that cannot be read is a problem of its first line.
-func Validate(ctx context.Context, in *app.Input, v ValidateRequest) (Checked, error) {
-	doc := Checked{File: FileName(v.File), Apps: []string{}, Problems: []strict.Problem{}}
+func Validate(ctx context.Context, in *app.Input, v ValidateRequest) (document.CheckedSystem, error) {
+	doc := document.CheckedSystem{File: FileName(v.File), Apps: []string{}, Problems: []strict.Problem{}}
 	sys, problems, err := parse(ctx, in, v.File)
 	switch {
 	case ctx.Err() != nil:

@@ -1,23 +1,13 @@
 package view
 
-// OutdatedRow is an entry of a catalog, and the newer versions that its source publishes.
-type OutdatedRow struct {
-	Name string
-	// Has is the newest version of the chart that the entry has, Newer what is published after
-	// it, newest first.
-	Has   string
-	Newer []string
-	From  string
-	// Unread says why the source could not be read.
-	Unread string
-}
+import "github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 
 // Outdated returns the answer of catalog outdated. Names are those of entries with newer versions.
-func Outdated(rows []OutdatedRow) Output {
-	c := columns[OutdatedRow]{
-		{Column: Column{Name: "OPERATOR"}, cell: text(func(r OutdatedRow) string { return r.Name })},
-		{Column: Column{Name: "CATALOG"}, cell: text(func(r OutdatedRow) string { return r.Has })},
-		{Column: Column{Name: "PUBLISHED"}, cell: func(r OutdatedRow) Cell {
+func Outdated(rows []catalog.Published) Output {
+	c := columns[catalog.Published]{
+		{Column: Column{Name: "OPERATOR"}, cell: text(func(r catalog.Published) string { return r.Name })},
+		{Column: Column{Name: "CATALOG"}, cell: text(func(r catalog.Published) string { return r.Has })},
+		{Column: Column{Name: "PUBLISHED"}, cell: func(r catalog.Published) Cell {
 			switch {
 			case r.Unread != "":
 				return Cell{}
@@ -26,8 +16,8 @@ func Outdated(rows []OutdatedRow) Output {
 			}
 			return Cell{r.Newer[0], Warn}
 		}},
-		{Column: Column{Name: "FROM", Truncate: Middle, MinWidth: leastName, DropOrder: 1}, cell: faint(func(r OutdatedRow) string { return r.From })},
-		{Column: Column{Name: "NOTE", Truncate: End, MinWidth: leastWhy}, cell: func(r OutdatedRow) Cell {
+		{Column: Column{Name: "FROM", Truncate: Middle, MinWidth: leastName, DropOrder: 1}, cell: faint(func(r catalog.Published) string { return r.From })},
+		{Column: Column{Name: "NOTE", Truncate: End, MinWidth: leastWhy}, cell: func(r catalog.Published) Cell {
 			switch {
 			case r.Unread != "":
 				return Cell{r.Unread, Warn}

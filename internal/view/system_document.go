@@ -1,8 +1,8 @@
 package view
 
 import (
+	"github.com/kubectl-sysop/kubectl-sysop/internal/document"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
@@ -138,21 +138,12 @@ func (v *systemView) appDocument(a *system.App) SystemAppDocument {
 // SystemsCheckedDocument is what system validate found (docs/schema/system-validate.json).
 type SystemsCheckedDocument struct {
 	Head  `json:",inline"`
-	Files []SystemCheckedDocument `json:"files"`
+	Files []document.CheckedSystem `json:"files"`
 	// Offline says that no cluster was read for the objects that are named.
 	Offline bool `json:"offline"`
 }
 
-// SystemCheckedDocument is what was found in one file. Its System and apps are left out
-// where it has problems that keep it from being read.
-type SystemCheckedDocument struct {
-	File     string           `json:"file"`
-	System   string           `json:"system,omitempty"`
-	Apps     []string         `json:"apps"`
-	Problems []strict.Problem `json:"problems"`
-}
-
 // SystemsChecked returns the answer of system validate.
-func SystemsChecked(files []SystemCheckedDocument, offline bool) Output {
+func SystemsChecked(files []document.CheckedSystem, offline bool) Output {
 	return Output{Document: SystemsCheckedDocument{headOf("SystemsChecked"), files, offline}}
 }

@@ -4,22 +4,9 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/document"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
-
-// SystemRow is a System that was adopted.
-type SystemRow struct {
-	Name      string `json:"system"`
-	Namespace string `json:"namespace"`
-	// Apps and Rules are how many its manifest has; Wrong says why that is unknown, and then
-	// they are nil.
-	Apps  *int   `json:"apps,omitempty"`
-	Rules *int   `json:"rules,omitempty"`
-	Wrong string `json:"error,omitempty"`
-	// Members are the objects that carry its label.
-	Members []object.Ref `json:"members"`
-	Created time.Time    `json:"created,omitzero"`
-}
 
 // SystemsDocument is the Systems that were adopted (docs/schema/systems.json).
 type SystemsDocument struct {
@@ -30,20 +17,20 @@ type SystemsDocument struct {
 // SystemDocument is a row with its ROOT.
 type SystemDocument struct {
 	// Root is one that means it: system/NAMESPACE/NAME.
-	Root      object.Ref `json:"name"`
-	SystemRow `json:",inline"`
+	Root                   object.Ref `json:"name"`
+	document.AdoptedSystem `json:",inline"`
 }
 
 // Systems returns the answer of system list; now is the time from which ages are counted.
-func Systems(rows []SystemRow, now time.Time) Output {
+func Systems(rows []document.AdoptedSystem, now time.Time) Output {
 	doc := SystemsDocument{Head: headOf("Systems")}
-	c := columns[SystemRow]{
-		{Column: Column{Name: "NAMESPACE", Truncate: Middle, MinWidth: leastName}, cell: text(func(r SystemRow) string { return r.Namespace })},
-		{Column: Column{Name: "NAME", Truncate: Middle, MinWidth: leastName}, cell: text(func(r SystemRow) string { return r.Name })},
-		{Column: Column{Name: "APPS", Right: true, DropOrder: 3}, cell: func(r SystemRow) Cell { return mayCount(r.Apps) }},
-		{Column: Column{Name: "MEMBERS", Right: true, DropOrder: 2}, cell: text(func(r SystemRow) string { return strconv.Itoa(len(r.Members)) })},
-		{Column: Column{Name: "RULES", Right: true, DropOrder: 4}, cell: func(r SystemRow) Cell { return mayCount(r.Rules) }},
-		{Column: Column{Name: "AGE", Right: true, DropOrder: 1}, cell: text(func(r SystemRow) string { return age(now, r.Created) })},
+	c := columns[document.AdoptedSystem]{
+		{Column: Column{Name: "NAMESPACE", Truncate: Middle, MinWidth: leastName}, cell: text(func(r document.AdoptedSystem) string { return r.Namespace })},
+		{Column: Column{Name: "NAME", Truncate: Middle, MinWidth: leastName}, cell: text(func(r document.AdoptedSystem) string { return r.Name })},
+		{Column: Column{Name: "APPS", Right: true, DropOrder: 3}, cell: func(r document.AdoptedSystem) Cell { return mayCount(r.Apps) }},
+		{Column: Column{Name: "MEMBERS", Right: true, DropOrder: 2}, cell: text(func(r document.AdoptedSystem) string { return strconv.Itoa(len(r.Members)) })},
+		{Column: Column{Name: "RULES", Right: true, DropOrder: 4}, cell: func(r document.AdoptedSystem) Cell { return mayCount(r.Rules) }},
+		{Column: Column{Name: "AGE", Right: true, DropOrder: 1}, cell: text(func(r document.AdoptedSystem) string { return age(now, r.Created) })},
 	}
 	a := Output{Table: c.table(rows)}
 	for i := range rows {

@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/export"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/focus"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/summary"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+)
+
+func (o *metricsOptions) run(ctx context.Context) error {
+	var err error
+	if o.args, err = o.of.Read(ctx, &o.Input, o.args); err != nil {
+		return err
+	}
+	q, err := o.question(ctx)
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.drawn() && !o.invoiced():
+		return o.draw(ctx, q)
+	case o.listen != "":
+		return o.serving(ctx, q)
+	case o.watch:
+		return o.watching(ctx, q)
+	}
+	m, err := o.MeasureAll(ctx, q)
+	if err != nil {
+		return err
+	}
+	if err := o.show(ctx, m); err != nil {
+		return err
+	}
+	o.say(summary.Metrics(m)...)
+	m.PrintTimings()
+	return nil
+}
+
+func (o *metricsOptions) show(ctx context.Context, m *app.MetricsResult) error {
+	a, err := o.answer(ctx, m)
+	if err != nil {
+		return err
+	}
+	return o.write(a)
+}
+
+// invoiced says that a page is an invoice: that of groups, of a window, of a filter, or of several
+// clusters.
+func (o *metricsOptions) invoiced() bool {
+	return o.output == "html" && (o.byChosen || o.window != "" || len(o.filter) > 0 || len(o.froms.all)+len(o.contexts.all) > 1)
+}
+
+// answer is what is shown.
+func (o *metricsOptions) answer(ctx context.Context, m *app.MetricsResult) (view.Output, error) {
+	shape, shown, divided := render.ShapeOf(o.output), m.Report, m.Divided
+	if divided != nil && shape != view.UIShape {
+		shown, divided = divided, nil
+	}
+	switch shape {
+	case view.FocusShape:
+		table, err := focus.Table(ctx, m, o.focus.Options)
+		return view.Output{Focus: table}, err
+	case view.CSVShape:
+		return view.Output{CSV: export.CSV(shown, m.Readings(), m.Periods)}, nil
+	case view.FamiliesShape:
+		return view.Output{Families: export.Families(m.Report, m.Readings())}, nil
+	}
+	return view.Metrics(shown, view.MetricsOptions{
+		Reading: m.Reading, Prices: m.Request.Book.Name, Sharing: m.Request.Options.Sharing, Tenant: m.Request.Rows.Tenant(), Depth: o.depth, Namespace: m.Home, Gaps: m.Gaps(),
+		Shape: shape, Every: m.Request.Every, Periods: m.Periods, Divided: divided, SharedAmong: m.SharedAmong(),
+	}), nil
+}
