@@ -69,18 +69,18 @@ func (o *autoscaleApplyOptions) run(ctx context.Context, args []string) error {
 // delete a scaler because it cannot be planned now.
 func (o *autoscaleApplyOptions) refusals(p *autoscale.Plan) error {
 	lines, hints := &hint.Lines{}, []string{}
-	var lost []string
+	var deleted []string
 	for i := range p.Refusals {
 		r := &p.Refusals[i]
 		lines.Lines = append(lines.Lines, r.Target.String()+": "+r.Message)
 		hints = append(hints, r.Hint)
 		if r.Exists != (object.Ref{}) {
-			lost = append(lost, r.Exists.String())
+			deleted = append(deleted, r.Exists.String())
 		}
 	}
 	switch {
-	case len(lost) > 0:
-		lines.Lines = append(lines.Lines, "nothing was written: that would delete "+strings.Join(lost, ", "))
+	case len(deleted) > 0:
+		lines.Lines = append(lines.Lines, "nothing was written: that would delete "+strings.Join(deleted, ", "))
 		return hint.With(lines, strings.Join(hints, "\n"))
 	case len(p.Objects()) == 0 && len(lines.Lines) > 0:
 		lines.Lines = append(lines.Lines, "nothing was written")
