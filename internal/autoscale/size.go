@@ -60,6 +60,9 @@ func (p *planner) size(app *App, r *Proposal) *Refusal {
 		r.Reasons = append(r.Reasons, "its usage is unknown: --prometheus and --window read it, or autoscaling: {min, max} in the manifest of a System says the numbers")
 		return nil
 	}
+	if r.Target != r.workload.Ref {
+		r.Reasons = append(r.Reasons, fmt.Sprintf("it counts the pods by the selector in the status of %s: its CRD must have labelSelectorPath, else autoscale status shows the error", short(r.Target)))
+	}
 	r.Scaler, r.Stabilization = Horizontal, int(p.Stabilization/time.Second)
 	p.bounds(r, usage, known, s.Min, s.Max)
 	if kind := p.consumes(r.workload); kind != "" {

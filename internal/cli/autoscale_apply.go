@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/shopspring/decimal"
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/autoscale"
@@ -16,12 +15,6 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
-
-// isAmount says whether a text is a decimal number above 0.
-func isAmount(text string) bool {
-	n, err := decimal.NewFromString(text)
-	return err == nil && n.IsPositive()
-}
 
 type autoscaleApplyOptions struct {
 	*installOptions
@@ -95,32 +88,4 @@ func (o *autoscaleApplyOptions) refusals(p *autoscale.Plan) error {
 		o.Note(strings.TrimPrefix(f.Object.String()+": ", "/: ") + f.Message)
 	}
 	return nil
-}
-
-type autoscaleRemoveOptions struct {
-	*installOptions
-	autoscaleOptions
-}
-
-func newAutoscaleRemove(env Env) *cobra.Command {
-	o := &autoscaleRemoveOptions{installOptions: newInstallOptions(env, install.Uninstall)}
-	cmd := o.command("remove [ROOT... | -f SYSTEM]", cobra.ArbitraryArgs, o.completeRoots, o.run)
-	o.writingFlags(cmd)
-	o.namingFlags(cmd)
-	return cmd
-}
-
-func (o *autoscaleRemoveOptions) run(ctx context.Context, args []string) error {
-	if err := o.check(); err != nil {
-		return err
-	}
-	ask, err := o.autoscaleOptions.request(ctx, o.common, args)
-	if err != nil {
-		return err
-	}
-	req := o.installOptions.request()
-	if req.Name, err = autoscaler.NameIn(&o.Input, ask); err != nil {
-		return err
-	}
-	return o.changeNamed(ctx, req)
 }
