@@ -85,7 +85,11 @@ func (o *autoscaleApplyOptions) refusals(p *autoscale.Plan) error {
 		o.Note(fmt.Sprintf("not scaled: %s (%s)", line, strings.ReplaceAll(hints[i], "\n", "; ")))
 	}
 	for _, f := range p.Whole.Findings {
-		o.Note(strings.TrimPrefix(f.Object.String()+": ", "/: ") + f.Message)
+		text := f.Message
+		if f.Object != (object.Ref{}) {
+			text = f.Object.String() + ": " + text
+		}
+		o.Note(text)
 	}
 	return nil
 }
