@@ -62,6 +62,9 @@ func TestAutoscale(t *testing.T) {
 	if r := sysop(t, c.Kubeconfig, apply...).succeeds(t); !strings.Contains(r.stderr, "nothing to do") {
 		t.Errorf("a second run has something to do:\n%s", r.stderr)
 	}
+	if r := sysop(t, c.Kubeconfig, "history", "web-autoscaling", "-n", ns).succeeds(t); !strings.Contains(r.stdout, "install") {
+		t.Errorf("the history of the scalers:\n%s", r.stdout)
+	}
 	before := stackCost(t, c, ns)
 
 	uses := func(cpu string) {
