@@ -210,8 +210,8 @@ func (p *planner) propose(app *App, wl *check.Workload) {
 	if r.cost.IsPositive() {
 		r.PodCost = r.cost.Round(2).String()
 	}
-	if why := unscalable[wl.Ref.Kind]; why != "" {
-		r.Scaler, r.Reasons = None, []string{why}
+	if reason := unscalable[wl.Ref.Kind]; reason != "" {
+		r.Scaler, r.Reasons = None, []string{reason}
 		p.plan.Proposals = append(p.plan.Proposals, r)
 		return
 	}

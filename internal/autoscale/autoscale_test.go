@@ -252,7 +252,7 @@ func TestStatusOf(t *testing.T) {
 		"at minimum": {[]autoscalingv2.HorizontalPodAutoscalerCondition{limited("TooFewReplicas")}, "min", "", true},
 		"slowly":     {[]autoscalingv2.HorizontalPodAutoscalerCondition{limited("ScaleUpLimit")}, "", "", true},
 		"blind":      {[]autoscalingv2.HorizontalPodAutoscalerCondition{{Type: autoscalingv2.ScalingActive, Status: corev1.ConditionFalse, Reason: "FailedGetResourceMetric"}}, "", "FailedGetResourceMetric", false},
-		"new":        {nil, "", "not looked", false},
+		"new":        {nil, "", "not evaluated", false},
 	} {
 		h := &autoscalingv2.HorizontalPodAutoscaler{Spec: autoscalingv2.HorizontalPodAutoscalerSpec{MaxReplicas: 5}, Status: autoscalingv2.HorizontalPodAutoscalerStatus{DesiredReplicas: 3, Conditions: c.conditions}}
 		s := autoscale.StatusOf(h, web, decimal.NewFromInt(7), "EUR")

@@ -88,11 +88,11 @@ func (p *planner) manager(ref object.Ref) install.Manager {
 		return k
 	}
 	for _, m := range p.Graph.ManagersOf(id) {
-		switch by := p.Graph.Ref(m); {
-		case by.Group == "argoproj.io":
-			return install.Manager{By: "argocd", Name: by.Name, Namespace: by.Namespace, Reverts: true}
-		case strings.HasSuffix(by.Group, ".toolkit.fluxcd.io"):
-			return install.Manager{By: "flux", Kind: by.Kind, Name: by.Name, Namespace: by.Namespace, Reverts: true}
+		switch tool := p.Graph.Ref(m); {
+		case tool.Group == "argoproj.io":
+			return install.Manager{By: "argocd", Name: tool.Name, Namespace: tool.Namespace, Reverts: true}
+		case strings.HasSuffix(tool.Group, ".toolkit.fluxcd.io"):
+			return install.Manager{By: "flux", Kind: tool.Kind, Name: tool.Name, Namespace: tool.Namespace, Reverts: true}
 		}
 	}
 	return k
@@ -111,7 +111,7 @@ func (p *planner) scaledAlready(r *Proposal) *Refusal {
 			if p.Graph.State(e.From) != graph.Present || gk != horizontalKind && gk != verticalKind && gk != scaledObjectKind {
 				continue
 			}
-			if by, _ := p.Graph.Label(e.From, regulate.InstalledLabel); by == p.System {
+			if name, _ := p.Graph.Label(e.From, regulate.InstalledLabel); name == p.System {
 				r.Exists = scaler
 				continue
 			}

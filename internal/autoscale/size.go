@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -58,6 +59,9 @@ func (p *planner) size(app *App, r *Proposal) *Refusal {
 		r.Scaler, r.CPU, r.Memory = None, 0, 0
 		r.Reasons = append(r.Reasons, "its usage is unknown: --prometheus and --window read it, or autoscaling: {min, max} in the manifest of a System says the numbers")
 		return nil
+	}
+	if r.Target != r.workload.Ref {
+		r.Reasons = append(r.Reasons, fmt.Sprintf("it counts the pods by the selector in the status of %s: its CRD must have labelSelectorPath, else autoscale status shows the error", short(r.Target)))
 	}
 	r.Scaler, r.Stabilization = Horizontal, int(p.Stabilization/time.Second)
 	p.bounds(r, usage, known, s.Min, s.Max)
@@ -126,9 +130,13 @@ func (p *planner) floor(r *Proposal) (int, string) {
 	for _, pdb := range p.budgets(r.workload) {
 		return 2, fmt.Sprintf("PodDisruptionBudget/%s protects it", pdb.Name)
 	}
+	// What our scaler decides now says nothing about how many replicas a user wants.
+	h, scaled := check.Of[*autoscalingv2.HorizontalPodAutoscaler](p.State.Facts, r.Exists)
 	switch {
-	case r.Exists != (object.Ref{}):
-		return 1, short(r.Exists) + " of an earlier run decides its replicas"
+	case scaled && h.Spec.MinReplicas != nil && *h.Spec.MinReplicas > 1:
+		return 2, short(r.Exists) + " has several as well"
+	case scaled:
+		return 1, short(r.Exists) + " may go down to it as well"
 	case r.Replicas > 1:
 		return 2, fmt.Sprintf("it has %d replicas now", r.Replicas)
 	}
@@ -171,8 +179,8 @@ func (p *planner) consumes(wl *check.Workload) string {
 }
 
 // recommend proposes requests where more pods do not help.
-func (p *planner) recommend(r *Proposal, why string) {
-	r.Scaler, r.Reasons = Recommendation, append(r.Reasons, why)
+func (p *planner) recommend(r *Proposal, reason string) {
+	r.Scaler, r.Reasons = Recommendation, append(r.Reasons, reason)
 	if _, served := p.State.Kinds.Kind(verticalKind); served {
 		r.Scaler = Vertical
 	}
@@ -229,8 +237,8 @@ func (p *planner) requests(wl *check.Workload) []Request {
 		}
 		return max(1, float64(peak)/float64(u.Pods)/float64(mean)) * requestHeadroom
 	}
-	up := func(n int64, by float64, step int64) int64 {
-		return max(1, int64(math.Ceil(float64(n)*by/float64(step)))) * step
+	up := func(n int64, factor float64, step int64) int64 {
+		return max(1, int64(math.Ceil(float64(n)*factor/float64(step)))) * step
 	}
 	var out []Request
 	for _, c := range containersOf(wl) {

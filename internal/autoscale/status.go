@@ -54,7 +54,7 @@ func StatusOf(h *autoscalingv2.HorizontalPodAutoscaler, target object.Ref, podCo
 		s.LiftCost, s.Currency = podCost.StringFixed(2), currency
 	}
 	if len(h.Status.Conditions) == 0 {
-		s.Problem = "its controller has not looked at it yet"
+		s.Problem = "its controller has not evaluated it yet"
 	}
 	for _, c := range h.Status.Conditions {
 		switch {

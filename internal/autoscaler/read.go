@@ -10,7 +10,6 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/autoscale"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -30,9 +29,6 @@ func read(ctx context.Context, input *app.Input, req Request) (*reading, error) 
 	r := &reading{in: &in, req: req, custom: &customResources{fields: map[object.Ref]map[string]any{}}}
 	in.Extract = append(in.Extract, r.custom.extractor)
 	if req.System != nil {
-		if len(req.Args) > 0 {
-			return nil, hint.With(fmt.Errorf("-f has its own roots, and %s is another one", req.Args[0]), "leave out one of them")
-		}
 		if err := systems.Enter(&in, req.System); err != nil {
 			return nil, err
 		}
@@ -178,8 +174,9 @@ func (r *reading) readHolds(ctx context.Context, w *autoscale.World) []autoscale
 	if s := r.req.System; s != nil {
 		places = append(places, place{s.Name, r.namespace()})
 	}
-	for _, id := range r.Session.Adopted(r.Graph, "") {
-		if at := (place{r.Graph.Labels(id)[system.Label], r.Graph.Ref(id).Namespace}); !slices.Contains(places, at) {
+	for id := range r.Graph.OfKind(app.ConfigMapKind) {
+		at := place{r.Graph.Labels(id)[system.Label], r.Graph.Ref(id).Namespace}
+		if at.name != "" && r.Graph.Ref(id).Name == system.JournalName(at.name) && !slices.Contains(places, at) {
 			places = append(places, at)
 		}
 	}

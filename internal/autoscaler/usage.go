@@ -65,8 +65,8 @@ func (r *reading) usage(ctx context.Context, w *autoscale.World) error {
 	return nil
 }
 
-// meanOf is the mean usage of pods over the hours of a report. Pods without a figure count as those
-// with one.
+// meanOf is the mean usage of pods over the hours of a report; unknown without CPU. Pods without a
+// figure count as those with one.
 func meanOf(pods []*metrics.Pod, hours decimal.Decimal) (autoscale.Usage, bool) {
 	u := autoscale.Usage{Containers: map[string]autoscale.Amounts{}}
 	var podHours, measured, cpu, memory decimal.Decimal
@@ -74,11 +74,10 @@ func meanOf(pods []*metrics.Pod, hours decimal.Decimal) (autoscale.Usage, bool) 
 	for _, p := range pods {
 		podHours = podHours.Add(p.Hours)
 		used, known := p.Used[metrics.CPU]
-		bytes, both := p.Used[metrics.Memory]
-		if !known || !both || !p.Hours.IsPositive() {
+		if !known || !p.Hours.IsPositive() {
 			continue
 		}
-		measured, cpu, memory = measured.Add(p.Hours), cpu.Add(used), memory.Add(bytes)
+		measured, cpu, memory = measured.Add(p.Hours), cpu.Add(used), memory.Add(p.Used[metrics.Memory])
 		for _, c := range p.Containers {
 			sum := containers[c.Name]
 			if sum == nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/shopspring/decimal"
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
@@ -12,7 +13,6 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/autoscaler"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
 func newAutoscale(env Env) *cobra.Command {
@@ -28,7 +28,7 @@ type autoscaleOptions struct {
 
 func (o *autoscaleOptions) namingFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVarP(&o.scaled, "filename", "f", "", `the manifest of a System: FILE, "-" or "demo"`)
+	f.StringVarP(&o.scaled, "filename", "f", "", `a System: the FILE of its manifest, "-" or "demo", or the NAME of an adopted one`)
 	f.StringVar(&o.name, "name", "", "the name of what is scaled: the System of the scalers is NAME"+autoscaler.Suffix+" (default: that of the System, the one root, or the namespace)")
 }
 
@@ -36,12 +36,17 @@ func (o *autoscaleOptions) namingFlags(cmd *cobra.Command) {
 func (o *autoscaleOptions) request(ctx context.Context, c *common, args []string) (autoscaler.Request, error) {
 	req := autoscaler.Request{Args: args, Name: o.name}
 	var err error
-	if o.scaled != "" {
-		if req.System, err = systems.Read(ctx, &c.Input, o.scaled); err != nil {
+	q := systems.Query{Name: o.scaled}
+	if q.Name != "" {
+		if len(args) > 0 {
+			return req, hint.With(fmt.Errorf("-f has its own roots, and %s is another one", args[0]), "leave out one of them")
+		}
+		if _, err = q.Read(ctx, &c.Input, nil); err != nil {
 			return req, err
 		}
+		req.System = q.System
 	}
-	req.Book, err = app.ReadPrices(ctx, o.prices)
+	req.Book, err = app.ReadPrices(ctx, q.Prices(o.prices))
 	return req, err
 }
 
@@ -84,40 +89,8 @@ func (o *usageOptions) usage(ctx context.Context, c *common, req *autoscaler.Req
 	return err
 }
 
-type autoscalePlanOptions struct {
-	*common
-	autoscaleOptions
-	usageOptions
-}
-
-func newAutoscalePlan(env Env) *cobra.Command {
-	o := &autoscalePlanOptions{common: newCommon(env, "tree", "json", "yaml", "name")}
-	cmd := o.command("plan [ROOT... | -f SYSTEM]", cobra.ArbitraryArgs, o.completeRoots, o.run)
-	o.reading(cmd)
-	o.writing(cmd)
-	o.namingFlags(cmd)
-	pricesFlag(cmd, &o.prices)
-	o.usageFlags(cmd)
-	return cmd
-}
-
-func (o *autoscalePlanOptions) run(ctx context.Context, args []string) error {
-	req, err := o.autoscaleOptions.request(ctx, o.common, args)
-	if err != nil {
-		return err
-	}
-	if err := o.usage(ctx, o.common, &req); err != nil {
-		return err
-	}
-	req.AtMaximum = true
-	r, err := autoscaler.Plan(ctx, &o.Input, req)
-	if err != nil {
-		return err
-	}
-	if err := o.write(view.AutoscalePlan(r.Plan, r.Graph.Gaps())); err != nil {
-		return err
-	}
-	o.notes(r.Notes)
-	r.Session.PrintTimings(r.Graph)
-	return nil
+// isAmount says whether a text is a decimal number above 0.
+func isAmount(text string) bool {
+	n, err := decimal.NewFromString(text)
+	return err == nil && n.IsPositive()
 }

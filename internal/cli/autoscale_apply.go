@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/shopspring/decimal"
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/autoscale"
@@ -16,12 +15,6 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
-
-// isAmount says whether a text is a decimal number above 0.
-func isAmount(text string) bool {
-	n, err := decimal.NewFromString(text)
-	return err == nil && n.IsPositive()
-}
 
 type autoscaleApplyOptions struct {
 	*installOptions
@@ -69,18 +62,18 @@ func (o *autoscaleApplyOptions) run(ctx context.Context, args []string) error {
 // delete a scaler because it cannot be planned now.
 func (o *autoscaleApplyOptions) refusals(p *autoscale.Plan) error {
 	lines, hints := &hint.Lines{}, []string{}
-	var lost []string
+	var deleted []string
 	for i := range p.Refusals {
 		r := &p.Refusals[i]
 		lines.Lines = append(lines.Lines, r.Target.String()+": "+r.Message)
 		hints = append(hints, r.Hint)
 		if r.Exists != (object.Ref{}) {
-			lost = append(lost, r.Exists.String())
+			deleted = append(deleted, r.Exists.String())
 		}
 	}
 	switch {
-	case len(lost) > 0:
-		lines.Lines = append(lines.Lines, "nothing was written: that would delete "+strings.Join(lost, ", "))
+	case len(deleted) > 0:
+		lines.Lines = append(lines.Lines, "nothing was written: that would delete "+strings.Join(deleted, ", "))
 		return hint.With(lines, strings.Join(hints, "\n"))
 	case len(p.Objects()) == 0 && len(lines.Lines) > 0:
 		lines.Lines = append(lines.Lines, "nothing was written")
@@ -92,35 +85,11 @@ func (o *autoscaleApplyOptions) refusals(p *autoscale.Plan) error {
 		o.Note(fmt.Sprintf("not scaled: %s (%s)", line, strings.ReplaceAll(hints[i], "\n", "; ")))
 	}
 	for _, f := range p.Whole.Findings {
-		o.Note(strings.TrimPrefix(f.Object.String()+": ", "/: ") + f.Message)
+		text := f.Message
+		if f.Object != (object.Ref{}) {
+			text = f.Object.String() + ": " + text
+		}
+		o.Note(text)
 	}
 	return nil
-}
-
-type autoscaleRemoveOptions struct {
-	*installOptions
-	autoscaleOptions
-}
-
-func newAutoscaleRemove(env Env) *cobra.Command {
-	o := &autoscaleRemoveOptions{installOptions: newInstallOptions(env, install.Uninstall)}
-	cmd := o.command("remove [ROOT... | -f SYSTEM]", cobra.ArbitraryArgs, o.completeRoots, o.run)
-	o.writingFlags(cmd)
-	o.namingFlags(cmd)
-	return cmd
-}
-
-func (o *autoscaleRemoveOptions) run(ctx context.Context, args []string) error {
-	if err := o.check(); err != nil {
-		return err
-	}
-	ask, err := o.autoscaleOptions.request(ctx, o.common, args)
-	if err != nil {
-		return err
-	}
-	req := o.installOptions.request()
-	if req.Name, err = autoscaler.NameIn(&o.Input, ask); err != nil {
-		return err
-	}
-	return o.changeNamed(ctx, req)
 }

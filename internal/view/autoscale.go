@@ -40,8 +40,8 @@ func AutoscalePlan(p *autoscale.Plan, gaps []object.Gap) Output {
 		r := &p.Proposals[i]
 		cells := []Cell{{scalerWord[r.Scaler], Plain}, {strconv.Itoa(r.Replicas), Plain}, {positive(r.Min), Plain}, {positive(r.Usual), Plain}, {positive(r.Max), Plain}}
 		row := &TreeRow{Name: Cell{name(r.Target), Plain}, Cells: append(cells, Cell{strings.Join(r.Reasons[:min(1, len(r.Reasons))], ""), Faint})}
-		for _, why := range r.Reasons[min(1, len(r.Reasons)):] {
-			row.Children = append(row.Children, autoscaleLine(why, Faint))
+		for _, reason := range r.Reasons[min(1, len(r.Reasons)):] {
+			row.Children = append(row.Children, autoscaleLine(reason, Faint))
 		}
 		row.Children = append(row.Children, requestRows(r.Requests)...)
 		t.Roots = append(t.Roots, row)

@@ -62,6 +62,9 @@ func TestAutoscale(t *testing.T) {
 	if r := sysop(t, c.Kubeconfig, apply...).succeeds(t); !strings.Contains(r.stderr, "nothing to do") {
 		t.Errorf("a second run has something to do:\n%s", r.stderr)
 	}
+	if r := sysop(t, c.Kubeconfig, "history", "web-autoscaling", "-n", ns).succeeds(t); !strings.Contains(r.stdout, "install") {
+		t.Errorf("the history of the scalers:\n%s", r.stdout)
+	}
 	before := stackCost(t, c, ns)
 
 	uses := func(cpu string) {
@@ -104,8 +107,8 @@ func TestAutoscale(t *testing.T) {
 	if d, err := client.AppsV1().Deployments(ns).Get(t.Context(), "web", metav1.GetOptions{}); err != nil || *d.Spec.Replicas != 2 {
 		t.Errorf("remove changed the replicas: %v, %v", d.Spec.Replicas, err)
 	}
-	for _, o := range []string{"-n " + ns + " system list -o name", "-n " + ns + " autoscale status deployment/web -o name"} {
-		if r := sysop(t, c.Kubeconfig, strings.Fields(o)...).succeeds(t); r.stdout != "" {
+	for _, o := range []string{"system list -o json", "autoscale status deployment/web -o json"} {
+		if r := sysop(t, c.Kubeconfig, append(strings.Fields(o), "-n", ns)...).succeeds(t); strings.Contains(r.stdout, "web-autoscaling") || strings.Contains(r.stdout, `"scaler"`) {
 			t.Errorf("%s after remove: %s", o, r.stdout)
 		}
 	}
@@ -143,5 +146,6 @@ func heldIsRefused(t *testing.T, c *cluster.Cluster, ns string) {
 	}
 	sysop(t, c.Kubeconfig, "regulate", "stop", "-f", manifest, "web", "--yes").succeeds(t)
 	sysop(t, c.Kubeconfig, "autoscale", "apply", "-f", manifest, "--yes").fails(t, "regulation holds it", "nothing was written")
+	sysop(t, c.Kubeconfig, "autoscale", "apply", "deployment/web", "-n", ns, "--yes").fails(t, "regulation holds it", "would delete HorizontalPodAutoscaler")
 	sysop(t, c.Kubeconfig, "regulate", "recover", "-f", manifest, "web", "--yes").succeeds(t)
 }

@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/autoscaler"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
+	"github.com/spf13/cobra"
+)
+
+type autoscaleRemoveOptions struct {
+	*installOptions
+	autoscaleOptions
+}
+
+func newAutoscaleRemove(env Env) *cobra.Command {
+	o := &autoscaleRemoveOptions{installOptions: newInstallOptions(env, install.Uninstall)}
+	cmd := o.command("remove [ROOT... | -f SYSTEM]", cobra.ArbitraryArgs, o.completeRoots, o.run)
+	o.writingFlags(cmd)
+	o.namingFlags(cmd)
+	return cmd
+}
+
+func (o *autoscaleRemoveOptions) run(ctx context.Context, args []string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	ask, err := o.autoscaleOptions.request(ctx, o.common, args)
+	if err != nil {
+		return err
+	}
+	req := o.installOptions.request()
+	if req.Name, err = autoscaler.NameIn(&o.Input, ask); err != nil {
+		return err
+	}
+	return o.changeNamed(ctx, req)
+}
