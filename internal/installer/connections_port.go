@@ -68,7 +68,7 @@ func (w *wiring) around(ctx context.Context, namespace string) (*surroundings, e
 	return s, nil
 }
 
-// list lists the objects of a kind that no release of this System has: those are planned anew.
+// list lists the objects of a kind that no release of this System has: those are planned again.
 func (w *wiring) list(ctx context.Context, s *surroundings, gk schema.GroupKind, namespace string) ([]*unstructured.Unstructured, error) {
 	kind, ok := w.kinds.Kind(gk)
 	if !ok {
@@ -346,9 +346,9 @@ func (w *wiring) newService(ctx context.Context, conn *system.Connection, worklo
 		if err != nil {
 			return nil, err
 		}
-		made, e, err := connection.NewService(name, workload, conn.From.Port)
+		created, e, err := connection.NewService(name, workload, conn.From.Port)
 		if err == nil {
-			s, p = made, &provider{e, workload}
+			s, p = created, &provider{e, workload}
 			break
 		}
 		failed = cmp.Or(failed, err)
