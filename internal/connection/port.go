@@ -174,7 +174,7 @@ func (w *Workload) PortNames() []string {
 	return slices.Compact(names)
 }
 
-// Target returns the port of the pods that a name or number stands for: one that a Service leads to, or
+// Target returns the port of the pods with a name or number: one that a Service leads to, or
 // that a container declares.
 func (w *Workload) Target(services []*corev1.Service, want string) (netpolicy.Port, bool) {
 	if e, ok := FindService(services, w, want); ok {
@@ -352,19 +352,19 @@ func AllowEgress(name string, provider, consumer *Workload, port netpolicy.Port)
 }
 
 // allow returns a policy of the pods of one workload, and the peer that the other one is.
-func allow(name string, of, other *Workload) (*networkingv1.NetworkPolicy, networkingv1.NetworkPolicyPeer, error) {
-	own, peer := of.PodSelector(), networkingv1.NetworkPolicyPeer{PodSelector: other.PodSelector()}
-	for _, w := range []*Workload{of, other} {
+func allow(name string, subject, other *Workload) (*networkingv1.NetworkPolicy, networkingv1.NetworkPolicyPeer, error) {
+	own, peer := subject.PodSelector(), networkingv1.NetworkPolicyPeer{PodSelector: other.PodSelector()}
+	for _, w := range []*Workload{subject, other} {
 		if w.PodSelector() == nil {
 			return nil, peer, fmt.Errorf("the pods of %s have no labels that a NetworkPolicy could select", w.Ref)
 		}
 	}
-	if of.Ref.Namespace != other.Ref.Namespace {
+	if subject.Ref.Namespace != other.Ref.Namespace {
 		peer.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: other.Ref.Namespace}}
 	}
 	return &networkingv1.NetworkPolicy{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "networking.k8s.io/v1", Kind: "NetworkPolicy"},
-		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: of.Ref.Namespace},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: subject.Ref.Namespace},
 		Spec:       networkingv1.NetworkPolicySpec{PodSelector: *own},
 	}, peer, nil
 }

@@ -51,14 +51,14 @@ func VariablePaths(u *unstructured.Unstructured, w *Workload, name, container st
 }
 
 // eachContainer calls a function with each container, init containers included, and its path.
-func eachContainer(u *unstructured.Unstructured, w *Workload, only string, each func(c map[string]any, path string) error) error {
+func eachContainer(u *unstructured.Unstructured, w *Workload, container string, each func(c map[string]any, path string) error) error {
 	for _, list := range []string{"containers", "initContainers"} {
 		at := strings.TrimPrefix(w.TemplatePath+".spec."+list, ".")
 		all, _, _ := unstructured.NestedFieldNoCopy(u.Object, strings.Split(at, ".")...)
 		containers, _ := all.([]any)
 		for i, c := range containers {
 			fields, ok := c.(map[string]any)
-			if !ok || only != "" && fields["name"] != only {
+			if !ok || container != "" && fields["name"] != container {
 				continue
 			}
 			if err := each(fields, fmt.Sprintf("%s[%d]", at, i)); err != nil {

@@ -179,6 +179,44 @@ func TestMakeConnectionsChange(t *testing.T) {
 	wantSteps(t, p, "await/cert", "await/db", "release/shop/web", "await/web")
 }
 
+// TestMakeLabels: labels that a part keeps are set again where they changed, and others are not compared.
+func TestMakeLabels(t *testing.T) {
+	parts := func(team string) []*Part {
+		all := shopParts(t)
+		all[0].Connections, all[0].Labels = nil, []string{"team"}
+		u := all[0].Rendered.Objects[0]
+		for _, path := range [][]string{{"metadata", "labels"}, {"spec", "template", "metadata", "labels"}} {
+			if err := unstructured.SetNestedStringMap(u.Object, map[string]string{"team": team, "app": "web"}, path...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return all
+	}
+	s := doPlan(t, emptyState(), NewPlan(Install, shopSystem, parts("shop"), emptyState(), planOptions))
+	wantSteps(t, NewPlan(Upgrade, shopSystem, parts("shop"), s, planOptions))
+	changed := func(path string, value any) State {
+		s := copyState(s)
+		ref := object.RefOf(parts("shop")[0].Rendered.Objects[0])
+		u := s.Objects[ref].DeepCopy()
+		if err := connection.Set(u, path, value); err != nil {
+			t.Fatal(err)
+		}
+		s.Objects[ref] = u
+		return s
+	}
+	upgrade := []string{"await/cert", "release/shop/web", "await/web"}
+	p := NewPlan(Upgrade, shopSystem, parts("shop"), changed("metadata.labels.team", "else"), planOptions)
+	wantSteps(t, p, upgrade...)
+	wantNote(t, p, "web: the label team of Deployment.apps/shop/web is not shop any longer, and is set again")
+	p = NewPlan(Upgrade, shopSystem, parts("shop"), changed("spec.template.metadata.labels.team", "else"), planOptions)
+	wantSteps(t, p, upgrade...)
+	wantNote(t, p, "web: the pods of Deployment.apps/shop/web are replaced, because their template gets new labels: team")
+	wantSteps(t, NewPlan(Upgrade, shopSystem, parts("shop"), changed("metadata.labels.app", "else"), planOptions))
+	p = NewPlan(Upgrade, shopSystem, parts("store"), s, planOptions)
+	wantSteps(t, p, upgrade...)
+	wantNote(t, p, "the pods of Deployment.apps/shop/web are replaced")
+}
+
 func TestMakeOwnership(t *testing.T) {
 	type story struct {
 		name  string

@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/connection"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
@@ -56,6 +57,7 @@ func (w *wiring) around(ctx context.Context, namespace string) (*surroundings, e
 		return nil, err
 	}
 	kind, _ := w.kinds.Kind(schema.GroupKind{Kind: "Namespace"})
+	w.reads = append(w.reads, permission.Permission{Verb: "get", Resource: kind.Plural, Name: namespace, Optional: true})
 	switch o, err := w.reader.Get(ctx, kind, "", namespace); {
 	case apierrors.IsNotFound(err):
 		s.labels = map[string]string{corev1.LabelMetadataName: namespace}
@@ -68,12 +70,13 @@ func (w *wiring) around(ctx context.Context, namespace string) (*surroundings, e
 	return s, nil
 }
 
-// list lists the objects of a kind that no release of this System has: those are planned anew.
+// list lists the objects of a kind that no release of this System has: those are planned again.
 func (w *wiring) list(ctx context.Context, s *surroundings, gk schema.GroupKind, namespace string) ([]*unstructured.Unstructured, error) {
 	kind, ok := w.kinds.Kind(gk)
 	if !ok {
 		return nil, nil
 	}
+	w.reads = append(w.reads, permission.Permission{Verb: "list", Group: kind.Group, Resource: kind.Plural, Namespace: namespace, Optional: kind.Kind != "Service"})
 	found, err := w.reader.List(ctx, kind, namespace, "")
 	if apierrors.IsForbidden(err) {
 		s.unread[gk.Kind] = err
@@ -246,6 +249,7 @@ func (w *wiring) objectsOf(ctx context.Context, a *system.App, e system.End) ([]
 		if w.reader == nil || !ok {
 			continue
 		}
+		w.reads = append(w.reads, permission.Permission{Verb: "get", Group: kind.Group, Resource: kind.Plural, Namespace: ref.Namespace, Name: ref.Name})
 		o, err := w.reader.Get(ctx, kind, ref.Namespace, ref.Name)
 		switch {
 		case apierrors.IsNotFound(err):
@@ -279,6 +283,13 @@ func (w *wiring) serviceOf(ctx context.Context, a *system.App, o *unstructured.U
 	services, err := w.services(ctx, ref.Namespace)
 	if err != nil {
 		return nil, err
+	}
+	if ref.Kind == "Service" && ref.Group == "" {
+		placed := o.DeepCopy()
+		placed.SetNamespace(ref.Namespace)
+		if services, err = convert[corev1.Service]([]*unstructured.Unstructured{placed}); err != nil {
+			return nil, err
+		}
 	}
 	for _, s := range services {
 		root := ref.Kind == "Service" && ref.Group == "" && s.Name == ref.Name
@@ -315,6 +326,7 @@ func (w *wiring) behind(ctx context.Context, a *system.App, s *corev1.Service) (
 	if w.reader == nil || !ok || len(s.Spec.Selector) == 0 {
 		return out, nil
 	}
+	w.reads = append(w.reads, permission.Permission{Verb: "list", Resource: kind.Plural, Namespace: s.Namespace, Optional: true})
 	pods, err := w.reader.List(ctx, kind, s.Namespace, labels.SelectorFromSet(s.Spec.Selector).String())
 	if err != nil && !apierrors.IsForbidden(err) {
 		return nil, fmt.Errorf("list pods in %s: %w", s.Namespace, err)
@@ -346,9 +358,9 @@ func (w *wiring) newService(ctx context.Context, conn *system.Connection, worklo
 		if err != nil {
 			return nil, err
 		}
-		made, e, err := connection.NewService(name, workload, conn.From.Port)
+		created, e, err := connection.NewService(name, workload, conn.From.Port)
 		if err == nil {
-			s, p = made, &provider{e, workload}
+			s, p = created, &provider{e, workload}
 			break
 		}
 		failed = cmp.Or(failed, err)

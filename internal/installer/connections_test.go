@@ -312,7 +312,11 @@ func TestConnectRefused(t *testing.T) {
 			}
 		})
 	}
-	w, err := wired(t, db, webSet, "  - {from: {app: db, port: mysql}, to: {app: web, env: H}}\n", &worldReader{forbidden: []string{"NetworkPolicy"}})
+	w, err := wired(t, "    roots: [service/live]", webSet, "  - {from: {app: db, port: 3306}, to: {app: web, env: H}}\n", &worldReader{objects: documents(t, liveService), forbidden: []string{"Service", "Pod"}})
+	if err != nil || valueOf(t, w, "web", "Deployment", "spec.template.spec.containers[0].env[0].value") != `"live"` {
+		t.Errorf("a Service that is named, among others that are unread: %v", err)
+	}
+	w, err = wired(t, db, webSet, "  - {from: {app: db, port: mysql}, to: {app: web, env: H}}\n", &worldReader{forbidden: []string{"NetworkPolicy"}})
 	if err != nil || !strings.Contains(strings.Join(w.notes, "\n"), "web: whether NetworkPolicies restrict it in shop is unknown: ") {
 		t.Errorf("unread policies: %v, and the notes %q", err, w.notes)
 	}

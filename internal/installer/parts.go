@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/solve"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
@@ -36,6 +37,8 @@ type partLoader struct {
 	there      map[string]installedPackage
 	// reader reads what surrounds the apps of a System; nil without a cluster.
 	reader install.Reader
+	// reads are the permissions that wiring the apps needs.
+	reads []permission.Permission
 
 	parts       []*install.Part
 	artifacts   map[string][]fetch.Artifact // by package

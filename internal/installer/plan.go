@@ -352,6 +352,9 @@ func (p *Plan) roles(open *Recovery) []*unstructured.Unstructured {
 		}
 	}
 	rights := install.Permissions(p.Planned, p.state, p.kinds)
+	if p.loader != nil && len(rights) > 0 {
+		rights = append(rights, p.loader.reads...)
+	}
 	if open != nil {
 		rights = append(rights, install.RecoveryRights(p.Installation, open.Plan, p.kinds)...)
 	}

@@ -70,7 +70,7 @@ func Egress(policies []*networkingv1.NetworkPolicy, from, to Pod, port Port) Ans
 }
 
 // decide joins the verdicts of the policies that select a pod for a direction.
-func decide(policies []*networkingv1.NetworkPolicy, pod Pod, direction networkingv1.PolicyType, of func(*networkingv1.NetworkPolicy) Verdict) Answer {
+func decide(policies []*networkingv1.NetworkPolicy, pod Pod, direction networkingv1.PolicyType, verdict func(*networkingv1.NetworkPolicy) Verdict) Answer {
 	if pod.HostNetwork {
 		return Answer{Verdict: Allowed}
 	}
@@ -78,7 +78,7 @@ func decide(policies []*networkingv1.NetworkPolicy, pod Pod, direction networkin
 	for _, p := range policies {
 		if p.Namespace == pod.Namespace && restricts(p, direction) && selects(&p.Spec.PodSelector, pod.Labels) {
 			out.Policies = append(out.Policies, p)
-			out.Verdict = better(out.Verdict, of(p))
+			out.Verdict = better(out.Verdict, verdict(p))
 		}
 	}
 	if len(out.Policies) == 0 {

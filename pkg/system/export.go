@@ -60,6 +60,7 @@ func Export(from Exported) (*System, []Notice) {
 	for i := range from.Apps {
 		e.app(&from.Apps[i])
 	}
+	e.sys.liftLabels()
 	e.dependencies()
 	e.inputs()
 	slices.SortFunc(e.notices, func(a, b Notice) int {

@@ -2,6 +2,7 @@ package system
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -124,6 +125,50 @@ func (s *System) SetLabels(app, release string, objects, all []*unstructured.Uns
 		}
 	}
 	return notes
+}
+
+// liftLabels takes the labels that SetLabels set off the resources, into spec.labels: those of the user
+// are what all have in common. Resources that do not all carry them stay as they are.
+func (s *System) liftLabels() {
+	var all []*unstructured.Unstructured
+	for i := range s.Apps {
+		all = append(all, s.Apps[i].Resources...)
+	}
+	selected, common := map[string]bool{}, map[string]string(nil)
+	for _, o := range all {
+		selectorKeys(o.Object, o.GetKind() == "Service" || o.GetKind() == "ReplicationController", selected)
+		labels := o.GetLabels()
+		if labels[partOfLabel] == "" || labels[instanceLabel] != labels[partOfLabel]+"-"+labels[componentLabel] {
+			return
+		}
+		if common == nil {
+			common = maps.Clone(labels)
+		}
+		maps.DeleteFunc(common, func(key, value string) bool {
+			recommended := key == partOfLabel || key == instanceLabel || key == componentLabel || key == managedByLabel
+			return labels[key] != value || selected[key] || recommended
+		})
+	}
+	if len(all) == 0 {
+		return
+	}
+	s.Labels = common
+	for _, o := range all {
+		own := o.GetLabels()
+		for _, path := range labelPaths(o.GetKind()) {
+			labels, found, err := unstructured.NestedStringMap(o.Object, path...)
+			if !found || err != nil {
+				continue
+			}
+			maps.DeleteFunc(labels, func(key, value string) bool {
+				_, lifted := common[key]
+				return !selected[key] && (lifted || (key == partOfLabel || key == instanceLabel || key == componentLabel) && own[key] == value || key == managedByLabel && value == "Helm")
+			})
+			if unstructured.RemoveNestedField(o.Object, path...); len(labels) > 0 {
+				_ = unstructured.SetNestedStringMap(o.Object, labels, path...) // The path was read above.
+			}
+		}
+	}
 }
 
 // labelPaths are where an object of a kind has labels that may be changed. Templates of Jobs and of

@@ -105,3 +105,38 @@ func asJSON(t *testing.T, v any) string {
 	}
 	return string(text)
 }
+
+// TestExportedLabels: what spec.labels set on the objects of a System is exported as spec.labels.
+func TestExportedLabels(t *testing.T) {
+	const web = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, labels: {app: web}}, spec: {selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: []}}}}"
+	for name, own := range map[string]map[string]string{"none": nil, "the recommended ones": {}, "the user's": {"team": "shop"}} {
+		t.Run(name, func(t *testing.T) {
+			s := &system.System{Name: "old", Labels: own}
+			objects := []*unstructured.Unstructured{labelled(t, web), labelled(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: web}}")}
+			s.SetLabels("web", "old-web", objects, objects)
+			made, _ := system.Export(system.Exported{Name: "new", Namespace: "shop", Apps: []system.ExportedApp{{Name: "web", Objects: objects}}})
+			if asJSON(t, made.Labels) != asJSON(t, own) {
+				t.Errorf("spec.labels is %v, want %v", made.Labels, own)
+			}
+			for _, o := range made.Apps[0].Resources {
+				want := "null"
+				if o.GetKind() == "Deployment" {
+					want = `{"app":"web"}`
+				}
+				if got := asJSON(t, o.GetLabels()); got != want {
+					t.Errorf("%s has the labels %s, want %s", o.GetKind(), got, want)
+				}
+			}
+			if own != nil && asJSON(t, objects[0].GetLabels()) == `{"app":"web"}` {
+				t.Error("what was exported was changed")
+			}
+		})
+	}
+	// One object without them says that no System set them.
+	objects := []*unstructured.Unstructured{labelled(t, web), labelled(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: web}}")}
+	(&system.System{Name: "old", Labels: map[string]string{}}).SetLabels("web", "old-web", objects[:1], objects)
+	made, _ := system.Export(system.Exported{Name: "new", Namespace: "shop", Apps: []system.ExportedApp{{Name: "web", Objects: objects}}})
+	if made.Labels != nil {
+		t.Errorf("spec.labels is %v", made.Labels)
+	}
+}

@@ -155,21 +155,21 @@ func connectionsDeclared(s *check.Stack, r *check.Result) {
 	if a == nil || len(w.System.Connections) == 0 {
 		return
 	}
-	others := map[object.Ref]string{}
+	appsOf := map[object.Ref]string{}
 	for i := range w.System.Apps {
 		if other := &w.System.Apps[i]; other.Name != a.Name {
 			for _, ref := range objectsOf(w, other) {
-				others[ref] = other.Name
+				appsOf[ref] = other.Name
 			}
 		}
 	}
 	found := map[string]bool{}
 	for _, e := range usesOf(s, objectsOf(w, a)) {
 		service := w.Graph.Ref(e.To)
-		app := others[service]
+		app := appsOf[service]
 		for _, pod := range check.PodRefs(w.PodsBehind(service)) {
 			if app == "" {
-				app = others[pod]
+				app = appsOf[pod]
 			}
 		}
 		declared := slices.ContainsFunc(w.System.Connections, func(c check.SystemConnection) bool { return c.From == app && c.To == a.Name })
