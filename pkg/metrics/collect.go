@@ -8,6 +8,7 @@ import (
 
 	"github.com/shopspring/decimal"
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -15,7 +16,7 @@ import (
 )
 
 // Collector takes out of objects, while they pass, what a Reading needs: what pods
-// reserve, where they run and what they mount, the capacity of nodes, volumes and
+// reserve, and the devices that they hold, where they run and what they mount, the capacity of nodes, volumes and
 // claims, and which Services have a load balancer. It keeps no object. An object
 // that comes a second time replaces what was kept of it.
 //
@@ -30,6 +31,7 @@ type Collector struct {
 	volumes   map[string]volumeFacts
 	balancers map[object.Ref]bool // whether it has an address
 	nodes     map[string]*nodeFacts
+	devices   map[object.Ref]*deviceFacts
 	templates map[string]*reserved
 }
 
@@ -67,6 +69,11 @@ type nodeFacts struct {
 
 // Add takes what it needs of an object.
 func (c *Collector) Add(o object.Object) {
+	if o.Group == resourcev1.GroupName && o.Kind == "ResourceClaim" {
+		if claim := bodyOf[resourcev1.ResourceClaim](o); claim != nil {
+			c.addDevices(o.Ref, claim)
+		}
+	}
 	if o.Group != "" {
 		return
 	}
