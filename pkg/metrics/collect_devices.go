@@ -40,12 +40,7 @@ func (c *Collector) addDevices(ref object.Ref, claim *resourcev1.ResourceClaim) 
 		}
 	}
 	slices.SortFunc(f.pods, func(a, b Mount) int { return cmp.Or(object.Compare(a.Pod, b.Pod), cmp.Compare(a.UID, b.UID)) })
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.devices == nil {
-		c.devices = map[object.Ref]*deviceFacts{}
-	}
-	c.devices[ref] = f
+	put(c, &c.devices, ref, f)
 }
 
 // classOf returns the class of a request, or of an alternative of it: REQUEST/ALTERNATIVE.
