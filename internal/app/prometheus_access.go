@@ -270,8 +270,10 @@ func (a *PrometheusAccess) CheckService(address string) error {
 		return nil
 	}
 	return hint.With(fmt.Errorf("--prometheus %s: %s", address, problem),
-		"forward a port (kubectl port-forward -n NAMESPACE service/NAME 9090:PORT), and write --prometheus "+scheme+"://localhost:9090")
+		forwardPort+scheme+"://localhost:9090")
 }
+
+const forwardPort = "forward a port (kubectl port-forward -n NAMESPACE service/NAME 9090:PORT), and write --prometheus "
 
 // ofAPIServer are the headers that the API server takes for its own, and does not pass on.
 var ofAPIServer = regexp.MustCompile(`(?i)^(authorization|host|impersonate-.*|x-remote-.*)$`)

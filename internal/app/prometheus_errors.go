@@ -24,7 +24,10 @@ func withRemedy(err error) error {
 
 func remedy(err error) string {
 	if refused, ok := errors.AsType[*metrics.QueryError](err); ok {
-		return remedyOfStatus(refused)
+		if text := remedyOfStatus(refused); text != remedyOfAccess || !strings.Contains(err.Error(), "query svc:") {
+			return text
+		}
+		return "if it needs a token, a user or a certificate, " + forwardPort + "http://localhost:9090"
 	}
 	text := err.Error()
 	_, unknown := errors.AsType[x509.UnknownAuthorityError](err)
@@ -51,6 +54,8 @@ func remedy(err error) string {
 	return ""
 }
 
+const remedyOfAccess = "--prometheus-token-file, or a file for --prometheus-config with a token, a user or a header"
+
 func remedyOfStatus(e *metrics.QueryError) string {
 	const smaller = "; recording rules (kubectl sysop metrics rules), a longer --step or a shorter --window need less"
 	switch text := strings.ToLower(e.Message); {
@@ -59,7 +64,7 @@ func remedyOfStatus(e *metrics.QueryError) string {
 	case strings.Contains(text, "http request to an https server"):
 		return "write https:// in --prometheus"
 	case e.Status == http.StatusUnauthorized, e.Status == http.StatusForbidden, e.Status >= 300 && e.Status < 400:
-		return "--prometheus-token-file, or a file for --prometheus-config with a token, a user or a header"
+		return remedyOfAccess
 	case e.Status == http.StatusTooManyRequests:
 		return "ask again later, or raise the limit of requests of the server" + smaller
 	case e.Type == "timeout", e.Status == http.StatusGatewayTimeout:

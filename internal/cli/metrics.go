@@ -69,7 +69,7 @@ func newMetrics(env Env) *cobra.Command {
 func (o *metricsOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	o.selecting(cmd, &o.selector, ofType)
-	f.IntVar(&o.depth, "depth", 0, "how many levels tree and wide show (0: all)")
+	f.IntVar(&o.depth, "depth", 0, "how many levels tree, wide and csv show, each row with the sums of what is below (0: all)")
 	o.keyFlags(cmd)
 	f.StringVar(&o.sortBy, "sort-by", "", "order of the rows: "+strings.Join(cost.SortKeys(), ", ")+" (with --top: cost)")
 	f.IntVar(&o.top, "top", 0, "show only this many rows, and the others as one (0: all); with --every, the same ones in each period: those of the window")

@@ -65,7 +65,7 @@ func (o *metricsOptions) answer(ctx context.Context, m *app.MetricsResult) (view
 		table, err := focus.Table(ctx, m, o.focus.Options)
 		return view.Output{Focus: table}, err
 	case view.CSVShape:
-		return view.Output{CSV: export.CSV(shown, m.Readings(), m.Periods)}, nil
+		return view.Output{CSV: export.CSV(cost.Limit(shown, 0, o.depth), m.Readings(), m.Periods)}, nil
 	case view.FamiliesShape:
 		return view.Output{Families: export.Families(m.Report, m.Readings())}, nil
 	}

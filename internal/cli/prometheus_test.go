@@ -188,6 +188,33 @@ func TestPrometheusService(t *testing.T) {
 	}
 }
 
+// TestPrometheusServiceRefuses has a Service that refuses, and the API server: what each says is
+// told, with what to set.
+func TestPrometheusServiceRefuses(t *testing.T) {
+	const ofAPIServer = `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"services is forbidden","reason":"Forbidden","code":403}`
+	for body, c := range map[string]struct {
+		status int
+		want   []string
+	}{
+		"no org id":           {http.StatusUnauthorized, []string{"no org id", "hint: --prometheus-header 'X-Scope-OrgID: TENANT'"}},
+		"<html>Log in</html>": {http.StatusForbidden, []string{"access is denied", "hint: if it needs a token", "kubectl port-forward"}},
+		`{"status":"error","errorType":"execution","error":"too many samples"}`: {http.StatusUnprocessableEntity, []string{"too many samples", "--query.max-samples"}},
+		ofAPIServer: {http.StatusForbidden, []string{"services is forbidden"}},
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(c.status)
+			fmt.Fprint(w, body)
+		}))
+		text, code := doctor(t, "--kubeconfig", kubeconfig(t, server.URL), "--prometheus", "svc:mimir/gateway:80")
+		server.Close()
+		for _, want := range append(c.want, "query svc:mimir/gateway:80") {
+			if code == 0 || !strings.Contains(text, want) {
+				t.Errorf("%s: exit %d, no %q in %s", body, code, want, text)
+			}
+		}
+	}
+}
+
 // TestPrometheusAccessRefused has what is written wrongly, or not safely: errors name it and a
 // remedy, and no secret.
 func TestPrometheusAccessRefused(t *testing.T) {

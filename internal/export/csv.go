@@ -17,7 +17,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// CSV makes a table of a report: a row for each leaf of it, so that the
+// CSV makes a table of a report: a row for each leaf of it (of one that cost.Limit cut at a depth,
+// stacks or groups with their sums), so that the
 // numbers of a column add up to the total, and for the containers of pods, which
 // have no cost of their own and are parts of the row above them.
 //
@@ -37,6 +38,9 @@ func CSV(rep *cost.Report, readings map[string]*metrics.UsageReport, periods []c
 	s.Columns = append([]view.CSVColumn{{Name: "period"}, {Name: "period_from"}, {Name: "period_to"}}, s.Columns...)
 	for i, p := range periods {
 		b.rep = &cost.Report{Currency: rep.Currency, Hours: p.Hours(), Keys: rep.Keys[1:], Rows: rep.Rows[i].Children}
+		if len(b.rep.Rows) == 0 && rep.Rows[i].Priced() {
+			b.rep.Rows = rep.Rows[i : i+1] // cut at the periods
+		}
 		for _, row := range b.rows() {
 			s.Rows = append(s.Rows, append([]string{p.Name, p.From.Format(time.RFC3339), p.To.Format(time.RFC3339)}, row...))
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/shopspring/decimal"
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -15,7 +16,7 @@ import (
 )
 
 // Collector takes out of objects, while they pass, what a Reading needs: what pods
-// reserve, where they run and what they mount, the capacity of nodes, volumes and
+// reserve, and the devices that they hold, where they run and what they mount, the capacity of nodes, volumes and
 // claims, and which Services have a load balancer. It keeps no object. An object
 // that comes a second time replaces what was kept of it.
 //
@@ -30,6 +31,7 @@ type Collector struct {
 	volumes   map[string]volumeFacts
 	balancers map[object.Ref]bool // whether it has an address
 	nodes     map[string]*nodeFacts
+	devices   map[object.Ref]*deviceFacts
 	templates map[string]*reserved
 }
 
@@ -67,6 +69,11 @@ type nodeFacts struct {
 
 // Add takes what it needs of an object.
 func (c *Collector) Add(o object.Object) {
+	if o.Group == resourcev1.GroupName && o.Kind == "ResourceClaim" {
+		if claim := bodyOf[resourcev1.ResourceClaim](o); claim != nil {
+			c.addDevices(o.Ref, claim)
+		}
+	}
 	if o.Group != "" {
 		return
 	}
@@ -92,6 +99,16 @@ func (c *Collector) Add(o object.Object) {
 			c.addNode(node)
 		}
 	}
+}
+
+// put keeps a value in a map of the collector.
+func put[K comparable, V any](c *Collector, m *map[K]V, key K, value V) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if *m == nil {
+		*m = map[K]V{}
+	}
+	(*m)[key] = value
 }
 
 // bodyOf returns the content of an object as its type; nil where only its metadata
@@ -128,12 +145,7 @@ func (c *Collector) addPod(ref object.Ref, pod *corev1.Pod) {
 	if !p.ended {
 		p.reserved = c.reservedBy(pod)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.pods == nil {
-		c.pods = map[object.Ref]*podFacts{}
-	}
-	c.pods[ref] = p
+	put(c, &c.pods, ref, p)
 }
 
 // reservedBy returns what a pod reserves, which is computed once for each template.
@@ -146,12 +158,7 @@ func (c *Collector) reservedBy(pod *corev1.Pod) *reserved {
 		return known
 	}
 	r := reservedBy(pod)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.templates == nil {
-		c.templates = map[string]*reserved{}
-	}
-	c.templates[string(key)] = r
+	put(c, &c.templates, string(key), r)
 	return r
 }
 
@@ -176,12 +183,7 @@ func (c *Collector) addClaim(ref object.Ref, claim *corev1.PersistentVolumeClaim
 	if name := claim.Spec.StorageClassName; f.class == "" && name != nil {
 		f.class = *name
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.claims == nil {
-		c.claims = map[object.Ref]*claimFacts{}
-	}
-	c.claims[ref] = f
+	put(c, &c.claims, ref, f)
 }
 
 func storageOf(list corev1.ResourceList) *decimal.Decimal {
@@ -204,35 +206,22 @@ func (c *Collector) addVolume(volume *corev1.PersistentVolume) {
 	if claim := volume.Spec.ClaimRef; claim != nil {
 		f.claim = object.Ref{Kind: "PersistentVolumeClaim", Namespace: claim.Namespace, Name: claim.Name}
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.volumes == nil {
-		c.volumes = map[string]volumeFacts{}
-	}
-	c.volumes[volume.Name] = f
+	put(c, &c.volumes, volume.Name, f)
 }
 
 // addService keeps a Service of type LoadBalancer. What makes them writes the
 // address as soon as there is one, of whatever class it is.
 func (c *Collector) addService(ref object.Ref, service *corev1.Service) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if service.Spec.Type != corev1.ServiceTypeLoadBalancer {
-		delete(c.balancers, ref)
+	if service.Spec.Type == corev1.ServiceTypeLoadBalancer {
+		put(c, &c.balancers, ref, len(service.Status.LoadBalancer.Ingress) > 0)
 		return
 	}
-	if c.balancers == nil {
-		c.balancers = map[object.Ref]bool{}
-	}
-	c.balancers[ref] = len(service.Status.LoadBalancer.Ingress) > 0
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.balancers, ref)
 }
 
 func (c *Collector) addNode(node *corev1.Node) {
 	f := &nodeFacts{labels: maps.Clone(node.Labels), providerID: node.Spec.ProviderID, capacity: amountsOf(node.Status.Capacity)}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.nodes == nil {
-		c.nodes = map[string]*nodeFacts{}
-	}
-	c.nodes[node.Name] = f
+	put(c, &c.nodes, node.Name, f)
 }

@@ -39,6 +39,7 @@ func (c *Collector) Report(at time.Time, o ReportOptions) *UsageReport {
 	defer c.mu.Unlock()
 	hour := decimal.New(1, 0)
 	r := &UsageReport{To: at, Hours: hour}
+	devices := c.devicesOf()
 	mounts := make(map[object.Ref][]Mount, len(c.claims))
 	if o.Keep == nil {
 		r.Pods = make([]Pod, 0, len(c.pods))
@@ -53,7 +54,9 @@ func (c *Collector) Report(at time.Time, o ReportOptions) *UsageReport {
 			mounts[claim] = append(mounts[claim], Mount{Pod: ref, UID: p.uid})
 		}
 		if o.keeps(ref) {
-			r.Pods = append(r.Pods, p.at(ref))
+			pod := p.at(ref)
+			pod.Requested = pod.Requested.with(devices[p.uid])
+			r.Pods = append(r.Pods, pod)
 		}
 	}
 	r.Claims = c.claimsAt(mounts, o, r)
@@ -186,11 +189,12 @@ func (c *Collector) Window(from, to time.Time, o ReportOptions) *UsageReport {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r := &UsageReport{From: from, To: to, Hours: decimal.New(int64(to.Sub(from)), 0).DivRound(decimal.New(int64(time.Hour), 0), pieceHours)}
+	devices := c.devicesOf()
 	for _, ref := range sortedRefs(c.pods) {
 		if p := c.pods[ref]; o.keeps(ref) {
 			pod := Pod{Ref: ref, UID: p.uid, Node: p.node, Started: p.started, HostNetwork: p.host}
 			if p.reserved != nil {
-				pod.Requested = p.reserved.beyond
+				pod.Requested = p.reserved.beyond.with(devices[p.uid])
 			}
 			r.Pods = append(r.Pods, pod)
 		}
@@ -231,6 +235,9 @@ func (c *Collector) Resources() []Resource {
 	}
 	for _, n := range c.nodes {
 		learn(n.capacity)
+	}
+	for _, held := range c.devicesOf() {
+		learn(held)
 	}
 	return slices.Sorted(maps.Keys(all))
 }

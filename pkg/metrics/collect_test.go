@@ -12,6 +12,7 @@ import (
 
 	"github.com/shopspring/decimal"
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
@@ -30,6 +31,7 @@ func parse(t testing.TB, untyped bool, text string) []object.Object {
 		"Service":               func() apiruntime.Object { return &corev1.Service{} },
 		"PersistentVolumeClaim": func() apiruntime.Object { return &corev1.PersistentVolumeClaim{} },
 		"PersistentVolume":      func() apiruntime.Object { return &corev1.PersistentVolume{} },
+		"ResourceClaim":         func() apiruntime.Object { return &resourcev1.ResourceClaim{} },
 	}
 	var out []object.Object
 	for doc := range strings.SplitSeq(text, "\n---\n") {
@@ -37,7 +39,7 @@ func parse(t testing.TB, untyped bool, text string) []object.Object {
 		if err := yaml.Unmarshal([]byte(doc), &u.Object); err != nil {
 			t.Fatal(err)
 		}
-		o := object.Object{Ref: object.Ref{Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()}, Version: "v1", Meta: u, Body: u}
+		o := object.Object{Ref: object.Ref{Group: u.GroupVersionKind().Group, Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()}, Version: "v1", Meta: u, Body: u}
 		if !untyped {
 			o.Body = kinds[u.GetKind()]()
 			if err := yaml.UnmarshalStrict([]byte(doc), o.Body); err != nil {
@@ -227,6 +229,44 @@ func TestHoursOfMountsAddUp(t *testing.T) {
 		}
 		if !sum.Equal(claim.Hours) || len(claim.Mounts) != n || most.Sub(least).GreaterThan(decimal.New(1, -12)) {
 			t.Errorf("%d mounts: %s of %s hours, from %s to %s", n, sum, claim.Hours, least, most)
+		}
+	}
+}
+
+const devices = `{kind: Pod, metadata: {namespace: ml, name: a, uid: ua}, spec: {nodeName: n1, containers: [{name: c, resources: {requests: {cpu: "1"}}}]}, status: {phase: Running}}
+---
+{kind: Pod, metadata: {namespace: ml, name: b, uid: ub}, spec: {nodeName: n1, containers: [{name: c, resources: {requests: {cpu: "1"}}}]}, status: {phase: Running}}
+---
+{kind: Pod, metadata: {namespace: ml, name: done, uid: ud}, spec: {nodeName: n1, containers: [{name: c}]}, status: {phase: Succeeded}}
+---
+{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {namespace: ml, name: shared}, spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.example.com, count: 3}}, {name: any, firstAvailable: [{name: big, deviceClassName: big.example.com}, {name: small, deviceClassName: small.example.com}]}]}}, status: {allocation: {devices: {results: [{request: gpu, driver: d, pool: p, device: "0"}, {request: gpu, driver: d, pool: p, device: "1"}, {request: gpu, driver: d, pool: p, device: "2"}, {request: any/small, driver: d, pool: p, device: "3"}]}}, reservedFor: [{resource: pods, name: b, uid: ub}, {resource: pods, name: a, uid: ua}, {resource: pods, name: done, uid: ud}]}}
+---
+{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {namespace: ml, name: watches}, spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.example.com}}]}}, status: {allocation: {devices: {results: [{request: gpu, driver: d, pool: p, device: "0", adminAccess: true}]}}, reservedFor: [{resource: pods, name: a, uid: ua}]}}
+---
+{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {namespace: ml, name: of-scheduler, annotations: {resource.kubernetes.io/extended-resource-claim: "true"}}, spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.example.com}}]}}, status: {allocation: {devices: {results: [{request: gpu, driver: d, pool: p, device: "4"}]}}, reservedFor: [{resource: pods, name: a, uid: ua}]}}
+---
+{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {namespace: ml, name: waits}, spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.example.com}}]}}}`
+
+// TestDevices has pods that hold devices by ResourceClaims: each device counts once, by its class, at
+// an instant and as what only the specs of pods request in a window.
+func TestDevices(t *testing.T) {
+	for _, untyped := range []bool{false, true} {
+		var c metrics.Collector
+		for _, o := range parse(t, untyped, devices) {
+			c.Add(o)
+		}
+		instant, window := c.Report(now, metrics.ReportOptions{}), c.Window(now.Add(-time.Hour), now, metrics.ReportOptions{})
+		for i, want := range []string{"2 ", "1 1"} {
+			for _, pod := range []metrics.Pod{instant.Pods[i], window.Pods[i]} {
+				if got := pod.Requested.Text("deviceclass.resource.kubernetes.io/gpu.example.com") + " " + pod.Requested.Text("deviceclass.resource.kubernetes.io/small.example.com"); got != want {
+					t.Errorf("%s holds %q, want %q", pod.Ref, got, want)
+				}
+			}
+			has(t, "CPU", instant.Pods[i].Requested, metrics.CPU, "1")
+			has(t, "CPU of containers in a window", window.Pods[i].Requested, metrics.CPU, "")
+		}
+		if got := fmt.Sprint(c.Resources()); got != "[deviceclass.resource.kubernetes.io/gpu.example.com deviceclass.resource.kubernetes.io/small.example.com]" {
+			t.Errorf("resources %s", got)
 		}
 	}
 }

@@ -103,17 +103,17 @@ func throughAPIServer(base string, send GetFunc) queryFunc {
 	return func(ctx context.Context, path string, form url.Values) (int, []byte, error) {
 		body, err := send(ctx, base+path, form)
 		var status apierrors.APIStatus
-		if err != nil && errors.As(err, &status) && status.Status().Code != 0 {
-			code := int(status.Status().Code)
-			if len(body) == 0 && !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err) {
-				return code, []byte(err.Error()), nil
-			}
-			if len(body) > 0 {
-				err = nil
-			}
-			return code, body, err
+		if !errors.As(err, &status) || status.Status().Code == 0 {
+			return http.StatusOK, body, err
 		}
-		return http.StatusOK, body, err
+		code := int(status.Status().Code)
+		switch {
+		case len(body) > 0: // of the Service
+			return code, body, nil
+		case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
+			return code, nil, err
+		}
+		return code, []byte(err.Error()), nil
 	}
 }
 

@@ -201,7 +201,7 @@ func (c *Cluster) writeOnce(ctx context.Context, w writing) ([]byte, failure) {
 	answered, err := io.ReadAll(resp.Body)
 	switch {
 	case resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusCreated:
-		return nil, failure{connected: true, status: resp.StatusCode, after: retryAfter(resp.Header), err: refusal(resp, answered[:min(len(answered), 1<<20)])}
+		return nil, refusal(resp, answered[:min(len(answered), 1<<20)])
 	case err != nil:
 		return nil, failure{connected: true, status: resp.StatusCode, err: fmt.Errorf("%w: %w", errTruncated, err)}
 	}

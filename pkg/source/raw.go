@@ -14,7 +14,8 @@ import (
 const nodeTimeout = 10 * time.Second
 
 // Get sends a GET request for a path that is no object (the proxy of a node or a Service, an
-// aggregated API) and returns the body, preferably JSON. The error is that of apimachinery
+// aggregated API) and returns the body, preferably JSON, also with the error of a server that the API
+// server is the proxy of. The error is that of apimachinery
 // (IsForbidden, IsNotFound), of the context, or a *ConnectError. A node's proxy gets one attempt of
 // 10 seconds: a dead kubelet fails slowly, and a second time as well.
 func (c *Cluster) Get(ctx context.Context, path string, query url.Values) ([]byte, error) {
@@ -49,7 +50,7 @@ func (c *Cluster) Post(ctx context.Context, path string, form url.Values) ([]byt
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case fail.err != nil:
-		return nil, c.final(fail)
+		return fail.body, c.final(fail)
 	}
 	return a.body, nil
 }

@@ -47,6 +47,9 @@ type failure struct {
 	connected bool // a connection was established
 	status    int  // of the response, if there was one
 	after     time.Duration
+	// body is that of a response with an error that is not of the API server itself, but of a server
+	// that it is the proxy of.
+	body []byte
 }
 
 // Limits of one request. A request with Retry-After is retried more often, but not for ever.
@@ -70,7 +73,7 @@ func (c *Cluster) ask(ctx context.Context, p string, query url.Values, accept st
 		}
 		wait, again := fail.retryAfter(try)
 		if !again || waited+wait > requestTimeout {
-			return answer{}, c.final(fail)
+			return answer{body: fail.body}, c.final(fail)
 		}
 		waited += wait
 		if err := c.pause(ctx, wait); err != nil {
@@ -170,7 +173,7 @@ func (c *Cluster) begin(ctx context.Context, client *http.Client, method, p stri
 	}
 	defer func() { _ = resp.Body.Close() }()
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20)) // a truncated body is enough for the error
-	return nil, failure{connected: true, status: resp.StatusCode, after: retryAfter(resp.Header), err: refusal(resp, body)}
+	return nil, refusal(resp, body)
 }
 
 // retryAfter returns the delay that the server asks for. The header may also have a date;
@@ -183,21 +186,24 @@ func retryAfter(h http.Header) time.Duration {
 	return time.Duration(min(seconds, 1<<20)) * time.Second
 }
 
-// refusal returns the error of a response: the server's own Status, or the text of a proxy.
-func refusal(resp *http.Response, body []byte) error {
+// refusal returns the failure of a response: with the API server's own Status, or the text of a proxy.
+func refusal(resp *http.Response, body []byte) failure {
+	f := failure{connected: true, status: resp.StatusCode, after: retryAfter(resp.Header)}
 	if o, _, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil); err == nil {
 		if status, ok := o.(*metav1.Status); ok && status.Status != metav1.StatusSuccess {
 			if status.Code == 0 {
 				status.Code = int32(resp.StatusCode)
 			}
-			return apierrors.FromObject(status)
+			f.err = apierrors.FromObject(status)
+			return f
 		}
 	}
 	var text string
 	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/plain") {
 		text = string(body[:min(len(body), 1<<10)])
 	}
-	return apierrors.NewGenericServerResponse(resp.StatusCode, "get", schema.GroupResource{}, "", text, 0, true)
+	f.err, f.body = apierrors.NewGenericServerResponse(resp.StatusCode, "get", schema.GroupResource{}, "", text, 0, true), body
+	return f
 }
 
 // pause waits.

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -189,13 +190,14 @@ func (p *Prometheus) run(ctx context.Context, bin build.Binaries, flags []string
 	return await(ctx, answers(http.DefaultClient, p.URL+"/-/ready"))
 }
 
-// ServePrometheus creates a Service in the namespace, and a pod, for the server: through the API
+// ServePrometheus creates a Service in the namespace, and a pod, for the server at a URL: through the API
 // server's proxy it is reachable like a Prometheus in the cluster. It returns when it is. The
 // cluster needs controllers, Kwok and a node.
-func (c *Cluster) ServePrometheus(t testing.TB, p *Prometheus, namespace, name string) {
+func (c *Cluster) ServePrometheus(t testing.TB, server, namespace, name string) {
 	t.Helper()
+	port := server[strings.LastIndex(server, ":")+1:]
 	objects, err := ownManifest("prometheus-service.yaml", "NAMESPACE", namespace, "NAME", name,
-		"SERVICE_PORT", strconv.Itoa(PrometheusPort), "REAL_PORT", strconv.Itoa(p.port))
+		"SERVICE_PORT", strconv.Itoa(PrometheusPort), "REAL_PORT", port)
 	if err == nil {
 		err = c.create(t.Context(), objects)
 	}

@@ -48,7 +48,7 @@ func TestPrometheusHasTheSeries(t *testing.T) {
 	}
 	p := cluster.StartPrometheus(t, cluster.PrometheusOptions{Series: series, Flags: []string{"--query.max-samples=10"}})
 	ns := c.Namespace(t)
-	c.ServePrometheus(t, p, ns, "history")
+	c.ServePrometheus(t, p.URL, ns, "history")
 	client := clientset(t, c.Kubeconfig)
 	ways := map[string]func(path string, q url.Values) ([]byte, error){
 		"direct": func(path string, q url.Values) ([]byte, error) {

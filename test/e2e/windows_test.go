@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
@@ -224,7 +225,7 @@ func within(got, want, bound int64) bool { return got >= want-bound && got <= wa
 func testThroughAPIServer(t *testing.T, p *cluster.Prometheus) {
 	c := shared.Cluster(t)
 	ns := c.Namespace(t)
-	c.ServePrometheus(t, p, ns, "prometheus-k8s")
+	c.ServePrometheus(t, p.URL, ns, "prometheus-k8s")
 	through, err := source.NewCluster(source.ClusterOptions{Config: c.Config()})
 	if err != nil {
 		t.Fatal(err)
@@ -244,6 +245,31 @@ func testThroughAPIServer(t *testing.T, p *cluster.Prometheus) {
 	for what, n := range want {
 		if got[what] != n {
 			t.Errorf("%s is %d through the API server, %d directly", what, got[what], n)
+		}
+	}
+	testHeadersThroughAPIServer(t, c, ns, through)
+}
+
+// testHeadersThroughAPIServer has a server of tenants as a Service: the API server passes the header
+// that names one on, and what the server answers without it.
+func testHeadersThroughAPIServer(t *testing.T, c *cluster.Cluster, ns string, through *source.Cluster) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if tenant := r.Header.Get("X-Scope-OrgID"); tenant == "" && !strings.HasSuffix(r.URL.Path, "/-/ready") {
+			http.Error(w, "no org id", http.StatusUnauthorized)
+		} else {
+			fmt.Fprintf(w, "tenant %s, credentials %q", tenant, r.Header.Get("Authorization"))
+		}
+	}))
+	defer server.Close()
+	c.ServePrometheus(t, server.URL, ns, "tenants")
+	path := fmt.Sprintf("/api/v1/namespaces/%s/services/tenants:%d/proxy/api/v1/query", ns, cluster.PrometheusPort)
+	if body, err := through.Get(t.Context(), path, nil); err == nil || strings.TrimSpace(string(body)) != "no org id" {
+		t.Errorf("without a tenant: %q, %v", body, err)
+	}
+	tenant := through.WithHeader(http.Header{"X-Scope-Orgid": {"shop"}})
+	for name, send := range map[string]metrics.GetFunc{"GET": tenant.Get, "POST": tenant.Post} {
+		if body, err := send(t.Context(), path, url.Values{"query": {"up"}}); err != nil || string(body) != `tenant shop, credentials ""` {
+			t.Errorf("%s with a tenant: %q, %v", name, body, err)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// collect collects objects of the core group.
+// collect collects objects.
 func collect(t *testing.T, documents ...string) *metrics.Collector {
 	t.Helper()
 	c := &metrics.Collector{}
@@ -23,7 +23,7 @@ func collect(t *testing.T, documents ...string) *metrics.Collector {
 		if err := yaml.Unmarshal([]byte(text), &u.Object); err != nil {
 			t.Fatal(err)
 		}
-		c.Add(object.Object{Ref: object.Ref{Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()}, Version: "v1", Meta: u, Body: u})
+		c.Add(object.Object{Ref: object.Ref{Group: u.GroupVersionKind().Group, Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()}, Version: "v1", Meta: u, Body: u})
 	}
 	return c
 }
@@ -34,7 +34,7 @@ func window(c *metrics.Collector) *metrics.UsageReport {
 }
 
 // TestRequestsOfSpec has requests that no metric of kube-state-metrics tells: of a pod as a whole,
-// and of an init container. They are known of pods that are there; of one that is gone the
+// of an init container, and devices of a ResourceClaim. They are known of pods that are there; of one that is gone the
 // containers are known, and a note says so.
 func TestRequestsOfSpec(t *testing.T) {
 	f := &truth{T: t}
@@ -44,10 +44,12 @@ func TestRequestsOfSpec(t *testing.T) {
 		f.over("kube_pod_status_phase", with2(l, "phase", "Running"), 0, 240, "1")
 		f.over("kube_pod_container_resource_requests", with2(l, "container", "app", "resource", "cpu", "unit", "core"), 0, 240, "1")
 	}
-	r := f.read(window(collect(t,
+	c := collect(t,
 		`{kind: Pod, metadata: {namespace: shop, name: whole, uid: `+uidA+`}, spec: {nodeName: n1, resources: {requests: {cpu: "3"}}, containers: [{name: app, resources: {requests: {cpu: "1"}}}]}, status: {phase: Running}}`,
 		`{kind: Pod, metadata: {namespace: shop, name: init, uid: `+uidB+`}, spec: {nodeName: n1, initContainers: [{name: migrate, resources: {requests: {cpu: "2"}}}], containers: [{name: app, resources: {requests: {cpu: "1"}}}]}, status: {phase: Running}}`,
-	)))
+		`{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {namespace: shop, name: cards}, spec: {devices: {requests: [{name: card, exactly: {deviceClassName: gpu.example.com, count: 2}}]}}, status: {allocation: {devices: {results: [{request: card, driver: d, pool: p, device: a}, {request: card, driver: d, pool: p, device: b}]}}, reservedFor: [{resource: pods, name: init, uid: `+uidB+`}]}}`,
+	)
+	r := f.read(window(c), func(o *metrics.HistoryOptions) { o.Resources = c.Resources() })
 	for name, want := range map[string]string{"whole": "6", "init": "4", "gone": "2"} {
 		p := podOf(t, r, name, "")
 		equal(t, "request of "+name, p.Requested[metrics.CPU], want)
@@ -56,6 +58,9 @@ func TestRequestsOfSpec(t *testing.T) {
 			t.Errorf("%s: gone is %v", name, p.Gone)
 		}
 	}
+	const device = "deviceclass.resource.kubernetes.io/gpu.example.com"
+	equal(t, "devices", podOf(t, r, "init", "").Requested[device], "4")
+	equal(t, "devices charged", podOf(t, r, "init", "").Charged[device], "4")
 	if n := note(r, "Requests"); !strings.HasPrefix(n.Message, "requests of 1 deleted pods are those of their containers") {
 		t.Errorf("the note is %q", n.Message)
 	}
