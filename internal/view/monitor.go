@@ -2,6 +2,8 @@ package view
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/monitor"
@@ -119,4 +121,82 @@ func gapLines(gaps []monitor.Gap) []string {
 		lines = append(lines, text)
 	}
 	return lines
+}
+
+// MonitorStatusDocument is how a Prometheus sees a System or some stacks
+// (docs/schema/monitor-status.json).
+type MonitorStatusDocument struct {
+	Head `json:",inline"`
+	*monitor.Status
+}
+
+// MonitorStatus returns the answer of monitor status. Names are the apps that are not seen.
+func MonitorStatus(s *monitor.Status) Output {
+	var rows []*monitor.AppStatus
+	names := []string{}
+	firing := map[string][]string{}
+	for i := range s.Apps {
+		rows = append(rows, &s.Apps[i])
+		if s.Apps[i].Blind {
+			names = append(names, s.Apps[i].Name)
+		}
+	}
+	for _, a := range s.Alerts {
+		if a.State == monitor.Firing && !slices.Contains(firing[a.App], a.Name) {
+			firing[a.App] = append(firing[a.App], a.Name)
+		}
+	}
+	number := func(n int) string { return strconv.Itoa(n) }
+	c := columns[*monitor.AppStatus]{
+		{Column: Column{Name: "APP", Truncate: Middle, MinWidth: leastName}, cell: text(func(a *monitor.AppStatus) string { return a.Name })},
+		{Column: Column{Name: "PODS", Right: true}, cell: text(func(a *monitor.AppStatus) string { return number(a.Pods) })},
+		{Column: Column{Name: "UP", Right: true}, cell: text(func(a *monitor.AppStatus) string { return number(a.Count(monitor.Up)) })},
+		{Column: Column{Name: "DOWN", Right: true}, cell: func(a *monitor.AppStatus) Cell {
+			n := a.Count(monitor.Down)
+			return Cell{number(n), map[bool]Tone{true: Bad}[n > 0]}
+		}},
+		{Column: Column{Name: "SEEN"}, cell: func(a *monitor.AppStatus) Cell {
+			switch {
+			case a.Blind:
+				return Cell{"no", Bad}
+			case a.Count(monitor.Up) == 0:
+				return Cell{"-", Faint}
+			}
+			return Cell{"yes", Good}
+		}},
+		{Column: Column{Name: "ALERTS", Truncate: End, MinWidth: leastWhy}, cell: func(a *monitor.AppStatus) Cell {
+			return Cell{strings.Join(firing[a.Name], ", "), Bad}
+		}},
+	}
+	return Output{Table: c.table(rows), Wide: c.wideTable(rows), Names: names, Document: MonitorStatusDocument{headOf("MonitorStatus"), s}}
+}
+
+// MonitorStatusWarnings are the targets that are down, and the alerts that fire, with the command
+// that explains them.
+func MonitorStatusWarnings(s *monitor.Status) []string {
+	var out []string
+	for _, a := range s.Apps {
+		for _, t := range a.Targets {
+			if t.Health == monitor.Down {
+				out = append(out, fmt.Sprintf("%s: %s is down: %s", a.Name, t.URL, t.Message))
+			}
+		}
+		if a.Blind && len(a.Targets) == 0 {
+			out = append(out, a.Name+": no target (kubectl sysop monitor plan shows why)")
+		}
+	}
+	for _, a := range s.Alerts {
+		if a.State != monitor.Firing {
+			continue
+		}
+		text := a.App + ": " + a.Name
+		if a.Summary != "" {
+			text += ": " + a.Summary
+		}
+		if a.Runbook != "" {
+			text += " (" + a.Runbook + ")"
+		}
+		out = append(out, text)
+	}
+	return out
 }
