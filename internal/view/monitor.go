@@ -31,15 +31,18 @@ func MonitorPlan(p *monitor.Plan) Output {
 	}
 	c := columns[monitorRow]{
 		{Column: Column{Name: "APP", Truncate: Middle, MinWidth: leastName}, cell: text(func(r monitorRow) string { return r.app.Name })},
-		{Column: Column{Name: "TARGET", Truncate: Middle, MinWidth: leastName}, cell: text(func(r monitorRow) string { return r.target.Object.String() })},
+		{Column: Column{Name: "TARGET", Truncate: Middle, MinWidth: leastName}, cell: text(func(r monitorRow) string { return name(r.target.Object) })},
 		{Column: Column{Name: "SCRAPED"}, cell: func(r monitorRow) Cell { return scrapedCell(r.target.How) }},
 		{Column: Column{Name: "PORT", DropOrder: 2}, cell: text(func(r monitorRow) string { return r.target.Port })},
-		{Column: Column{Name: "BY", DropOrder: 1, Truncate: Middle, MinWidth: leastName}, cell: text(func(r monitorRow) string { return r.target.By })},
-		{Column: Column{Name: "PROMETHEUS", DropOrder: 4, Truncate: Middle, MinWidth: leastName}, cell: text(func(r monitorRow) string { return r.target.Prometheus })},
+		{Column: Column{Name: "BY", DropOrder: 1, Truncate: Middle, MinWidth: leastName}, cell: text(func(r monitorRow) string { return shortRef(r.target.By) })},
+		{Column: Column{Name: "PROMETHEUS", DropOrder: 4, Truncate: Middle, MinWidth: leastName}, cell: text(func(r monitorRow) string { return shortRef(r.target.Prometheus) })},
 		{Column: Column{Name: "WHY", DropOrder: 3, Truncate: End, MinWidth: leastWhy}, cell: text(func(r monitorRow) string { return r.target.Why })},
 	}
 	return Output{Table: c.table(rows), Wide: c.wideTable(rows), Names: MonitorObjects(p), Document: MonitorPlanDocument{headOf("MonitorPlan"), p}}
 }
+
+// shortRef leaves out the group of the operator of Prometheus, as tables do with all groups.
+func shortRef(text string) string { return strings.ReplaceAll(text, "."+monitor.OperatorGroup, "") }
 
 // scrapedCell is how a target is scraped, in words.
 func scrapedCell(how string) Cell {
@@ -90,7 +93,7 @@ func MonitorNotes(p *monitor.Plan) (notes, warnings []string) {
 		if s.Message != "" {
 			text = s.Message
 		}
-		notes = append(notes, s.Object.String()+" "+text)
+		notes = append(notes, shortRef(s.Object.String())+" "+text)
 	}
 	return notes, gapLines(p.Gaps)
 }
@@ -111,12 +114,12 @@ func gapLines(gaps []monitor.Gap) []string {
 				about = append(about, o.Object)
 			}
 		}
-		text := g.Message
+		text := shortRef(g.Message)
 		if len(about) > 0 {
-			text = strings.Join(about, ", ") + ": " + text
+			text = shortRef(strings.Join(about, ", ")) + ": " + text
 		}
 		if g.Help != "" {
-			text += " (" + g.Help + ")"
+			text += " (" + shortRef(g.Help) + ")"
 		}
 		lines = append(lines, text)
 	}
