@@ -30,7 +30,7 @@ import (
 
 // schemas are the files beside this one.
 var schemas = []string{
-	"graph", "problems", "path", "impact", "health", "health-change", "metrics", "metrics-doctor", "stacks", "ui-state", "ui", "logs", "man", "version", "snapshot", "rules", "rules-explain", "rules-lint", "prices", "prices-nodes", "check", "preflight", "colocation", "drain", "autoscale-plan", "autoscale-status",
+	"graph", "problems", "path", "impact", "health", "health-change", "metrics", "metrics-doctor", "monitor-plan", "monitor-status", "stacks", "ui-state", "ui", "logs", "man", "version", "snapshot", "rules", "rules-explain", "rules-lint", "prices", "prices-nodes", "check", "preflight", "colocation", "drain", "autoscale-plan", "autoscale-status",
 	"regulate-plan", "regulate-status", "regulate-history", "regulate-done", "regulate-run", "regulate-neighbours", "signals", "system", "system-show", "system-validate", "system-change", "systems", "entry",
 	"event", "install-plan", "install-done", "install-history", "install-diff", "catalog", "catalog-show", "catalog-validate",
 }

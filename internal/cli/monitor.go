@@ -9,7 +9,7 @@ import (
 )
 
 func newMonitor(env Env) *cobra.Command {
-	return group("monitor", newMonitorApply(env), newMonitorPlan(env), newMonitorRemove(env))
+	return group("monitor", newMonitorApply(env), newMonitorPlan(env), newMonitorRemove(env), newMonitorStatus(env))
 }
 
 // errNoMonitored names the ways to say what is monitored.

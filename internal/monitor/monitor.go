@@ -79,6 +79,8 @@ type Plan struct {
 	// Objects are made by monitor apply.
 	Objects []map[string]any `json:"objects"`
 	Gaps    []Gap            `json:"gaps"`
+	// pods are those that the apps have now.
+	pods map[string][]object.Ref
 }
 
 // PlanApp is an app, with the targets that have its metrics.
@@ -127,11 +129,17 @@ func Make(s Scope) *Plan {
 	m := &maker{Scope: s, plan: &Plan{
 		Name: s.Name, Namespace: s.Namespace, Installation: Installation(s.Name),
 		Apps: []PlanApp{}, Prometheuses: []Prometheus{}, Alerts: []Alert{}, Objects: []map[string]any{}, Gaps: []Gap{},
+		pods: map[string][]object.Ref{},
 	}}
 	m.operated = m.serves("ServiceMonitor") && m.serves("PodMonitor")
 	m.services = m.ofKind("Service")
 	for _, app := range s.Apps {
 		m.apps = append(m.apps, m.read(app))
+		for _, o := range app.Objects {
+			if kindOf(o) == "Pod" {
+				m.plan.pods[app.Name] = append(m.plan.pods[app.Name], object.RefOf(o))
+			}
+		}
 	}
 	m.choose()
 	for i := range m.apps {

@@ -2,6 +2,8 @@ package view
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/monitor"
@@ -29,15 +31,18 @@ func MonitorPlan(p *monitor.Plan) Output {
 	}
 	c := columns[monitorRow]{
 		{Column: Column{Name: "APP", Truncate: Middle, MinWidth: leastName}, cell: text(func(r monitorRow) string { return r.app.Name })},
-		{Column: Column{Name: "TARGET", Truncate: Middle, MinWidth: leastName}, cell: text(func(r monitorRow) string { return r.target.Object.String() })},
+		{Column: Column{Name: "TARGET", Truncate: Middle, MinWidth: leastName}, cell: text(func(r monitorRow) string { return name(r.target.Object) })},
 		{Column: Column{Name: "SCRAPED"}, cell: func(r monitorRow) Cell { return scrapedCell(r.target.How) }},
 		{Column: Column{Name: "PORT", DropOrder: 2}, cell: text(func(r monitorRow) string { return r.target.Port })},
-		{Column: Column{Name: "BY", DropOrder: 1, Truncate: Middle, MinWidth: leastName}, cell: text(func(r monitorRow) string { return r.target.By })},
-		{Column: Column{Name: "PROMETHEUS", DropOrder: 4, Truncate: Middle, MinWidth: leastName}, cell: text(func(r monitorRow) string { return r.target.Prometheus })},
+		{Column: Column{Name: "BY", DropOrder: 1, Truncate: Middle, MinWidth: leastName}, cell: text(func(r monitorRow) string { return shortRef(r.target.By) })},
+		{Column: Column{Name: "PROMETHEUS", DropOrder: 4, Truncate: Middle, MinWidth: leastName}, cell: text(func(r monitorRow) string { return shortRef(r.target.Prometheus) })},
 		{Column: Column{Name: "WHY", DropOrder: 3, Truncate: End, MinWidth: leastWhy}, cell: text(func(r monitorRow) string { return r.target.Why })},
 	}
 	return Output{Table: c.table(rows), Wide: c.wideTable(rows), Names: MonitorObjects(p), Document: MonitorPlanDocument{headOf("MonitorPlan"), p}}
 }
+
+// shortRef leaves out the group of the operator of Prometheus, as tables do with all groups.
+func shortRef(text string) string { return strings.ReplaceAll(text, "."+monitor.OperatorGroup, "") }
 
 // scrapedCell is how a target is scraped, in words.
 func scrapedCell(how string) Cell {
@@ -88,7 +93,7 @@ func MonitorNotes(p *monitor.Plan) (notes, warnings []string) {
 		if s.Message != "" {
 			text = s.Message
 		}
-		notes = append(notes, s.Object.String()+" "+text)
+		notes = append(notes, shortRef(s.Object.String())+" "+text)
 	}
 	return notes, gapLines(p.Gaps)
 }
@@ -109,14 +114,92 @@ func gapLines(gaps []monitor.Gap) []string {
 				about = append(about, o.Object)
 			}
 		}
-		text := g.Message
+		text := shortRef(g.Message)
 		if len(about) > 0 {
-			text = strings.Join(about, ", ") + ": " + text
+			text = shortRef(strings.Join(about, ", ")) + ": " + text
 		}
 		if g.Help != "" {
-			text += " (" + g.Help + ")"
+			text += " (" + shortRef(g.Help) + ")"
 		}
 		lines = append(lines, text)
 	}
 	return lines
+}
+
+// MonitorStatusDocument is how a Prometheus sees a System or some stacks
+// (docs/schema/monitor-status.json).
+type MonitorStatusDocument struct {
+	Head `json:",inline"`
+	*monitor.Status
+}
+
+// MonitorStatus returns the answer of monitor status. Names are the apps that are not seen.
+func MonitorStatus(s *monitor.Status) Output {
+	var rows []*monitor.AppStatus
+	names := []string{}
+	firing := map[string][]string{}
+	for i := range s.Apps {
+		rows = append(rows, &s.Apps[i])
+		if s.Apps[i].Blind {
+			names = append(names, s.Apps[i].Name)
+		}
+	}
+	for _, a := range s.Alerts {
+		if a.State == monitor.Firing && !slices.Contains(firing[a.App], a.Name) {
+			firing[a.App] = append(firing[a.App], a.Name)
+		}
+	}
+	number := func(n int) string { return strconv.Itoa(n) }
+	c := columns[*monitor.AppStatus]{
+		{Column: Column{Name: "APP", Truncate: Middle, MinWidth: leastName}, cell: text(func(a *monitor.AppStatus) string { return a.Name })},
+		{Column: Column{Name: "PODS", Right: true}, cell: text(func(a *monitor.AppStatus) string { return number(a.Pods) })},
+		{Column: Column{Name: "UP", Right: true}, cell: text(func(a *monitor.AppStatus) string { return number(a.Count(monitor.Up)) })},
+		{Column: Column{Name: "DOWN", Right: true}, cell: func(a *monitor.AppStatus) Cell {
+			n := a.Count(monitor.Down)
+			return Cell{number(n), map[bool]Tone{true: Bad}[n > 0]}
+		}},
+		{Column: Column{Name: "SEEN"}, cell: func(a *monitor.AppStatus) Cell {
+			switch {
+			case a.Blind:
+				return Cell{"no", Bad}
+			case a.Count(monitor.Up) == 0:
+				return Cell{"-", Faint}
+			}
+			return Cell{"yes", Good}
+		}},
+		{Column: Column{Name: "ALERTS", Truncate: End, MinWidth: leastWhy}, cell: func(a *monitor.AppStatus) Cell {
+			return Cell{strings.Join(firing[a.Name], ", "), Bad}
+		}},
+	}
+	return Output{Table: c.table(rows), Wide: c.wideTable(rows), Names: names, Document: MonitorStatusDocument{headOf("MonitorStatus"), s}}
+}
+
+// MonitorStatusWarnings are the targets that are down, and the alerts that fire, with the command
+// that explains them.
+func MonitorStatusWarnings(s *monitor.Status) []string {
+	var out []string
+	for _, a := range s.Apps {
+		for _, t := range a.Targets {
+			if t.Health == monitor.Down {
+				out = append(out, fmt.Sprintf("%s: %s is down: %s", a.Name, t.URL, t.Message))
+			}
+		}
+		if a.Blind && len(a.Targets) == 0 {
+			out = append(out, a.Name+": no target (kubectl sysop monitor plan shows why)")
+		}
+	}
+	for _, a := range s.Alerts {
+		if a.State != monitor.Firing {
+			continue
+		}
+		text := a.App + ": " + a.Name
+		if a.Summary != "" {
+			text += ": " + a.Summary
+		}
+		if a.Runbook != "" {
+			text += " (" + a.Runbook + ")"
+		}
+		out = append(out, text)
+	}
+	return out
 }

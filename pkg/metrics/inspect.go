@@ -2,7 +2,9 @@ package metrics
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"net/url"
 	"slices"
 	"time"
 )
@@ -113,4 +115,17 @@ func (h *History) Inspect(ctx context.Context) ([]MetricStatus, error) {
 		}
 	}
 	return all, nil
+}
+
+// API asks the server for what is no query, by a path below /api/v1 (targets, alerts), and decodes
+// the data of its answer. The window is of no account.
+func (h *History) API(ctx context.Context, path string, query url.Values, into any) error {
+	got, err := h.server.request(ctx, path, query)
+	if err != nil {
+		return fmt.Errorf("ask prometheus at %s for its %s: %w", h.server.name, path, err)
+	}
+	if err := json.Unmarshal(got.Data, into); err != nil {
+		return fmt.Errorf("read the %s of prometheus at %s: %w", path, h.server.name, err)
+	}
+	return nil
 }

@@ -12,7 +12,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/prometheus/common/model"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
@@ -75,7 +77,9 @@ func TestMonitor(t *testing.T) {
 		}
 		return err
 	})
-	server := cluster.StartPrometheus(t, cluster.PrometheusOptions{Config: config})
+	server := cluster.StartPrometheus(t, cluster.PrometheusOptions{Config: config, Series: []model.SampleStream{
+		{Metric: model.Metric{"__name__": "any"}, Values: []model.SamplePair{{Timestamp: model.Now().Add(-time.Hour), Value: 1}}},
+	}})
 	cluster.Eventually(t, limit, func() error {
 		pods, err := admin(c).CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{LabelSelector: "app in (web, worker)"})
 		if err != nil {
@@ -91,6 +95,12 @@ func TestMonitor(t *testing.T) {
 		}
 		return nil
 	})
+
+	// Nothing answers at the addresses of simulated pods: both apps with metrics are targets, and none is seen.
+	seen := sysop(t, c.Kubeconfig, "monitor", "status", "-f", file, "--prometheus", server.URL, "--exit-code", "-o", "name")
+	if seen.code != 2 || seen.stdout != "web\nworker\nquiet\n" {
+		t.Errorf("status: exit code %d, apps that are not seen: %q; stderr:\n%s", seen.code, seen.stdout, seen.stderr)
+	}
 
 	sysop(t, c.Kubeconfig, "monitor", "remove", "-f", file, "--yes").succeeds(t)
 	if left := monitoringObjects(t, c, ns); len(left) > 0 {
