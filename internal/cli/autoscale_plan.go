@@ -26,7 +26,7 @@ func newAutoscalePlan(env Env) *cobra.Command {
 }
 
 func (o *autoscalePlanOptions) run(ctx context.Context, args []string) error {
-	req, err := o.autoscaleOptions.request(ctx, o.common, args)
+	req, err := o.request(ctx, o.common, args)
 	if err != nil {
 		return err
 	}

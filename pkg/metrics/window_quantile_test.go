@@ -31,11 +31,13 @@ func TestQuantile(t *testing.T) {
 		want  string
 	}{
 		{
-			QuantileQuery{Resource: CPU, Quantile: 0.95, Namespace: "shop", Pods: []string{"web-1", "web.2"}}, 250, true,
+			QuantileQuery{Resource: CPU, Quantile: 0.95, Namespace: "shop", Pods: []string{"web-1", "web.2"}},
+			250, true,
 			`quantile_over_time(0.95, sum(1000 * max by (namespace,pod,container,id,name) (rate(container_cpu_usage_seconds_total{pod=~"web-1|web\\.2",container!="",container!="POD",cpu=~"|total",cluster="eu",namespace=~"shop"}[5m])))[604799999ms:5m])`,
 		},
 		{
-			QuantileQuery{Resource: Memory, Quantile: 0.5, Namespace: "shop", Pods: []string{"gone"}}, 0, false,
+			QuantileQuery{Resource: Memory, Quantile: 0.5, Namespace: "shop", Pods: []string{"gone"}},
+			0, false,
 			`quantile_over_time(0.5, sum(max by (namespace,pod,container,id,name) (last_over_time(container_memory_working_set_bytes{pod=~"gone",container!="",container!="POD",cluster="eu",namespace=~"shop"}[5m])))[604799999ms:5m])`,
 		},
 	} {
