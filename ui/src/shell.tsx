@@ -229,7 +229,7 @@ function StackView({ page, graph: Graph, details: Details }: { page: Page } & Pi
   const stack = page.stack(), narrow = useMedia('(max-width: 760px)') && !page.printing, error = useRooted(page)
   const [tab, setTab] = useState<'tree' | 'graph' | 'details'>(page.choice.show === 'graph' ? 'graph' : 'tree')
   const panel = useRef<HTMLElement>(null), from = useRef<HTMLElement | null>(null)
-  const hasDetails = page.choice.node !== '' && page.details
+  const hasDetails = (page.choice.node || page.choice.impact) !== '' && page.details
   const shut = () => {
     page.details = false
     setTab(page.choice.show === 'graph' ? 'graph' : 'tree')
