@@ -30,7 +30,7 @@ function builds(outdir) {
   return [
     { ...common, outdir, entryPoints: { app: 'src/app.ts', page: 'src/page.css' }, format: 'esm', splitting: true, chunkNames: '[name]-[hash]', define: { FILE: 'false', LARGE: 'true' }, metafile: true },
     { ...common, outdir, entryPoints: { file: 'src/file.ts', 'file-style': 'src/file.css' }, format: 'iife', define: { FILE: 'true', LARGE: 'true' } },
-    { ...common, outdir, entryPoints: { 'file-small': 'src/file.ts' }, format: 'iife', define: { FILE: 'true', LARGE: 'false' } },
+    { ...common, outdir, entryPoints: { 'file-small': 'src/file.ts', 'file-small-style': 'src/file-small.css' }, format: 'iife', define: { FILE: 'true', LARGE: 'false' } },
   ]
 }
 

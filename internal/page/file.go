@@ -50,7 +50,7 @@ document.getElementById('page').textContent = 'This browser cannot unpack the pa
 //
 // A file is mailed around: the UIState must not hold what the file must not hold.
 func File(w io.Writer, p *uistate.State) error {
-	same, err := build(script(p))
+	same, err := build(variant(p))
 	if err != nil {
 		return err
 	}
@@ -70,20 +70,20 @@ const (
 	wholeCards = 12
 )
 
-// script is the code that a file needs: without a large stack or many, none of what shows these.
-func script(p *uistate.State) string {
+// variant is the name of the code and the styles that a file needs: without a large stack or many, none of what shows these.
+func variant(p *uistate.State) string {
 	if len(p.Stacks) > wholeCards || slices.ContainsFunc(p.Stacks, func(s uistate.Stack) bool { return len(s.Tree) > largeStack }) {
-		return "file.js"
+		return "file"
 	}
-	return "file-small.js"
+	return "file-small"
 }
 
-func build(script string) (*parts, error) {
-	code, err := Asset(script)
+func build(variant string) (*parts, error) {
+	code, err := Asset(variant + ".js")
 	if err != nil {
 		return nil, err
 	}
-	style, err := Asset("file-style.css")
+	style, err := Asset(variant + "-style.css")
 	if err != nil {
 		return nil, err
 	}

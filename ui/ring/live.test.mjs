@@ -36,7 +36,16 @@ test('a pod fails, and the program ends', () => browsing(async (browser) => {
   await accessible(page, 'the changes of health')
   await page.keyboard.press('Escape')
   await failed.click()
-  assert.match((await page.locator('#details .command code').allTextContents()).join('\n'), new RegExp(`kubectl logs ${pod} -n shop --all-containers`))
+  // The log of the pod is read when it is asked for, and the command stands beside it.
+  const command = page.locator('#details .command code').filter({ hasText: 'kubectl logs' })
+  await page.getByText('The last lines of its log').click()
+  const log = page.getByRole('region', { name: /^Log of / })
+  await log.waitFor()
+  assert.ok((await log.textContent()).trim().length > 0)
+  assert.match(await command.textContent(), new RegExp(`kubectl logs ${pod} -n shop -c \\S+ --tail=200 --context `))
+  await page.getByLabel('Lines').selectOption('50')
+  await page.waitForFunction(() => /--tail=50 /.test(document.querySelector('#details .details-yaml .command code').textContent))
+  await log.waitFor()
   await accessible(page, 'a stack in trouble')
   // A kind that is defined meanwhile is read, and its objects are found.
   await deed('define')

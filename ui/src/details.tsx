@@ -6,6 +6,7 @@ import { Bar, Command, Health, focusOn, Link, Notice, Waits, useAsk } from './bi
 import { KindIcon } from './icons.tsx'
 import { ImpactPanel } from './impact.tsx'
 import { linksOf, type Arrow } from './links.ts'
+import { LogsPart } from './logs.tsx'
 import type { Page } from './page.ts'
 import type { Node, Place, Stack } from './ui_state.ts'
 import { PathPanel } from './relate.tsx'
@@ -50,12 +51,7 @@ export function Details({ page }: { page: Page }) {
           <ul class="details-labels">{n.l.map((l) => <li key={l}><code>{page.uiState.labels[l]}</code></li>)}</ul>
         </section>
       )}
-      {kind.kind === 'Pod' && !kind.group && !n.t && (
-        <section>
-          <h3>Logs</h3>
-          {page.uiState.source?.startsWith('snapshot') ? <p class="faint">A snapshot has none.</p> : <Command text={command('kubectl', 'logs', n.n, '-n', ns, '--all-containers', '--tail=100', ...readFrom(page.uiState.source))} />}
-        </section>
-      )}
+      {kind.kind === 'Pod' && !kind.group && !n.t && <LogsPart page={page} target={ref} />}
       <section>
         <h3>YAML</h3>
         <Yaml key={ref} page={page} target={ref} n={n} />
