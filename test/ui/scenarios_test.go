@@ -31,12 +31,22 @@ func TestMap(t *testing.T) {
 	world := map[string]any{"address": serve(t, os.DevNull, "--from", "demo", "-A").URL}
 	for _, n := range []int{120, 500} {
 		dir := filepath.Join(t.TempDir(), "teams")
-		if err := teams(dir, n); err != nil {
+		if err := teams(dir, n, ""); err != nil {
 			t.Fatal(err)
 		}
 		world[fmt.Sprintf("address%d", n)] = serve(t, os.DevNull, "--from", dir, "-A").URL
 	}
 	scenario(t, "map", world, nil)
+}
+
+// TestNames measures how much is shown of long names, in every view at every width.
+func TestNames(t *testing.T) {
+	const prefix = "application-of-a-team-with-a-long-name-"
+	dir := filepath.Join(t.TempDir(), "names")
+	if err := teams(dir, 5, prefix); err != nil {
+		t.Fatal(err)
+	}
+	scenario(t, "names", map[string]any{"address": serve(t, os.DevNull, "--from", dir, "-A").URL, "prefix": prefix}, nil)
 }
 
 // TestPanels looks at regulation over time, costs, findings and details of the example.

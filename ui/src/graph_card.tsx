@@ -4,6 +4,7 @@ import type { Card } from './graph_scene.ts'
 import { nameOf } from './graph_draw.ts'
 import { glyphs } from './impact_document.ts'
 import type { Mark } from './impact_marks.ts'
+import { middle } from './map_layout.ts'
 import type { Page } from './page.ts'
 import type { Stack } from './ui_state.ts'
 import { healthOf, isQuiet, type Item } from './shape.ts'
@@ -29,7 +30,7 @@ export function GraphCard({ page, stack, card, number, roots, selected, tabbable
       aria-expanded={item.fold ? open : open || undefined} style={{ left: card.x + 'px', top: card.y + 'px' }}>
       <span class="unseen">{says}</span>
       <span class="graph-kind" aria-hidden="true">{item.fold && (open ? '▾ ' : '▸ ')}{subtitle}</span>
-      <span class="graph-name" aria-hidden="true"><span>{name.slice(0, -7)}</span>{name.slice(-7)}</span>
+      <span class={'graph-name' + (name.length > 24 ? ' graph-long' : '')} aria-hidden="true">{middle(name, 54)}</span>
       <span class="graph-cost" aria-hidden="true">{cost}</span>
       <span class="graph-health" aria-hidden="true">
         {state && <b>{state}</b>}

@@ -6,6 +6,7 @@ import { Health, Link } from './bits.tsx'
 import { KindIcon } from './icons.tsx'
 import { glyphs } from './impact_document.ts'
 import { together, type Mark, type Marks } from './impact_marks.ts'
+import { CardName } from './map.tsx'
 import { middle, rounded, sheet } from './map_layout.ts'
 import type { Page } from './page.ts'
 import { common, partsModel, type Need, type Part, type PartsModel, type Unit } from './parts_model.ts'
@@ -14,7 +15,7 @@ import { kinds } from './tree_rows.ts'
 import type { Stack } from './ui_state.ts'
 import { count, health, optional, plural, short, trouble } from './words.ts'
 
-const wide = { entry: 170, part: 530, need: 262 }, gap = 12, margin = 16, lane = 12, head = 30
+const wide = { entry: 262, part: 530, need: 262 }, gap = 12, margin = 16, lane = 12, head = 30
 /** The width of the overview, which is beside the picture. */
 const beside = 240
 /** The workloads and the pods that are drawn one by one. */
@@ -161,7 +162,7 @@ function NodeCard({ page, at, has, impactOf, u, box, note, title }: CardProps & 
   return (
     <Link class={`card ${bad ? 'card-bad' : ''} ${has(u) ? 'parts-chosen' : ''}`} page={page} to={at(u.node)} style={style(box)} title={[page.ref(u.node), title].filter(Boolean).join('\n')}>
       <span class="card-kind"><KindIcon kind={kind} /> {kind}<span class="card-cost">{isQuiet(page, u.node) ? <span class="faint">{optional}</span> : u.health > 0 && <Health value={u.health} />}</span></span>
-      <b class="card-name">{middle(n.n, 26)}</b>
+      <CardName name={n.n} />
       <span class="faint">{note}</span>
       <Impacted mark={impactOf(u)} />
     </Link>
@@ -170,7 +171,7 @@ function NodeCard({ page, at, has, impactOf, u, box, note, title }: CardProps & 
 
 function PartCard({ page, stack, at, has, impactOf, p, box, prefix, open, toggle }: CardProps & { p: Part; box: Box; prefix: string; open: boolean; toggle: () => void }) {
   const { bad, more, rest } = split(p, open), [first] = p.units, { kind } = page.kind(page.node(first.node)), single = p.units.length === 1
-  const name = middle(p.name.slice(prefix.length) || p.name, 22), strip = (n: string) => middle(n.startsWith(prefix) ? n.slice(prefix.length) : n, 18)
+  const name = middle(p.name.slice(prefix.length) || p.name, 32), strip = (n: string) => middle(n.startsWith(prefix) ? n.slice(prefix.length) : n, 18)
   return (
     <section class={`card parts-part ${p.health >= trouble ? 'card-bad' : ''} ${p.units.some(has) ? 'parts-chosen' : ''}`} style={style(box)} aria-label={p.name}>
       <div class="parts-head">
@@ -199,7 +200,7 @@ function BadUnit({ page, stack, at, has, u, single }: CardProps & { u: Unit; sin
   return (
     <div class="parts-unit">
       <div class="card-row">
-        {single ? <span class="faint">{health[u.health].word}</span> : <Link page={page} to={at(u.node)} title={page.ref(u.node)} class={has(u) ? 'parts-chosen' : ''}><span class="faint">{kind} </span><b>{middle(n.n, 26)}</b></Link>}
+        {single ? <span class="faint">{health[u.health].word}</span> : <Link page={page} to={at(u.node)} title={page.ref(u.node)} class={has(u) ? 'parts-chosen' : ''}><span class="faint">{kind} </span><b>{middle(n.n, 32)}</b></Link>}
         {!single && <span><Dots u={u} /> {u.pods.length > 0 && <b>{u.pods.length - u.bad.length}/{u.pods.length}</b>}</span>}
       </div>
       <Link page={page} to={at(cause)} class="parts-cause"><b>{c.t === 'missing' ? short(page.ref(cause)) + ' is missing' : c.r ?? health[c.h ?? 0].word}</b>{u.bad.length > 0 ? ` in ${plural(u.bad.length, 'pod')}` : c.m ? ' ' + middle(c.m, 40) : ''}</Link>

@@ -40,14 +40,17 @@ export function Shell({ page, views: { costs: Costs, findings: Findings, regulat
   return (
     <>
       <a class="skip" href="#content" onClick={(e) => { e.preventDefault(); main.current!.focus() }}>Skip to the content</a>
-      <Header page={page} show={show} />
-      <nav class="views" aria-label="Views">
-        <ul>
-          {views.map((v) => (
-            <li key={v}><button type="button" aria-current={v === view ? 'page' : undefined} onClick={() => page.go(v)}>{titles[v]}</button></li>
-          ))}
-        </ul>
-      </nav>
+      <Header page={page} />
+      <div class="views">
+        <nav aria-label="Views">
+          <ul>
+            {views.map((v) => (
+              <li key={v}><button type="button" aria-current={v === view ? 'page' : undefined} onClick={() => page.go(v)}>{titles[v]}</button></li>
+            ))}
+          </ul>
+        </nav>
+        <About page={page} show={show} />
+      </div>
       <main id="content" ref={main} tabIndex={-1} class={'view-' + view}>
         {view === 'stacks' && <Stacks page={page} />}
         {view === 'stack' && <StackView page={page} graph={graph} details={details} />}
@@ -85,8 +88,8 @@ export function Waiting({ message, failed }: { message: string; failed: boolean 
   return <main class="waiting"><h1>System Operator</h1><p role={failed ? 'alert' : 'status'} class={failed ? 'tone-bad' : 'faint'}>{message}</p></main>
 }
 
-function Header({ page, show }: { page: Page; show: (dialog: 'help' | 'gaps' | 'file' | 'changes') => void }) {
-  const { uiState } = page, missing = (uiState.gaps?.length ?? 0), notes = (uiState.notes?.length ?? 0) + Object.keys(uiState.parts ?? {}).length
+function Header({ page }: { page: Page }) {
+  const { uiState } = page
   return (
     <header class="head">
       <h1>{uiState.title}</h1>
@@ -95,6 +98,15 @@ function Header({ page, show }: { page: Page; show: (dialog: 'help' | 'gaps' | '
       <span class="head-space" />
       <Find page={page} />
       <Connected page={page} />
+    </header>
+  )
+}
+
+/** What is to be known of the page and done with it. */
+function About({ page, show }: { page: Page; show: (dialog: 'help' | 'gaps' | 'file' | 'changes') => void }) {
+  const { uiState } = page, missing = (uiState.gaps?.length ?? 0), notes = (uiState.notes?.length ?? 0) + Object.keys(uiState.parts ?? {}).length
+  return (
+    <div class="views-end">
       {missing + notes > 0 && (
         <button type="button" class={missing ? 'tone-warn' : ''} aria-haspopup="dialog" onClick={() => show('gaps')}>
           {missing ? <><span aria-hidden="true">▲</span> {count(missing)} not read</> : plural(notes, 'note')}
@@ -104,7 +116,7 @@ function Header({ page, show }: { page: Page; show: (dialog: 'help' | 'gaps' | '
       {!FILE && uiState.mode === 'live' && <button type="button" aria-haspopup="dialog" disabled={!page.changes.length} onClick={() => show('changes')}>{page.changes.length ? plural(page.changes.length, 'change') : 'no changes'} of health</button>}
       {!FILE && <button type="button" aria-haspopup="dialog" onClick={() => show('file')}>Save</button>}
       <button type="button" aria-haspopup="dialog" aria-label="Keys and help" onClick={() => show('help')}>?</button>
-    </header>
+    </div>
   )
 }
 
