@@ -25,6 +25,7 @@ test("the page", () => browsing(async (browser) => {
   assert.match(await details(page).textContent(), /Secret\s*moodle-2-smtp/)
   assert.match(await details(page).textContent(), /spec\.template\.spec\.containers\[0\]\.env\[5\]\.valueFrom\.secretKeyRef\.name = "moodle-2-smtp"/, 'why the edge is there')
   await picture(page, 'stack')
+  assert.ok((await page.getByRole('banner').boundingBox()).height < 50, 'the header has one row')
 
   // One selection in both: a card in the graph selects the row.
   await page.locator('.graph-card', { hasText: 'Ingress' }).first().click()

@@ -17,7 +17,7 @@ export const cardsUpTo = 12, chipsUpTo = 300
 /** Above this many stacks what is broken stands over the map, and the map has the width. */
 const railed = 40
 /** The characters of a name that are shown. */
-const shown = 32
+const shown = 31
 /** The pods that a card shows one by one. */
 const dots = 12
 
@@ -92,7 +92,7 @@ function StackCard({ page, model, at, top, wanted, class: more = '', box, point 
       <span class="card-kind"><KindIcon kind={kind} /> {kind || 'label'}{s.groupedBy && <> by {s.groupedBy}</>}<b class="card-cost">{c.cost === undefined ? <span class="faint">no cost</span> : money(c.cost)}</b></span>
       <CardName name={name} />
       <span class="card-row"><Health value={c.health} /><Dots pods={c.pods} /></span>
-      {cause && <span class="card-cause"><b>{middle(cause.text, 36)}</b><span>{middle(cause.by, 36)}{s.since ? ', for ' + age(page.now() - s.since) : ''}</span></span>}
+      {cause && <span class="card-cause"><b>{middle(cause.text, 36)}</b><span>{middle(cause.by, s.since ? 28 : 36)}{s.since ? ', for ' + age(page.now() - s.since) : ''}</span></span>}
       <span class="card-foot"><CostBar c={c} top={top} /><span>{c.cost === undefined ? c.pods[0] === 0 ? 'no pod runs now' : '' : c.shared ? `${money(c.cost - c.shared)} own + ${money(c.shared)} shared` : page.uiState.sharedAmong === 'alone' ? 'all that it needs' : 'all its own'}</span></span>
       <span class="unseen">{needsOf(model, at).map((c, i) => (i ? ', ' : ', needs ') + titleOf(c).name)}</span>
     </Link>
@@ -175,7 +175,7 @@ function RegionHead({ page, model, namespace, cards }: { page: Page; model: MapM
   const stacks = cards.map((i) => model.cards[i]).filter((c) => c.stack), bad = stacks.filter((c) => isBroken(c.health)).length
   const priced = stacks.filter((c) => c.cost !== undefined)
   return (
-    <h3 class="region-head"><span>{nameOfRegion(namespace)}</span>
+    <h3 class="region-head"><span class={namespace.length > 24 ? 'card-long' : ''} title={namespace}>{middle(nameOfRegion(namespace), shown)}</span>
       {bad > 0 ? <span class="tone-bad"><span aria-hidden="true">✖</span> {bad} of {stacks.length}</span> : <span class="faint">{stacks.length ? plural(stacks.length, 'stack') : 'shared'}</span>}
       {priced.length > 0 && <span class="region-cost">{money(priced.reduce((sum, c) => sum + c.cost!, 0), page.uiState.currency)}</span>}
     </h3>

@@ -95,9 +95,7 @@ function Header({ page }: { page: Page }) {
       <h1>{uiState.title}</h1>
       <p class="head-source">{[uiState.source, uiState.namespace && 'namespace ' + uiState.namespace, uiState.objects > uiState.nodes.length && `showing ${count(uiState.nodes.length)} of ${plural(uiState.objects, 'object')}, unhealthy ones included`].filter(Boolean).join(' · ')}</p>
       <Totals page={page} />
-      <span class="head-space" />
       <Find page={page} />
-      <Connected page={page} />
     </header>
   )
 }
@@ -107,6 +105,7 @@ function About({ page, show }: { page: Page; show: (dialog: 'help' | 'gaps' | 'f
   const { uiState } = page, missing = (uiState.gaps?.length ?? 0), notes = (uiState.notes?.length ?? 0) + Object.keys(uiState.parts ?? {}).length
   return (
     <div class="views-end">
+      <Connected page={page} />
       {missing + notes > 0 && (
         <button type="button" class={missing ? 'tone-warn' : ''} aria-haspopup="dialog" onClick={() => show('gaps')}>
           {missing ? <><span aria-hidden="true">▲</span> {count(missing)} not read</> : plural(notes, 'note')}

@@ -3,6 +3,7 @@
 
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
 import { Name } from './bits.tsx'
+import { KindIcon } from './icons.tsx'
 import type { Page } from './page.ts'
 import type { Stack } from './ui_state.ts'
 import { healthOf, isQuiet, relationOf, type Item, type Shape } from './shape.ts'
@@ -47,7 +48,7 @@ export function Tree({ page, shape }: { page: Page; shape: Shape }) {
   live.stack = stack.name
   const uses = usesOf(page, stack), whole = useMemo(() => needs(page, stack, shape, uses, size.letter), [shape, uses, size.letter])
   // Where a name has no room beside the word of health, its glyph stands for it.
-  const brief = size.width > 0 && size.width - whole.health < whole.name, need = brief ? { ...whole, health: 44 } : whole, list = columns(size.width, need)
+  const brief = size.width > 0 && size.width - whole.health < whole.name, need = brief ? { ...whole, health: 56 } : whole, list = columns(size.width, need)
   // No rows are rendered before the width is known.
   const first = page.printing ? 0 : Math.max(0, Math.floor(live.scrolled / rowHeight) - overscan), last = page.printing ? rows.length : size.width && Math.min(rows.length, Math.ceil((live.scrolled + size.height) / rowHeight) + overscan)
 
@@ -159,7 +160,7 @@ export function Tree({ page, shape }: { page: Page; shape: Shape }) {
       style={{ '--columns': template(list, need) }}>
       <div role="rowgroup" class="tree-head">
         <div role="row" aria-rowindex={1} class="tree-row">
-          {list.map((c) => <div key={c} role="columnheader" class={'tree-' + c}>{titles[c]}{c === 'cost' && page.uiState.currency && <span class="faint"> {page.uiState.currency}</span>}</div>)}
+          {list.map((c) => <div key={c} role="columnheader" class={'tree-' + c}><span class={brief && c === 'health' ? 'unseen' : ''}>{titles[c]}</span>{c === 'cost' && page.uiState.currency && <span class="faint"> {page.uiState.currency}</span>}</div>)}
         </div>
       </div>
       <div role="rowgroup" class="tree-body" style={{ height: rows.length * rowHeight + 'px' }}>
@@ -218,7 +219,7 @@ function ObjectCell({ page, stack, row, list }: Cells & { row: Row }) {
     <div role="gridcell" class="tree-object" title={item.fold ? undefined : page.ref(item.node)} style={{ paddingLeft: indent(item.depth, tight) + 'px' }}>
       <span class="tree-expand" aria-hidden="true">{row.open === undefined ? '' : row.open ? '▾' : '▸'}</span>
       {how && item.depth > 0 && <span class={(tight ? 'unseen ' : '') + 'tree-how graph-' + relationOf[place.w!]}>{how} </span>}
-      {kind && <span class="faint">{kind} </span>}
+      {kind && <><KindIcon kind={kind} /><span class="faint"> {kind} </span></>}
       <Name text={name} />
       {!item.fold && (
         <>

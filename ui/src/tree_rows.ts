@@ -158,7 +158,7 @@ const order: Column[] = ['object', 'health', 'below', 'cost', 'pods', 'uses', 's
 const next: Column[] = ['below', 'since', 'message', 'pods', 'uses']
 
 /** The characters of a name that are always shown. */
-const readable = 32
+const readable = 31
 type Need = Column | 'name'
 export type Needs = { [c in Need]: number }
 
@@ -171,7 +171,7 @@ export function needs(page: Page, stack: Stack, s: Shape, uses: (Uses | undefine
   for (const it of s.items) {
     const n = page.node(it.node), p = stack.tree[it.place], { kind, name } = titleOf(page, it), u = usesOfItem(uses, it)
     widest('object', it.depth * 2 + kind.length + name.length + 4)
-    widest('name', indent(it.depth, false) / letter + Math.min(name.length, readable) + 10)
+    widest('name', indent(it.depth, true) / letter + Math.min(name.length, readable) + 8)
     const lower = it.fold || p.b === (n.h ?? 0) ? 0 : p.b ?? 0
     widest('health', it.fold ? Math.min(foldHealth(page, stack, it).length + 3, 20) : health[n.h ?? 0].word.length + (lower >= trouble ? 6 : 3))
     if (it.cost !== undefined) widest('cost', Math.max(money(it.cost).length, 5 + (page.uiState.currency ?? '').length))
