@@ -36,7 +36,7 @@ export function Details({ page }: { page: Page }) {
       </dl>
       <div class="details-deeds" role="group" aria-label="What to do with it">
         <button type="button" disabled={page.choice.root === ref} onClick={() => { page.set({ root: ref }, true); focusOn('#details-title') }}>Re-root here</button>
-        {deletable && <button type="button" aria-expanded={impact === ref} onClick={() => page.set({ impact: impact === ref ? '' : ref, cascade: '' }, true)}>Impact</button>}
+        {deletable && <button type="button" aria-expanded={impact === ref} onClick={() => page.toggleImpact()}>Impact</button>}
         <button type="button" aria-expanded={related} onClick={() => { if (related) page.set({ to: '' }); setPath(!related) }}>Path to ...</button>
       </div>
       {impact && <ImpactPanel page={page} target={impact} />}

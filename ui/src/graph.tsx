@@ -5,7 +5,7 @@ import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from 'preact/
 import { GraphCard } from './graph_card.tsx'
 import { colors, draw, elements, named, words, type CardImpact, type Colors } from './graph_draw.ts'
 import { Legend } from './graph_legend.tsx'
-import { bring, fit, inside, keep, neighbor, reveal, scene, worst, zoom, type Scene, type Size, type View } from './graph_scene.ts'
+import { bring, fit, hub, inside, keep, neighbor, reveal, scene, worst, zoom, type Scene, type Size, type View } from './graph_scene.ts'
 import { gestures } from './graph_touch.ts'
 import { glyphs } from './impact_document.ts'
 import { together, unmarked, useMarks, type Marks } from './impact_marks.ts'
@@ -262,7 +262,8 @@ function Objects({ page, shape, many, marks }: { page: Page; shape: Shape; many:
   )
 }
 
-/** The impact of a scene: a fold says how many of its objects are affected. */
+/** The impact of a scene: a fold says how many of its objects are affected, and a card with many lines
+    how many these are. Along the tree it spreads from parent to child. */
 function onCards(s: Scene, stack: Stack, { of, lines }: Marks): CardImpact {
   const byCard = new Map<number, number[]>(), cards: CardImpact['cards'] = new Map(), seen = new Set<string>()
   for (const id of of.keys()) {
@@ -273,13 +274,22 @@ function onCards(s: Scene, stack: Stack, { of, lines }: Marks): CardImpact {
     const { item } = s.cards[at], m = together(item.fold && !item.children.length ? item.fold.map((p) => stack.tree[p].n) : [item.node], { of, lines })
     if (m) cards.set(at, m)
   }
-  const between = lines.flatMap(({ from, to, inferred }) => {
-    const a = s.of.get(from), b = s.of.get(to), key = `${a} ${b}`
-    if (a === undefined || b === undefined || a === b || seen.has(key)) return []
+  const below = (at: number, of: number): boolean => at >= 0 && (s.cards[at].parent === of || below(s.cards[at].parent, of))
+  const leaving = new Map<number, CardImpact['lines']>()
+  for (const { from, to, inferred } of lines) {
+    const b = s.of.get(to), cause = s.of.get(from)
+    if (b === undefined || cause === undefined || b === cause) continue
+    const a = below(b, cause) ? s.cards[b].parent : cause, key = `${a} ${b}`
+    if (!seen.has(key)) leaving.get(a)?.push({ from: a, to: b, inferred }) ?? leaving.set(a, [{ from: a, to: b, inferred }])
     seen.add(key)
-    return [{ from: a, to: b, inferred }]
-  })
-  return { cards, lines: between }
+  }
+  for (const [at, all] of leaving) {
+    const m = cards.get(at), across = all.filter((l) => s.cards[l.to].parent !== at)
+    if (across.length <= hub || !m) continue
+    cards.set(at, { ...m, text: `${m.text}, ${across.length} affected by it` })
+    leaving.set(at, all.filter((l) => s.cards[l.to].parent === at))
+  }
+  return { cards, lines: [...leaving.values()].flat() }
 }
 
 /** What the marks mean, and the way to the next one. */

@@ -17,7 +17,7 @@ export const cardsUpTo = 12, chipsUpTo = 300
 /** Above this many stacks what is broken stands over the map, and the map has the width. */
 const railed = 40
 /** The characters of a name that are shown. */
-const shown = 31
+const shown = 30
 /** The pods that a card shows one by one. */
 const dots = 12
 

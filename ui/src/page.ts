@@ -121,6 +121,12 @@ export class Page {
     this.tell()
   }
 
+  /** Follows the deletion of the selected object, or no longer; of what does not exist there is none. */
+  toggleImpact(): void {
+    const { node, impact } = this.choice, { t } = this.node(this.selected())
+    if (t !== 'missing' && t !== 'virtual') this.set({ impact: impact === node ? '' : node, cascade: '' }, true)
+  }
+
   /** Another view, with its last filters. */
   last(view: ViewName): Choice {
     return { ...this.choice, ...noFilters(), ...this.filters.get(view), view, sort: '' }

@@ -15,7 +15,7 @@ import { kinds } from './tree_rows.ts'
 import type { Stack } from './ui_state.ts'
 import { count, health, optional, plural, short, trouble } from './words.ts'
 
-const wide = { entry: 262, part: 530, need: 262 }, gap = 12, margin = 16, lane = 12, head = 30
+const wide = { entry: 250, part: 530, need: 250 }, gap = 12, margin = 16, lane = 12, head = 30
 /** The width of the overview, which is beside the picture. */
 const beside = 240
 /** The workloads and the pods that are drawn one by one. */
@@ -41,7 +41,7 @@ function heightOf(p: Part, open: boolean): number {
 export function placeParts(m: PartsModel, open: (p: Part) => boolean): Placed {
   const sets = new Map<string, number[]>()
   m.needs.forEach((n, i) => { const key = [...n.parts].sort((a, b) => a - b).join(); sets.get(key)?.push(i) ?? sets.set(key, [i]) })
-  const lanes = Math.min(sets.size, 14), first = m.entries.length ? margin + wide.entry + 40 : margin, right = first + wide.part + 44 + lanes * lane + 60
+  const lanes = Math.min(sets.size, 14), first = m.entries.length ? margin + wide.entry + 40 : margin, right = first + wide.part + 34 + lanes * lane + 44
   const stacked = (x: number, width: number, heights: number[], from = margin + head): Box[] => { let y = from; return heights.map((height) => { const b = { x, y, width, height }; y += height + gap; return b }) }
   const end = (b: Box[]) => b.length ? b[b.length - 1].y + b[b.length - 1].height : margin
   const parts = stacked(first, wide.part, m.parts.map((p) => heightOf(p, open(p)))), needs = stacked(right, wide.need, m.needs.map(() => 74))
@@ -50,7 +50,7 @@ export function placeParts(m: PartsModel, open: (p: Part) => boolean): Placed {
   const mid = (b: Box) => Math.round(b.y + Math.min(b.height / 2, 60)), out = (i: number) => parts[i].x + wide.part, lines: Placed['lines'] = []
   let at = 0
   for (const [key, list] of sets) {
-    const x = first + wide.part + 30 + (at++ % lanes) * lane, from = key.split(',').map(Number), [one] = list
+    const x = first + wide.part + 24 + (at++ % lanes) * lane, from = key.split(',').map(Number), [one] = list
     for (const i of from) lines.push({ from: [i], needs: list, d: rounded([[out(i), mid(parts[i])], [x, mid(parts[i])], [x, mid(needs[one])], [right - 1, mid(needs[one])]]) })
     for (const to of list) lines.push({ from, to, needs: [to], d: rounded([[x, mid(parts[from[0]])], [x, mid(needs[to])], [right - 1, mid(needs[to])]]) })
   }
@@ -96,7 +96,7 @@ export function Parts({ page, stack, marks }: Shared & { marks: Marks }) {
     return () => seen.disconnect()
   }, [])
   const fitting = (width: number) => Math.min(width / placed.width, all.height / placed.height, 1) || 1, room = scale ? all.width : all.width - beside
-  const whole = fitting(all.width), z = scale || (whole >= 0.8 ? whole : Math.max(0.62, Math.min(1, room / placed.width)))
+  const whole = fitting(all.width), z = scale || (whole >= 0.8 ? whole : Math.max(0.58, Math.min(1, room / placed.width)))
   const overview = all.width > 900 && (placed.height * z > all.height + 4 || placed.width * z > all.width + 4), size = { width: all.width - (overview ? beside : 0), height: all.height }
   const chosen = page.selected(), has = (u: Unit) => chosen >= 0 && u.members.includes(chosen)
   useLayoutEffect(() => { pane.current!.querySelector('.parts-chosen')?.scrollIntoView({ block: 'nearest', inline: 'nearest' }) }, [chosen, all.width])

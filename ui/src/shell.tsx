@@ -176,6 +176,7 @@ function useKeys(page: Page, views: ViewName[], help: () => void) {
       else if (e.key === '?') help()
       else if (e.key === 't' && page.choice.view === 'stacks') page.set({ as: page.choice.as ? '' : 'table' }, true)
       else if (e.key === 'n' && page.choice.view === 'stacks') nextBroken()
+      else if (e.key === 'i' && page.choice.view === 'stack' && page.selected() >= 0) page.toggleImpact()
       else if (e.key === '/') document.getElementById('find')?.focus()
       else return
       e.preventDefault()

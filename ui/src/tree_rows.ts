@@ -191,7 +191,7 @@ export function columns(width: number, need: Needs): Column[] {
   const have = new Set<Column>(['object', 'health']), add = (c: Column) => { have.add(c); width -= need[c] }
   width -= need.health
   if (need.cost && width - need.cost >= need.name) add('cost')
-  width -= Math.max(Math.min(Math.max(need.object, 180), 330), need.name)
+  width -= Math.max(Math.min(Math.max(need.object, 180), 400), need.name)
   for (const c of next) {
     const room = c === 'message' ? Math.min(need[c], 160) : need[c]
     if (room && room <= width) add(c)
