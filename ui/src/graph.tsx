@@ -190,9 +190,11 @@ function Objects({ page, shape, many, marks }: { page: Page; shape: Shape; many:
       // Starts at the focused card, which may not be selected.
       const i = cardOf(e)
       if (i < 0) return
+      const object = !s.cards[i].item.fold && e.key === 'Enter'
       select(i)
       toggle(i)
-      live.focus = true
+      live.focus = !object
+      if (object) page.toDetails()
     } else if (e.key === '+' || e.key === '=') center(1.25)
     else if (e.key === '-') center(0.8)
     else if (e.key === 'f') whole()
@@ -217,7 +219,7 @@ function Objects({ page, shape, many, marks }: { page: Page; shape: Shape; many:
   return (
     <>
       <p class="graph-help" id="graph-help">
-        The table of the stack holds all of this, and more. Arrow keys go to parent, first child and siblings; Enter opens a group; plus and minus zoom, f fits.
+        The table of the stack holds all of this, and more. Arrow keys go to parent, first child and siblings; Enter opens a group, or the details of an object; plus and minus zoom, f fits.
       </p>
       <div class="graph-pane" ref={pane} onKeyDown={keys} onClick={click}>
         <canvas class="graph-canvas" ref={canvas} aria-hidden="true" />

@@ -30,7 +30,7 @@ export function GraphCard({ page, stack, card, number, roots, selected, tabbable
       aria-expanded={item.fold ? open : open || undefined} style={{ left: card.x + 'px', top: card.y + 'px' }}>
       <span class="unseen">{says}</span>
       <span class="graph-kind" aria-hidden="true">{item.fold && (open ? '▾ ' : '▸ ')}{subtitle}</span>
-      <span class={'graph-name' + (name.length > 24 ? ' graph-long' : '')} aria-hidden="true">{middle(name, 54)}</span>
+      <span class={'graph-name' + (name.length > 20 ? ' graph-long' : '')} aria-hidden="true">{middle(name, 54)}</span>
       <span class="graph-cost" aria-hidden="true">{cost}</span>
       <span class="graph-health" aria-hidden="true">
         {state && <b>{state}</b>}

@@ -1,6 +1,6 @@
 // Draws on the canvas: lines, and cards that are too small or too many to be elements.
 
-import { cardHeight, cardWidth, inside, type Card, type Line, type Scene, type Size, type View } from './graph_scene.ts'
+import { cardHeight, cardWidth, hub, inside, linesAt, type Card, type Line, type Scene, type Size, type View } from './graph_scene.ts'
 import type { Page } from './page.ts'
 import type { Edge } from './ui_state.ts'
 import { glyphs } from './impact_document.ts'
@@ -233,11 +233,14 @@ export function cut(ctx: Context, text: string, room: number, size: number): str
 /** Draws a ring around the selected card, and its lines with labels. */
 function selected(ctx: Context, d: Drawing): void {
   const { scene, view: { x, y, z }, colors } = d, c = scene.cards[d.active]
-  ctx.lineWidth = 2
-  const lines = (scene.at.get(d.active) ?? []).map((l) => scene.cross[l])
+  const lines = linesAt(scene, d.active), many = lines.length > hub
+  ctx.lineWidth = many ? 1 : 2
+  ctx.globalAlpha = many ? 0.4 : 1
   strokes(ctx, d, lines, (l) => l, (l) => curve(ctx, bend(d, l)))
+  ctx.globalAlpha = 1
+  ctx.lineWidth = 2
   if (c.parent >= 0) strokes(ctx, d, [c], () => c, () => elbow(ctx, d.view, scene.cards[c.parent], c))
-  for (const l of lines) arrow(ctx, d, l, color(d, l.relation))
+  if (!many) for (const l of lines) arrow(ctx, d, l, color(d, l.relation))
   if (z >= named) write(ctx, d)
   if (d.mounted.has(d.active)) return
   ctx.strokeStyle = colors.accent
@@ -303,8 +306,8 @@ function arrow(ctx: Context, d: Drawing, l: Pick<Line, 'from' | 'to'>, fill: str
 /** The labels of the lines of a card, by the card at the other end: direction, relation and via. */
 export function words(s: Scene, active: number): Map<number, { text: string; relation: number }> {
   const out = new Map<number, { text: string; relation: number }>()
-  for (const l of s.at.get(active) ?? []) {
-    const { from, to, relation, via, inferred } = s.cross[l], other = from === active ? to : from, before = out.get(other)?.text
+  for (const { from, to, relation, via, inferred } of linesAt(s, active)) {
+    const other = from === active ? to : from, before = out.get(other)?.text
     const text = `${from === active ? '→' : '←'} ${relations[relation]} · ${via}${inferred ? ' (inferred)' : ''}`
     out.set(other, { text: before ? before + ', ' + text : text, relation })
   }
