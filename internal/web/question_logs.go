@@ -16,7 +16,7 @@ const (
 	maxTail     = 5000
 )
 
-// logs reads the last lines of a container of a pod, with the rights of the user.
+// logs reads the last lines of a container of a pod, with the permissions of the user.
 func (a *API) logs(ctx context.Context, query url.Values) (json.RawMessage, error) {
 	l, id, err := a.looked(query.Get("ref"))
 	if err != nil {

@@ -41,7 +41,16 @@ test('an impact', () => browsing(async (browser) => {
   await card(/^MysqlCluster .* by the impact: ✖ breaks$/).waitFor()
   await page.locator('.graph-impact', { hasText: '✖ breaks' }).first().waitFor()
   assert.match(decodeURIComponent(page.url()), /&impact=Secret\/moodle\/cluster1-secret/)
-  await picture(page, 'impact')
+  if (world.update) {
+    await page.emulateMedia({ colorScheme: 'light' })
+    await page.setViewportSize({ width: 1440, height: 900 })
+    await page.getByRole('button', { name: 'Graph', exact: true }).click()
+    await page.getByRole('button', { name: 'Fit', exact: true }).click()
+    await page.waitForTimeout(300)
+    await picture(page, 'impact')
+    await page.getByRole('button', { name: 'Both', exact: true }).click()
+    await page.setViewportSize({ width: 1280, height: 800 })
+  }
   // By the keyboard: one affected object after the other.
   const next = page.getByRole('button', { name: 'Next affected' })
   await next.focus()

@@ -57,7 +57,7 @@ export function placeParts(m: PartsModel, open: (p: Part) => boolean): Placed {
   m.entries.forEach((e, i) => { for (const to of e.parts) lines.push({ from: [to], needs: [], d: rounded([[margin + wide.entry, mid(entries[i])], [first - 20, mid(entries[i])], [first - 20, mid(parts[to])], [first - 1, mid(parts[to])]]) }) })
   // Without needs the list of what is folded is below all cards, else below the needs.
   const folded = { x: needs.length ? right : margin, y: (needs.length ? end(needs) : Math.max(end(parts), end(entries))) + gap }, room = m.folded.size && gap + 44 + 20 * Math.min(m.folded.size, 8)
-  return { width: right + wide.need + margin, height: Math.max(end(parts), end(entries), folded.y - gap + room) + margin, entries, parts, needs, lines, folded }
+  return { width: (needs.length ? right + wide.need : first + wide.part) + margin, height: Math.max(end(parts), end(entries), folded.y - gap + room) + margin, entries, parts, needs, lines, folded }
 }
 
 /** Points as a path: a round cap on lines without a length. */
