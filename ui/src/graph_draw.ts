@@ -289,7 +289,7 @@ function spread(ctx: Context, d: Drawing): void {
     if (l.inferred && z >= named) label(ctx, d, 'inferred', (b[0] + b[6]) / 2 - 20, (b[1] + b[7]) / 2, colors.impact)
   }
   for (const [i, m] of impact.cards) {
-    if (!d.mounted.has(i)) label(ctx, d, z < named ? glyphs[m.tone] : `${glyphs[m.tone]} ${m.text}`, cards[i].x * z + x, cards[i].y * z + y - (z < named ? 0 : 9), colors.impact)
+    if (!d.mounted.has(i)) label(ctx, d, z < named ? glyphs[m.tone] : `${glyphs[m.tone]} ${m.text}`, cards[i].x * z + x, cards[i].y * z + y - (z < named ? 0 : 5), colors.impact)
   }
 }
 
