@@ -50,7 +50,7 @@ document.getElementById('page').textContent = 'This browser cannot unpack the pa
 //
 // A file is mailed around: the UIState must not hold what the file must not hold.
 func File(w io.Writer, p *uistate.State) error {
-	same, err := build(variant(p))
+	same, err := build(script(p))
 	if err != nil {
 		return err
 	}
@@ -70,22 +70,29 @@ const (
 	wholeCards = 12
 )
 
-// variant is the name of the code and the styles that a file needs: without a large stack or many, none of what shows these.
-func variant(p *uistate.State) string {
+// script is the code that a file needs: without a large stack or many, none of what shows these.
+func script(p *uistate.State) string {
 	if len(p.Stacks) > wholeCards || slices.ContainsFunc(p.Stacks, func(s uistate.Stack) bool { return len(s.Tree) > largeStack }) {
-		return "file"
+		return "file.js"
 	}
-	return "file-small"
+	return "file-small.js"
 }
 
-func build(variant string) (*parts, error) {
-	code, err := Asset(variant + ".js")
+func build(script string) (*parts, error) {
+	code, err := Asset(script)
 	if err != nil {
 		return nil, err
 	}
-	style, err := Asset(variant + "-style.css")
+	style, err := Asset("file-style.css")
 	if err != nil {
 		return nil, err
+	}
+	if script == "file.js" {
+		large, err := Asset("file-large.css")
+		if err != nil {
+			return nil, err
+		}
+		style = append(style, large...)
 	}
 	// Neither has a NUL in it; packed together they are smaller.
 	packed, err := pack(bytes.Join([][]byte{code, style}, []byte{0}))

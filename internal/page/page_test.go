@@ -175,7 +175,7 @@ func checkFile(t testing.TB, same *parts, want string, p *uistate.State) {
 // empty is what all files have, and the rest of a file of nothing.
 func empty(t testing.TB) (same *parts, rest string) {
 	t.Helper()
-	same, err := build("file-small")
+	same, err := build("file-small.js")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +212,7 @@ func TestFile(t *testing.T) {
 		t.Errorf("%v: %+v", err, back)
 	}
 	code, style := codeOf(t, document)
-	for name, got := range map[string][]byte{"file-small.js": code, "file-small-style.css": style} {
+	for name, got := range map[string][]byte{"file-small.js": code, "file-style.css": style} {
 		want, err := Asset(name)
 		if err != nil {
 			t.Fatal(err)
@@ -293,13 +293,13 @@ func TestAssetsFit(t *testing.T) {
 	}
 }
 
-// TestVariant has all of the code where the file has something large, and only there.
-func TestVariant(t *testing.T) {
+// TestScript has all of the code where the file has something large, and only there.
+func TestScript(t *testing.T) {
 	many, few := make([]uistate.Stack, wholeCards+1), make([]uistate.Stack, wholeCards)
 	large := []uistate.Stack{{Tree: make([]uistate.Position, largeStack+1)}}
-	for want, stacks := range map[string][][]uistate.Stack{"file": {many, large}, "file-small": {few, nil}} {
+	for want, stacks := range map[string][][]uistate.Stack{"file.js": {many, large}, "file-small.js": {few, nil}} {
 		for _, s := range stacks {
-			if got := variant(&uistate.State{Stacks: s}); got != want {
+			if got := script(&uistate.State{Stacks: s}); got != want {
 				t.Errorf("%d stacks have %s, not %s", len(s), got, want)
 			}
 		}

@@ -114,7 +114,7 @@ function Objects({ page, shape, many, marks }: { page: Page; shape: Shape; many:
     choose(live, page)
     mount(live)
   }
-  live.impact = useMemo(() => FILE || !live.scene ? noImpact : onCards(live.scene, stack, marks), [live.scene, marks, page.uiState])
+  if (!FILE) live.impact = useMemo(() => live.scene ? onCards(live.scene, stack, marks) : noImpact, [live.scene, marks, page.uiState])
 
   useLayoutEffect(() => {
     const measure = () => {
@@ -227,7 +227,7 @@ function Objects({ page, shape, many, marks }: { page: Page; shape: Shape; many:
           aria-describedby={s?.cards.length ? 'graph-help' : undefined}>
           {s && shown(live, first ?? -1).map((i) => (
             <GraphCard key={s.cards[i].item.key} page={page} stack={stack} card={s.cards[i]} number={i} roots={shape.roots}
-              selected={i === live.active} tabbable={i === first} hub={s.hubs.get(i)} impact={live.impact.cards.get(i)} />
+              selected={i === live.active} tabbable={i === first} hub={s.hubs.get(i)} impact={FILE ? undefined : live.impact.cards.get(i)} />
           ))}
           {s && lineLabels(live).map(([i, { text, relation }]) => (
             <span key={'word' + i} class={`graph-word graph-${relations[relation]}`} aria-hidden="true" style={{ left: s.cards[i].x + 'px', top: s.cards[i].y + 'px' }}>{text}</span>

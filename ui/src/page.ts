@@ -211,6 +211,7 @@ export class Page {
 
   /** Notes the stacks whose health is another one than before; one that is new or gone is no change. */
   private note(before: Stack[]): void {
+    if (FILE) return
     const old = new Map(before.map((s) => [s.name, s.health ?? 0]))
     for (const s of this.uiState.stacks) {
       const from = old.get(s.name), to = s.health ?? 0, n = s.causes?.[0]?.n
