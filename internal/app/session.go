@@ -337,6 +337,15 @@ func (s *Session) wholly() source.Source {
 	return nil
 }
 
+// Cluster is the cluster that the session reads; nil for a snapshot.
+func (s *Session) Cluster() *source.Cluster {
+	if live, ok := s.Source.(*source.Live); ok {
+		return live.Cluster()
+	}
+	cluster, _ := s.Source.(*source.Cluster)
+	return cluster
+}
+
 // wholeSink passes on the content of the wanted objects, one at a time.
 type wholeSink struct {
 	EarlyGaps

@@ -158,3 +158,18 @@ func TestLostNodes(t *testing.T) {
 		}
 	}
 }
+
+// Without a name, the container is the one that kubectl logs takes, if it has a log.
+func TestChosenContainer(t *testing.T) {
+	all := []Container{{Name: "prepare", Role: Init, Instance: "1"}, {Name: "web"}, {Name: "sidecar"}}
+	for _, c := range []struct{ name, byDefault, want string }{{"", "", "prepare"}, {"sidecar", "", "sidecar"}, {"", "web", "web"}, {"none", "", ""}} {
+		got := chosen(all, c.name, c.byDefault)
+		if (got == nil) != (c.want == "") || got != nil && got.Name != c.want {
+			t.Errorf("%+v: %+v", c, got)
+		}
+	}
+	all[2].Instance = "1"
+	if got := chosen(all, "", ""); got.Name != "sidecar" {
+		t.Errorf("%+v", got)
+	}
+}

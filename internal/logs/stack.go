@@ -51,7 +51,6 @@ type stack struct {
 	*Request
 	in        *app.Input
 	s         *app.Session
-	cluster   *source.Cluster
 	roots     []app.Root
 	collector *Collector
 	printer   *Printer
@@ -75,7 +74,6 @@ func Print(ctx context.Context, in *app.Input, q *Request, to *Printer) error {
 		return err
 	}
 	l := &stack{Request: q, in: in, s: s, roots: roots, collector: collector, printer: to}
-	l.cluster, _ = s.Source.(*source.Cluster)
 	if q.Options.Follow {
 		return l.follow(ctx)
 	}
@@ -100,7 +98,7 @@ func (l *stack) read(ctx context.Context) error {
 	out := bufio.NewWriter(l.printer.Out)
 	l.printer.Out = out
 	reading := l.in.Clock.Stage("logs")
-	reader := Reader{Open: l.open, Max: l.MaxStreams, IdleTimeout: idleTimeout}
+	reader := Reader{Open: clusterLogs(l.s.Cluster()), Max: l.MaxStreams, IdleTimeout: idleTimeout}
 	notes, err = reader.Read(ctx, ready, l.Options, l.printer.line)
 	reading()
 	if err := errors.Join(err, out.Flush()); err != nil {
@@ -210,9 +208,11 @@ func (l *stack) containers(pods []object.Ref) []Container {
 	return all
 }
 
-// open requests a log from the cluster.
-func (l *stack) open(ctx context.Context, c Container, o Options) (io.ReadCloser, error) {
-	return l.cluster.Logs(ctx, c.Namespace, c.Pod, source.LogOptions{
-		Container: c.Name, Follow: o.Follow, Previous: o.Previous, Timestamps: true, Since: o.Since, SinceTime: o.SinceTime, Tail: o.Tail,
-	})
+// clusterLogs requests logs from a cluster.
+func clusterLogs(cluster *source.Cluster) OpenFunc {
+	return func(ctx context.Context, c Container, o Options) (io.ReadCloser, error) {
+		return cluster.Logs(ctx, c.Namespace, c.Pod, source.LogOptions{
+			Container: c.Name, Follow: o.Follow, Previous: o.Previous, Timestamps: true, Since: o.Since, SinceTime: o.SinceTime, Tail: o.Tail,
+		})
+	}
 }

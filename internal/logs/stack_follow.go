@@ -32,7 +32,7 @@ func (l *stack) follow(ctx context.Context) error {
 	if _, err := l.begin(g, pods); err != nil {
 		return err
 	}
-	f := &Follower{Open: l.open, Max: l.MaxStreams, Options: l.Options, Began: l.in.Now(), Notify: l.notices.report, Emit: l.printer.line}
+	f := &Follower{Open: clusterLogs(l.s.Cluster()), Max: l.MaxStreams, Options: l.Options, Began: l.in.Now(), Notify: l.notices.report, Emit: l.printer.line}
 	var watching sync.WaitGroup
 	defer watching.Wait()
 	defer stop() // which ends it

@@ -87,6 +87,13 @@ func build(script string) (*parts, error) {
 	if err != nil {
 		return nil, err
 	}
+	if script == "file.js" {
+		large, err := Asset("file-large.css")
+		if err != nil {
+			return nil, err
+		}
+		style = append(style, large...)
+	}
 	// Neither has a NUL in it; packed together they are smaller.
 	packed, err := pack(bytes.Join([][]byte{code, style}, []byte{0}))
 	return &parts{policy: policy(style, code), code: packed}, err

@@ -31,6 +31,7 @@ type uiServer struct {
 	phase   string
 	gone    bool
 	changed chan struct{}
+	log     func(query url.Values) (status int, text string)
 }
 
 func newUIServer(t *testing.T) *uiServer {
@@ -81,6 +82,10 @@ func (s *uiServer) serve(w http.ResponseWriter, r *http.Request) {
 			items = ""
 		}
 		fmt.Fprintf(w, `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"%d"},"items":[%s]}`, s.version, items)
+	case "/api/v1/namespaces/shop/pods/web/log":
+		status, text := s.log(r.URL.Query())
+		w.WriteHeader(status)
+		fmt.Fprint(w, text)
 	case "/api/v1/namespaces/shop/pods/web":
 		fmt.Fprint(w, s.pod())
 	default:

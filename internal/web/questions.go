@@ -33,6 +33,7 @@ func (a *API) Questions() []Question {
 		{Name: "stack", Takes: []string{"root"}, Answer: a.stack},
 		{Name: "file", Takes: []string{"as", "at"}, Answer: a.file},
 		{Name: "impact", Takes: []string{"ref", "cascade"}, Answer: a.impact},
+		{Name: "logs", Takes: []string{"ref", "container", "previous", "tail"}, Answer: a.logs},
 		{Name: "check", Answer: keeping(a.check)},
 		{Name: "cost", Takes: []string{"by", "window"}, Answer: keeping(a.cost)},
 		{Name: "history", Takes: []string{"window"}, Answer: keeping(a.history)},

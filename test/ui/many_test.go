@@ -64,7 +64,8 @@ status: {observedGeneration: 1, replicas: 3, readyReplicas: 3, availableReplicas
 
 // teams writes a snapshot of n stacks in namespaces of 17, and of three Deployments in platform that
 // many of them name: orders-db, session-cache, and events, which fails. Every thirtieth stack fails.
-func teams(dir string, n int) error {
+// All names begin with prefix.
+func teams(dir string, n int, prefix string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -98,9 +99,9 @@ func teams(dir string, n int) error {
 			object("v1", "Pod", namespace, fmt.Sprintf("%s-abc-%d", name, i), name, owned("ReplicaSet", name+"-abc", set), fmt.Sprintf("spec: {nodeName: node-%d, %s}\nstatus: {phase: Running, conditions: [{type: Ready, status: %q}], containerStatuses: [{name: main, restartCount: 7, image: a, imageID: a, %s}]}\n", i, containers, condition, state))
 		}
 	}
-	parts := []string{"orders-db", "session-cache", "events"}
+	parts := []string{prefix + "orders-db", prefix + "session-cache", prefix + "events"}
 	for _, part := range parts {
-		app("platform", part, "", part == "events")
+		app("platform", part, "", part == prefix+"events")
 		object("v1", "Service", "platform", part, part, "", fmt.Sprintf("spec: {clusterIP: 10.0.0.1, selector: {app: %s}, ports: [{port: 80}]}\n", part))
 	}
 	for i := range n {
@@ -108,7 +109,7 @@ func teams(dir string, n int) error {
 		if i%4 < len(parts) {
 			address = parts[i%4] + ".platform.svc.cluster.local:80"
 		}
-		app(fmt.Sprintf("team-%02d", i/17), fmt.Sprintf("app-%03d", i), address, i%30 == 29)
+		app(fmt.Sprintf("%steam-%02d", prefix, i/17), fmt.Sprintf("%sapp-%03d", prefix, i), address, i%30 == 29)
 	}
 	return os.WriteFile(filepath.Join(dir, "teams.yaml"), []byte(b.String()), 0o600)
 }

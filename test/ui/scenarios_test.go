@@ -31,12 +31,22 @@ func TestMap(t *testing.T) {
 	world := map[string]any{"address": serve(t, os.DevNull, "--from", "demo", "-A").URL}
 	for _, n := range []int{120, 500} {
 		dir := filepath.Join(t.TempDir(), "teams")
-		if err := teams(dir, n); err != nil {
+		if err := teams(dir, n, ""); err != nil {
 			t.Fatal(err)
 		}
 		world[fmt.Sprintf("address%d", n)] = serve(t, os.DevNull, "--from", dir, "-A").URL
 	}
 	scenario(t, "map", world, nil)
+}
+
+// TestNames measures how much is shown of long names, in every view at every width.
+func TestNames(t *testing.T) {
+	const prefix = "application-of-a-team-with-a-long-name-"
+	dir := filepath.Join(t.TempDir(), "names")
+	if err := teams(dir, 5, prefix); err != nil {
+		t.Fatal(err)
+	}
+	scenario(t, "names", map[string]any{"address": serve(t, os.DevNull, "--from", dir, "-A").URL, "prefix": prefix}, nil)
 }
 
 // TestPanels looks at regulation over time, costs, findings and details of the example.
@@ -195,8 +205,8 @@ func TestCompose(t *testing.T) {
 	})
 }
 
-// TestRights opens the page as somebody who may read next to nothing, and as somebody who may read one
-// namespace until that right is taken away.
+// TestRights opens the page as somebody who may read next to nothing, as somebody who may read pods and
+// not their logs, and as somebody who may read one namespace until that right is taken away.
 func TestRights(t *testing.T) {
 	c := sandbox(t)
 	kubeconfig, err := c.User("page-nobody")
@@ -220,14 +230,45 @@ func TestRights(t *testing.T) {
 		return nil, rbac.RoleBindings("shop").Delete(ctx, name, metav1.DeleteOptions{})
 	}
 	t.Cleanup(func() { _, _ = take(context.Background(), nil) })
-	s, shop := serve(t, kubeconfig, "-n", "shop"), serve(t, one, "-n", "shop")
-	scenario(t, "rights", map[string]any{"address": s.URL, "shop": shop.URL}, map[string]deed{
+	s, shop, blind := serve(t, kubeconfig, "-n", "shop"), serve(t, one, "-n", "shop"), serve(t, withoutLogs(t, c), "-n", "shop")
+	scenario(t, "rights", map[string]any{"address": s.URL, "shop": shop.URL, "blind": blind.URL}, map[string]deed{
 		"take": take,
 		"check": func(context.Context, []byte) (any, error) {
 			out, talk, code := sysop(t, one, nil, "check", "-n", "shop", "--all", "-o", "json")
 			return map[string]any{"code": code, "out": out, "talk": talk}, nil
 		},
 	})
+}
+
+// withoutLogs is the kubeconfig of a user who may read the pods and workloads of the shop, and no logs.
+func withoutLogs(t *testing.T, c *cluster.Cluster) string {
+	t.Helper()
+	const name = "page-blind"
+	kubeconfig, err := c.User(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rbac := kubernetes.NewForConfigOrDie(c.Config()).RbacV1()
+	verbs := []string{"get", "list", "watch"}
+	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: []rbacv1.PolicyRule{
+		{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: verbs}, {APIGroups: []string{"apps"}, Resources: []string{"*"}, Verbs: verbs},
+	}}
+	binding := &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Subjects:   []rbacv1.Subject{{Kind: "User", APIGroup: rbacv1.GroupName, Name: name}},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name},
+	}
+	if _, err := rbac.Roles("shop").Create(t.Context(), role, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := rbac.RoleBindings("shop").Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = rbac.RoleBindings("shop").Delete(context.Background(), name, metav1.DeleteOptions{})
+		_ = rbac.Roles("shop").Delete(context.Background(), name, metav1.DeleteOptions{})
+	})
+	return kubeconfig
 }
 
 // TestBudgets opens stacks of 2,000 and 10,000 objects, and counts.

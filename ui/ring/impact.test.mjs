@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { accessible, browsing, clean, paged, world } from './lib.mjs'
+import { accessible, browsing, clean, paged, picture, world } from './lib.mjs'
 
 const origin = new URL(world.address).origin
 const details = (page) => page.getByRole('complementary', { name: 'Details' })
@@ -35,9 +35,48 @@ test('an impact', () => browsing(async (browser) => {
     await page.emulateMedia({ colorScheme })
     await accessible(page, `an impact, ${colorScheme}`)
   }
+  // The graph marks the same: glyph and text, what is inferred, and the address has it.
+  const card = (name) => page.getByRole('treeitem', { name })
+  await card(/cluster1-secret .*by the impact: ✖ deleted/).waitFor()
+  await card(/^MysqlCluster .* by the impact: ✖ breaks$/).waitFor()
+  await page.locator('.graph-impact', { hasText: '✖ breaks' }).first().waitFor()
+  assert.match(decodeURIComponent(page.url()), /&impact=Secret\/moodle\/cluster1-secret/)
+  if (world.update) {
+    await page.emulateMedia({ colorScheme: 'light' })
+    await page.setViewportSize({ width: 1440, height: 900 })
+    await page.getByRole('button', { name: 'Graph', exact: true }).click()
+    await page.getByRole('button', { name: 'Fit', exact: true }).click()
+    await page.waitForTimeout(300)
+    await picture(page, 'impact')
+    await page.getByRole('button', { name: 'Both', exact: true }).click()
+    await page.setViewportSize({ width: 1280, height: 800 })
+  }
+  // By the keyboard: one affected object after the other.
+  const next = page.getByRole('button', { name: 'Next affected' })
+  await next.focus()
+  const chosen = new Set()
+  for (let i = 0; i < 3; i++) {
+    await page.keyboard.press('Enter')
+    chosen.add(await page.locator('[role=row][aria-selected=true]').textContent())
+  }
+  assert.equal(chosen.size, 3)
+  await panel(page).getByText('2 stacks break, 3 may break').waitFor()
   await told.getByRole('link', { name: 'Deployment/wordpress', exact: true }).first().click()
   await page.getByRole('treegrid').waitFor()
-  assert.match(decodeURIComponent(page.url()), /stack\?in=Deployment\.apps\/moodle\/wordpress&at=MysqlCluster/)
+  assert.match(decodeURIComponent(page.url()), /stack\?in=Deployment\.apps\/moodle\/wordpress&at=MysqlCluster.*&impact=Secret/)
+  await page.reload()
+  await card(/^Deployment .*by the impact: ▲ may break on restart \(inferred\)/).first().waitFor()
+  for (const [width, tab] of [[420, 'Graph'], [780, 'Graph'], [1024, 'Both'], [1440, 'Both']]) {
+    await page.setViewportSize({ width, height: 900 })
+    await page.getByRole('button', { name: tab, exact: true }).click()
+    await page.getByText(/If Secret\/cluster1-secret is deleted: 2 stacks break, 3 may break\. \d+ objects of this stack marked/).waitFor()
+    for (const colorScheme of ['light', 'dark']) {
+      await page.emulateMedia({ colorScheme })
+      await accessible(page, `a marked graph, ${width} wide, ${colorScheme}`)
+    }
+  }
+  await page.getByRole('button', { name: 'Close the impact' }).click()
+  await page.locator('.graph-impact').first().waitFor({ state: 'detached' })
 
   // Data that goes with it is in front.
   told = await impactOf(page, stack, 'PersistentVolumeClaim/moodle/wordpress-content')
@@ -45,6 +84,7 @@ test('an impact', () => browsing(async (browser) => {
   assert.match(await told.textContent(), /PersistentVolume\/pvc-34bf1710\S* ✖ its reclaim policy is Delete: the data is deleted/)
 
   // Children stay where they are orphaned.
+  await page.getByRole('button', { name: 'Close the impact' }).click()
   told = await impactOf(page, stack, stack)
   await told.getByText(/Deleted along/).waitFor()
   await told.getByLabel('Cascade').selectOption('orphan')
@@ -54,8 +94,8 @@ test('an impact', () => browsing(async (browser) => {
   // What is not there is not deleted, and a Node is drained.
   await page.goto(`${origin}/#stack?in=Moodle.moodlecontroller.kubeplus/moodle/moodle-2&at=Secret/moodle/moodle-2-smtp`)
   await details(page).getByText('missing: it is referenced').waitFor()
+  assert.equal(await panel(page).count(), 0, 'another address has no impact')
   assert.equal(await details(page).getByRole('button', { name: 'Impact' }).count(), 0)
-  assert.equal(await panel(page).count(), 0)
   told = await impactOf(page, stack, 'Node/worker-a')
   assert.match(await told.textContent(), /If Node\/worker-a is drained.*kubectl sysop impact Node\/worker-a --from demo/)
   await clean(page, origin)

@@ -99,6 +99,15 @@ test('the keyboard alone', () => browsing(async (browser) => {
   await tabTo(page, /^treeitem /)
   await page.keyboard.press('ArrowLeft')
   assert.match(await selected(page), /Deployment|Moodle/)
+  // Enter on a card leads to the details, and Esc back to it.
+  await page.keyboard.press('ArrowRight')
+  const card = await focused(page)
+  assert.match(card, /^treeitem /)
+  await page.keyboard.press('Enter')
+  await page.waitForFunction(() => document.activeElement?.closest('#details'))
+  await page.keyboard.press('Escape')
+  await page.waitForFunction(() => document.activeElement?.getAttribute('role') === 'treeitem')
+  assert.equal(await focused(page), card)
 
   for (const [key, view] of [['1', 'Stacks'], ['3', 'Costs'], ['4', 'Findings'], ['5', 'Regulation'], ['6', 'Compose'], ['2', 'Stack']]) {
     await page.evaluate(() => document.activeElement?.blur())

@@ -27,6 +27,19 @@ test('without rights', () => browsing(async (browser) => {
   await clean(page, new URL(world.address).origin)
 }))
 
+test('pods, and not their logs', () => browsing(async (browser) => {
+  const page = await paged(browser)
+  await page.goto(world.blind)
+  await page.locator('main a[title^="Deployment.apps/shop/"], main a[title^="Pod/shop/"], main a[title^="ReplicaSet.apps/shop/"]').first().waitFor()
+  await page.getByRole('searchbox', { name: 'Find any object' }).fill('pod')
+  await page.getByRole('region', { name: 'Found objects' }).getByRole('link', { name: /^Pod\// }).first().click()
+  await page.getByText('The last lines of its log').click()
+  await page.getByText('cannot read logs in shop: forbidden').waitFor()
+  assert.match(await page.locator('#details .command code').filter({ hasText: 'kubectl logs' }).textContent(), /kubectl logs \S+ -n shop -c \S+ --tail=200/)
+  await accessible(page, 'logs that may not be read')
+  await clean(page, new URL(world.blind).origin)
+}))
+
 test('the rights in one namespace, and then none', () => browsing(async (browser) => {
   const page = await paged(browser)
   await page.goto(world.shop)

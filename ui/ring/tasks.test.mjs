@@ -1,8 +1,8 @@
-// The tasks of a user, and how many clicks each takes: three at the most, but for composing. What goes
-// by the keyboard alone is keyboard.test.mjs.
+// The tasks of a user, and how many clicks each takes: three at the most, but for composing; by the
+// keyboard alone it is presses of keys that are counted. What else the keyboard does is keyboard.test.mjs.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { browsing, clean, paged, world } from './lib.mjs'
+import { browsing, clean, paged, picture, world } from './lib.mjs'
 
 const origin = new URL(world.address).origin
 const go = (page, view) => page.getByRole('navigation', { name: 'Views' }).getByRole('button', { name: view, exact: true }).click()
@@ -78,33 +78,74 @@ const tasks = {
   }],
 }
 
-test('the tasks of a user', () => browsing(async (browser) => {
+/** A page that counts clicks of the mouse and presses of keys. */
+async function counting(browser) {
   const page = await paged(browser, { viewport: { width: 1440, height: 900 } })
   await page.addInitScript(() => {
-    globalThis.clicks = 0
+    globalThis.clicks = globalThis.presses = 0
     addEventListener('click', (e) => { if (e.isTrusted && e.detail) globalThis.clicks++ }, true)
+    addEventListener('keydown', (e) => { if (e.isTrusted) globalThis.presses++ }, true)
   })
+  return page
+}
+
+/** Does a task, and holds what it takes to the most that it may take. */
+async function counted(page, task, most, does, what = 'clicks') {
+  await page.evaluate(() => { globalThis.clicks = globalThis.presses = 0; document.activeElement?.blur() })
+  await does(page)
+  const took = await page.evaluate(() => ({ clicks: globalThis.clicks, presses: globalThis.presses }))
+  console.log(`${task}: ${took[what]} ${what}`)
+  assert.ok(took[what] <= most, `${task} takes ${took[what]} ${what}`)
+  if (what === 'presses') assert.equal(took.clicks, 0, 'by the keyboard alone')
+}
+
+/** By the keyboard alone: what is broken, why, and what is affected. */
+async function byKeyboard(page) {
+  const focused = () => page.evaluate(() => document.activeElement?.matches('a') ? document.activeElement.textContent : '')
+  await counted(page, 'the broken stack and its cause', 6, async () => {
+    await page.keyboard.press('n')
+    assert.match(await focused(), /moodle-2|wordpress-importer/)
+    while (!/moodle-2/.test(await focused())) await page.keyboard.press('n')
+    await page.keyboard.press('Enter')
+    await page.getByRole('treegrid').waitFor()
+    while (!/moodle-2-smtp/.test(await focused())) await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await details(page).getByText('missing: it is referenced, and does not exist').waitFor()
+  }, 'presses')
+  await picture(page, 'keyboard')
+  await counted(page, 'what is affected if a Secret goes', 20, async () => {
+    await page.keyboard.press('/')
+    await page.keyboard.type('cluster1-secret')
+    await page.keyboard.press('Enter')
+    await details(page).getByRole('heading', { name: 'Secret cluster1-secret' }).waitFor()
+    await page.keyboard.press('i')
+    await details(page).getByText('2 stacks break, 3 may break').first().waitFor()
+  }, 'presses')
+}
+
+test('the tasks of a user', () => browsing(async (browser) => {
+  const page = await counting(browser)
   await page.goto(world.address)
   for (const [task, [most, does]] of Object.entries(tasks)) {
     await page.evaluate(() => { location.hash = 'stacks' })
     await map(page).waitFor()
-    await page.evaluate(() => { globalThis.clicks = 0; document.activeElement?.blur() })
-    await does(page)
-    const clicks = await page.evaluate(() => globalThis.clicks)
-    console.log(`${task}: ${clicks} clicks`)
-    assert.ok(clicks <= most, `${task} takes ${clicks} clicks`)
+    await counted(page, task, most, does)
   }
+  await page.evaluate(() => { location.hash = 'stacks' })
+  await map(page).waitFor()
+  await byKeyboard(page)
   await clean(page, origin)
 }))
 
 test('a stack of 1,500 objects: what is broken in it', () => browsing(async (browser) => {
-  const page = await paged(browser, { viewport: { width: 1440, height: 900 } })
+  const page = await counting(browser)
   await page.goto(world.many)
   await page.getByRole('treegrid').waitFor()
-  const filters = page.getByRole('search', { name: 'Objects of the stack' })
-  await filters.getByRole('button', { name: 'Health' }).click()
-  await filters.getByText('Degraded').click()
-  await page.getByRole('row', { name: /Pod.*Degraded/ }).first().click()
-  await details(page).getByText('CrashLoopBackOff').first().waitFor()
+  await counted(page, 'what is broken in a stack of 1,500', 2, async () => {
+    await page.getByRole('button', { name: 'Worst first' }).click()
+    await page.getByRole('row', { name: /Pod.*Degraded/ }).first().click()
+    await details(page).getByText('CrashLoopBackOff').first().waitFor()
+  })
+  await picture(page, 'many')
   await clean(page, new URL(world.many).origin)
 }))

@@ -12,6 +12,12 @@ export function Health({ value }: { value: number | undefined }) {
   return word ? <span class={'mark tone-' + tone}><span aria-hidden="true">{glyph}</span> {word}</span> : <span class="faint">–</span>
 }
 
+/** A name that is shortened in the middle where there is no room: its end tells it from others. */
+export function Name({ text }: { text: string }) {
+  if (text.length <= 24) return <b>{text}</b>
+  return <b class="name"><span class="unseen">{text}</span><span aria-hidden="true">{text.slice(0, -8)}</span><span aria-hidden="true">{text.slice(-8)}</span></b>
+}
+
 interface LinkProps { page: Page; to: Choice; class?: string; title?: string; style?: { [name: string]: string }; then?: () => void; children: ComponentChildren; onMouseEnter?: () => void; onMouseLeave?: () => void; onFocus?: () => void; onBlur?: () => void }
 
 /** A link to a choice: it can be copied, and opened in another tab. */

@@ -6,6 +6,7 @@ import { Bar, Command, Health, focusOn, Link, Notice, Waits, useAsk } from './bi
 import { KindIcon } from './icons.tsx'
 import { ImpactPanel } from './impact.tsx'
 import { linksOf, type Arrow } from './links.ts'
+import { LogsPart } from './logs.tsx'
 import type { Page } from './page.ts'
 import type { Node, Place, Stack } from './ui_state.ts'
 import { PathPanel } from './relate.tsx'
@@ -18,11 +19,10 @@ const maxShown = 12
 const states = { missing: 'missing: it is referenced, and does not exist', unread: 'not read: it is referenced, and could not be read', virtual: 'a name without an object' }
 
 export function Details({ page }: { page: Page }) {
-  const id = page.selected(), [asked, ask] = useState<'' | 'impact' | 'path'>(page.choice.to ? 'path' : '')
-  if (id < 0) return <Notice>{page.choice.node ? `${page.choice.node} is gone.` : 'Select an object to see its details.'}</Notice>
+  const id = page.selected(), [path, setPath] = useState(page.choice.to !== ''), { impact, to } = page.choice
+  if (id < 0) return <div class="details">{impact && <ImpactPanel page={page} target={impact} />}<Notice>{page.choice.node ? `${page.choice.node} is gone.` : 'Select an object to see its details.'}</Notice></div>
   const n = page.node(id), ref = page.ref(id), stack = page.stack(), place = stack?.tree.find((p) => p.n === id && !p.a), kind = page.kind(n), ns = page.namespace(n)
-  const toggle = (panel: 'impact' | 'path') => ask(asked === panel ? '' : panel)
-  const path = asked === 'path' || page.choice.to !== '', deletable = n.t !== 'missing' && n.t !== 'virtual'
+  const related = path || to !== '', deletable = n.t !== 'missing' && n.t !== 'virtual'
   return (
     <div class="details">
       <h2 id="details-title" tabIndex={-1}><KindIcon kind={kind.kind} /> <span class="faint">{kind.kind}</span> <bdi>{visible(n.n)}</bdi></h2>
@@ -36,11 +36,11 @@ export function Details({ page }: { page: Page }) {
       </dl>
       <div class="details-deeds" role="group" aria-label="What to do with it">
         <button type="button" disabled={page.choice.root === ref} onClick={() => { page.set({ root: ref }, true); focusOn('#details-title') }}>Re-root here</button>
-        {deletable && <button type="button" aria-expanded={asked === 'impact'} onClick={() => toggle('impact')}>Impact</button>}
-        <button type="button" aria-expanded={path} onClick={() => { if (path) page.set({ to: '' }); ask(path ? '' : 'path') }}>Path to ...</button>
+        {deletable && <button type="button" aria-expanded={impact === ref} onClick={() => page.toggleImpact()}>Impact</button>}
+        <button type="button" aria-expanded={related} onClick={() => { if (related) page.set({ to: '' }); setPath(!related) }}>Path to ...</button>
       </div>
-      {asked === 'impact' && deletable && <ImpactPanel page={page} id={id} />}
-      {path && <PathPanel page={page} id={id} />}
+      {impact && <ImpactPanel page={page} target={impact} />}
+      {related && <PathPanel page={page} id={id} />}
       <HealthPart page={page} id={id} place={place} stack={stack} />
       <UsagePart page={page} n={n} place={place} stack={stack} />
       <CostPart page={page} id={id} place={place} stack={stack} />
@@ -51,12 +51,7 @@ export function Details({ page }: { page: Page }) {
           <ul class="details-labels">{n.l.map((l) => <li key={l}><code>{page.uiState.labels[l]}</code></li>)}</ul>
         </section>
       )}
-      {kind.kind === 'Pod' && !kind.group && !n.t && (
-        <section>
-          <h3>Logs</h3>
-          {page.uiState.source?.startsWith('snapshot') ? <p class="faint">A snapshot has none.</p> : <Command text={command('kubectl', 'logs', n.n, '-n', ns, '--all-containers', '--tail=100', ...readFrom(page.uiState.source))} />}
-        </section>
-      )}
+      {kind.kind === 'Pod' && !kind.group && !n.t && <LogsPart page={page} target={ref} />}
       <section>
         <h3>YAML</h3>
         <Yaml key={ref} page={page} target={ref} n={n} />
@@ -77,12 +72,13 @@ function commandOf(page: Page, id: number): string {
   return command('kubectl', 'sysop', 'graph', kindKey(object) + '/' + object.name, ...inNamespace(object.namespace), ...readFrom(page.uiState.source))
 }
 
-/** A link to another object, in this stack if possible, which focuses its title. */
+/** A link to another object, in this stack if possible, which focuses its title; it keeps an impact. */
 export function To({ page, id }: { page: Page; id: number }) {
   const n = page.uiState.nodes[id]
   if (!n) return <span class="faint">gone</span>
   const ref = page.ref(id)
-  const to = page.stack()?.tree.some((p) => p.n === id) ? { ...page.choice, node: ref } : page.whereIs(ref)
+  const { impact, cascade } = page.choice
+  const to = page.stack()?.tree.some((p) => p.n === id) ? { ...page.choice, node: ref } : { ...page.whereIs(ref), impact, cascade }
   return <Link page={page} to={to} class="link" title={ref} then={() => focusOn('#details-title')}><bdi>{short(ref)}</bdi></Link>
 }
 

@@ -61,7 +61,7 @@ function Gaps({ uiState, close }: { uiState: UIState; close: () => void }) {
 function Help({ close, views }: { close: () => void; views: ViewName[] }) {
   const [on, set] = useState(keys.on)
   const list: [string, string][] = [
-    [`1 ... ${views.length}`, views.map((v) => titles[v]).join(', ')], ['/', 'search'], ['t', 'the stacks as a map or a table'], ['n', 'the next broken stack of the map'], ['?', 'this list'],
+    [`1 ... ${views.length}`, views.map((v) => titles[v]).join(', ')], ['/', 'search'], ['t', 'the stacks as a map or a table'], ['n', 'the next broken stack of the map'], ['i', 'the impact of the selected object'], ['?', 'this list'],
     ['arrows, Home, End, Page Up, Page Down', 'in the tree: move; in the graph: parent, child, siblings'], ['Right, Left', 'in the tree: open, close'],
     ['a letter', 'in the tree: the next object that begins with it'], ['Enter', 'to the details of the selected object'], ['Esc', 'back from the details, and out of a window'],
     ['f, +, −', 'in the graph: fit, zoom'], ['Shift and arrows', 'in the graph: move the window'],

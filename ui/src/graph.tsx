@@ -3,16 +3,19 @@
 
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from 'preact/hooks'
 import { GraphCard } from './graph_card.tsx'
-import { colors, draw, elements, named, words, type Colors } from './graph_draw.ts'
+import { colors, draw, elements, named, words, type CardImpact, type Colors } from './graph_draw.ts'
 import { Legend } from './graph_legend.tsx'
-import { bring, fit, inside, keep, neighbor, reveal, scene, worst, zoom, type Scene, type Size, type View } from './graph_scene.ts'
+import { bring, fit, hub, inside, keep, neighbor, reveal, scene, worst, zoom, type Scene, type Size, type View } from './graph_scene.ts'
 import { gestures } from './graph_touch.ts'
+import { glyphs } from './impact_document.ts'
+import { together, unmarked, useMarks, type Marks } from './impact_marks.ts'
 import type { Page } from './page.ts'
 import { Depth, Parts } from './parts.tsx'
 import { pathOf } from './path.ts'
 import { all, type Shape } from './shape.ts'
 import { filtered, large } from './tree_rows.ts'
-import { relations } from './words.ts'
+import type { Stack } from './ui_state.ts'
+import { plural, relations, short } from './words.ts'
 
 /** The maximum of cards that are elements; more visible cards are drawn, since elements are slow. */
 const fewElements = 120
@@ -20,6 +23,8 @@ const fewElements = 120
 const overscan = 128
 /** The margin around the visible part in which cards are elements, in pixels. */
 const around = 160
+
+const noImpact: CardImpact = { cards: new Map(), lines: [] }
 
 interface Live {
   scene: Scene | null
@@ -40,6 +45,7 @@ interface Live {
   was: unknown[]
   /** The nodes of the chosen path. */
   path: number[]
+  impact: CardImpact
   /** The timer that redraws after a zoom. */
   rest: number
   /** The cards that are elements, and the part of the scene that they cover. */
@@ -53,25 +59,25 @@ interface Live {
 }
 
 export function Graph({ page, shape }: { page: Page; shape: Shape }) {
-  const { depth } = page.choice, many = shape.of > large, parts = LARGE && (depth ? depth === 'workloads' : many && !filtered(page))
-  return <section class="graph" aria-label="Graph">{LARGE && parts ? <Parts page={page} stack={page.stack()!} /> : <Objects page={page} shape={shape} many={many || depth !== ''} />}</section>
+  const { depth } = page.choice, many = shape.of > large, impact = FILE ? unmarked : useMarks(page), parts = LARGE && (depth ? depth === 'workloads' : many && !filtered(page))
+  return <section class="graph" aria-label="Graph">{LARGE && parts ? <Parts page={page} stack={page.stack()!} marks={impact.marks} /> : <Objects page={page} shape={shape} many={many || depth !== ''} marks={impact.marks} />}{!FILE && impact.summary && <ImpactBar page={page} {...impact} />}</section>
 }
 
 /** The objects with the shape of the tree. */
-function Objects({ page, shape, many }: { page: Page; shape: Shape; many: boolean }) {
+function Objects({ page, shape, many, marks }: { page: Page; shape: Shape; many: boolean; marks: Marks }) {
   const stack = page.stack()!
   const [, again] = useReducer((n: number) => n + 1, 0)
   const canvas = useRef<HTMLCanvasElement>(null), world = useRef<HTMLDivElement>(null), pane = useRef<HTMLDivElement>(null)
   const live = useRef<Live>({
     scene: null, shape: null, stackKey: '', topology: -1, aspect: 0, view: { x: 0, y: 0, z: 1 }, drawn: { x: 0, y: 0, z: 0 }, dirty: true, size: { width: 0, height: 0 }, colors: null,
-    frame: 0, timer: 0, rest: 0, was: [], path: [], mounted: [], part: [0, 0, 0, 0], active: -1, key: '', node: '', focus: false,
+    frame: 0, timer: 0, rest: 0, was: [], path: [], impact: noImpact, mounted: [], part: [0, 0, 0, 0], active: -1, key: '', node: '', focus: false,
   }).current
 
   function look(view: View) {
     live.view = view
     live.frame ||= requestAnimationFrame(paint)
   }
-  const inputs = () => [live.scene, live.active, live.mounted, live.size, page.uiState, live.path]
+  const inputs = () => [live.scene, live.active, live.mounted, live.size, page.uiState, live.path, live.impact]
   function paint() {
     live.frame = 0
     const { view, size, scene } = live, ctx = canvas.current?.getContext('2d')
@@ -98,7 +104,7 @@ function Objects({ page, shape, many }: { page: Page; shape: Shape; many: boolea
     live.colors ??= colors(pane.current!)
     draw(ctx, {
       page, scene, view: { x: view.x + overscan, y: view.y + overscan, z: view.z }, size: { width, height },
-      colors: live.colors, active: live.active, path: live.path, mounted: new Set(view.z < elements ? [] : live.mounted),
+      colors: live.colors, active: live.active, path: live.path, impact: live.impact, mounted: new Set(view.z < elements ? [] : live.mounted),
     })
   }
 
@@ -108,6 +114,7 @@ function Objects({ page, shape, many }: { page: Page; shape: Shape; many: boolea
     choose(live, page)
     mount(live)
   }
+  if (!FILE) live.impact = useMemo(() => live.scene ? onCards(live.scene, stack, marks) : noImpact, [live.scene, marks, page.uiState])
 
   useLayoutEffect(() => {
     const measure = () => {
@@ -142,7 +149,7 @@ function Objects({ page, shape, many }: { page: Page; shape: Shape; many: boolea
     if (!page.printing || !live.scene) return
     const z = Math.min(1, Math.max(named, 1400 / live.scene.width), 16_000 / live.scene.height), part = { width: (live.scene.width + 48) * z, height: (live.scene.height + 48) * z }
     Object.assign(canvas.current!, part)
-    draw(canvas.current!.getContext('2d')!, { page, scene: live.scene, view: { x: 24 * z, y: 24 * z, z }, size: part, colors: live.colors ??= colors(pane.current!), active: live.active, path: live.path, mounted: new Set() })
+    draw(canvas.current!.getContext('2d')!, { page, scene: live.scene, view: { x: 24 * z, y: 24 * z, z }, size: part, colors: live.colors ??= colors(pane.current!), active: live.active, path: live.path, impact: live.impact, mounted: new Set() })
     live.dirty = true
   }, [page.printing, live.scene])
 
@@ -183,9 +190,11 @@ function Objects({ page, shape, many }: { page: Page; shape: Shape; many: boolea
       // Starts at the focused card, which may not be selected.
       const i = cardOf(e)
       if (i < 0) return
+      const object = !s.cards[i].item.fold && e.key === 'Enter'
       select(i)
       toggle(i)
-      live.focus = true
+      live.focus = !object
+      if (object) page.toDetails()
     } else if (e.key === '+' || e.key === '=') center(1.25)
     else if (e.key === '-') center(0.8)
     else if (e.key === 'f') whole()
@@ -210,7 +219,7 @@ function Objects({ page, shape, many }: { page: Page; shape: Shape; many: boolea
   return (
     <>
       <p class="graph-help" id="graph-help">
-        The table of the stack holds all of this, and more. Arrow keys go to parent, first child and siblings; Enter opens a group; plus and minus zoom, f fits.
+        The table of the stack holds all of this, and more. Arrow keys go to parent, first child and siblings; Enter opens a group, or the details of an object; plus and minus zoom, f fits.
       </p>
       <div class="graph-pane" ref={pane} onKeyDown={keys} onClick={click}>
         <canvas class="graph-canvas" ref={canvas} aria-hidden="true" />
@@ -218,10 +227,13 @@ function Objects({ page, shape, many }: { page: Page; shape: Shape; many: boolea
           aria-describedby={s?.cards.length ? 'graph-help' : undefined}>
           {s && shown(live, first ?? -1).map((i) => (
             <GraphCard key={s.cards[i].item.key} page={page} stack={stack} card={s.cards[i]} number={i} roots={shape.roots}
-              selected={i === live.active} tabbable={i === first} hub={s.hubs.get(i)} />
+              selected={i === live.active} tabbable={i === first} hub={s.hubs.get(i)} impact={FILE ? undefined : live.impact.cards.get(i)} />
           ))}
           {s && lineLabels(live).map(([i, { text, relation }]) => (
             <span key={'word' + i} class={`graph-word graph-${relations[relation]}`} aria-hidden="true" style={{ left: s.cards[i].x + 'px', top: s.cards[i].y + 'px' }}>{text}</span>
+          ))}
+          {s && !FILE && [...live.impact.cards].filter(([i]) => live.mounted.includes(i)).map(([i, { tone, text }]) => (
+            <span key={'impact' + i} class="graph-word graph-impact" aria-hidden="true" style={{ left: s.cards[i].x + 'px', top: s.cards[i].y + 'px' }}>{glyphs[tone]} {text}</span>
           ))}
         </div>
         {s && !s.cards.length && <p class="graph-empty">No object of this stack matches the filters.</p>}
@@ -249,6 +261,48 @@ function Objects({ page, shape, many }: { page: Page; shape: Shape; many: boolea
         <Legend />
       </div>
     </>
+  )
+}
+
+/** The impact of a scene: a fold says how many of its objects are affected, and a card with many lines
+    how many these are. Along the tree it spreads from parent to child. */
+function onCards(s: Scene, stack: Stack, { of, lines }: Marks): CardImpact {
+  const byCard = new Map<number, number[]>(), cards: CardImpact['cards'] = new Map(), seen = new Set<string>()
+  for (const id of of.keys()) {
+    const at = s.of.get(id)
+    if (at !== undefined) byCard.get(at)?.push(id) ?? byCard.set(at, [id])
+  }
+  for (const at of byCard.keys()) {
+    const { item } = s.cards[at], m = together(item.fold && !item.children.length ? item.fold.map((p) => stack.tree[p].n) : [item.node], { of, lines })
+    if (m) cards.set(at, m)
+  }
+  const below = (at: number, of: number): boolean => at >= 0 && (s.cards[at].parent === of || below(s.cards[at].parent, of))
+  const leaving = new Map<number, CardImpact['lines']>()
+  for (const { from, to, inferred } of lines) {
+    const b = s.of.get(to), cause = s.of.get(from)
+    if (b === undefined || cause === undefined || b === cause) continue
+    const a = below(b, cause) ? s.cards[b].parent : cause, key = `${a} ${b}`
+    if (!seen.has(key)) leaving.get(a)?.push({ from: a, to: b, inferred }) ?? leaving.set(a, [{ from: a, to: b, inferred }])
+    seen.add(key)
+  }
+  for (const [at, all] of leaving) {
+    const m = cards.get(at), across = all.filter((l) => s.cards[l.to].parent !== at)
+    if (across.length <= hub || !m) continue
+    cards.set(at, { ...m, text: `${m.text}, ${across.length} affected by it` })
+    leaving.set(at, all.filter((l) => s.cards[l.to].parent === at))
+  }
+  return { cards, lines: [...leaving.values()].flat() }
+}
+
+/** What the marks mean, and the way to the next one. */
+function ImpactBar({ page, marks, summary }: { page: Page; marks: Marks; summary: string }) {
+  const { impact } = page.choice, stack = page.stack()!, here = [...new Set(stack.tree.map((p) => p.n))].filter((n) => marks.of.has(n) && page.ref(n) !== impact)
+  const next = here[(here.indexOf(page.selected()) + 1) % here.length]
+  return (
+    <p class="graph-capped graph-impact" role="status">
+      If {short(impact)} is deleted: {summary}. {plural(here.length, 'object')} of this stack marked.{' '}
+      {here.length > 0 && <button type="button" onClick={() => page.set({ node: page.ref(next) })}>Next affected</button>}
+    </p>
   )
 }
 
@@ -331,7 +385,7 @@ function mount(live: Live): void {
 
 /** The labels above cards that are linked with the selected one. */
 function lineLabels(live: Live) {
-  return live.active < 0 ? [] : [...words(live.scene!, live.active)].filter(([i]) => live.mounted.includes(i))
+  return live.active < 0 ? [] : [...words(live.scene!, live.active)].filter(([i]) => live.mounted.includes(i) && !live.impact.cards.has(i))
 }
 
 /** The cards to render as elements: the mounted ones, and the one with the keyboard focus. */

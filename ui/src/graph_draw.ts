@@ -1,8 +1,10 @@
 // Draws on the canvas: lines, and cards that are too small or too many to be elements.
 
-import { cardHeight, cardWidth, inside, type Card, type Line, type Scene, type Size, type View } from './graph_scene.ts'
+import { cardHeight, cardWidth, hub, inside, linesAt, type Card, type Line, type Scene, type Size, type View } from './graph_scene.ts'
 import type { Page } from './page.ts'
 import type { Edge } from './ui_state.ts'
+import { glyphs } from './impact_document.ts'
+import type { Mark, Spread } from './impact_marks.ts'
 import { healthOf, type Item } from './shape.ts'
 import { titleOf } from './tree_rows.ts'
 import { health, relations, trouble } from './words.ts'
@@ -14,7 +16,7 @@ export const elements = 0.6
 /** The dashes of a line, by the via of its edge. */
 export const dashes: { [via in Edge['v']]: number[] } = { owner: [], label: [7, 4], annotation: [2, 4], spec: [10, 3, 2, 3], env: [5, 2] }
 
-const names = ['ground', 'panel', 'line', 'text', 'faint', 'choice', 'accent', 'good', 'info', 'warn', 'bad', 'none', 'owns', 'needs', 'serves'] as const
+const names = ['ground', 'panel', 'line', 'text', 'faint', 'choice', 'accent', 'good', 'info', 'warn', 'bad', 'none', 'owns', 'needs', 'serves', 'impact'] as const
 export type Colors = { [name in (typeof names)[number]]: string }
 
 export function colors(el: Element): Colors {
@@ -38,9 +40,13 @@ export interface Drawing {
   active: number
   /** The nodes of the chosen path, from end to end. */
   path: number[]
+  impact: CardImpact
   /** Cards that are elements, and therefore not drawn. */
   mounted: Set<number>
 }
+
+/** The cards that an impact marks, and the lines along which it spreads between them. */
+export interface CardImpact { cards: Map<number, Mark>; lines: Spread[] }
 
 type Context = CanvasRenderingContext2D
 
@@ -57,6 +63,7 @@ export function draw(ctx: Context, d: Drawing): void {
   else labelled(ctx, d, cards)
   if (scene.cards[d.active]) selected(ctx, d)
   chosenPath(ctx, d)
+  if (!FILE) spread(ctx, d)
 }
 
 const color = (d: Drawing, relation: number) => d.colors[(relations[relation] || 'owns') as 'owns']
@@ -226,11 +233,14 @@ export function cut(ctx: Context, text: string, room: number, size: number): str
 /** Draws a ring around the selected card, and its lines with labels. */
 function selected(ctx: Context, d: Drawing): void {
   const { scene, view: { x, y, z }, colors } = d, c = scene.cards[d.active]
-  ctx.lineWidth = 2
-  const lines = (scene.at.get(d.active) ?? []).map((l) => scene.cross[l])
+  const lines = linesAt(scene, d.active), many = lines.length > hub
+  ctx.lineWidth = many ? 1 : 2
+  ctx.globalAlpha = many ? 0.4 : 1
   strokes(ctx, d, lines, (l) => l, (l) => curve(ctx, bend(d, l)))
+  ctx.globalAlpha = 1
+  ctx.lineWidth = 2
   if (c.parent >= 0) strokes(ctx, d, [c], () => c, () => elbow(ctx, d.view, scene.cards[c.parent], c))
-  for (const l of lines) arrow(ctx, d, l)
+  if (!many) for (const l of lines) arrow(ctx, d, l, color(d, l.relation))
   if (z >= named) write(ctx, d)
   if (d.mounted.has(d.active)) return
   ctx.strokeStyle = colors.accent
@@ -256,9 +266,36 @@ function chosenPath(ctx: Context, d: Drawing): void {
   ctx.stroke()
 }
 
-function arrow(ctx: Context, d: Drawing, l: Line): void {
+/** Draws what an impact affects: rings and lines, dashed where they are inferred, with words. */
+function spread(ctx: Context, d: Drawing): void {
+  const { scene: { cards }, view: { x, y, z }, impact, colors } = d
+  ctx.strokeStyle = colors.impact
+  ctx.lineWidth = z < named ? 1.5 : 2.5
+  for (const inferred of [false, true]) {
+    ctx.setLineDash(inferred ? [6, 4] : [])
+    ctx.beginPath()
+    for (const [i, m] of impact.cards) if (m.inferred === inferred) ctx.rect(cards[i].x * z + x - 2, cards[i].y * z + y - 2, cardWidth * z + 4, cardHeight * z + 4)
+    for (const l of impact.lines) if (l.inferred === inferred) {
+      if (cards[l.to].parent === l.from) elbow(ctx, d.view, cards[l.from], cards[l.to])
+      else if (cards[l.from].parent === l.to) elbow(ctx, d.view, cards[l.to], cards[l.from])
+      else curve(ctx, bend(d, l))
+    }
+    ctx.stroke()
+  }
+  ctx.setLineDash([])
+  for (const l of impact.lines) {
+    if (cards[l.from].parent !== l.to) arrow(ctx, d, l, colors.impact)
+    const b = bend(d, l)
+    if (l.inferred && z >= named) label(ctx, d, 'inferred', (b[0] + b[6]) / 2 - 20, (b[1] + b[7]) / 2, colors.impact)
+  }
+  for (const [i, m] of impact.cards) {
+    if (!d.mounted.has(i)) label(ctx, d, z < named ? glyphs[m.tone] : `${glyphs[m.tone]} ${m.text}`, cards[i].x * z + x, cards[i].y * z + y - (z < named ? 0 : 5), colors.impact)
+  }
+}
+
+function arrow(ctx: Context, d: Drawing, l: Pick<Line, 'from' | 'to'>, fill: string): void {
   const b = bend(d, l), way = Math.sign(b[6] - b[4]) || 1
-  ctx.fillStyle = color(d, l.relation)
+  ctx.fillStyle = fill
   ctx.beginPath()
   ctx.moveTo(b[6], b[7])
   ctx.lineTo(b[6] - 8 * way, b[7] - 4)
@@ -269,8 +306,8 @@ function arrow(ctx: Context, d: Drawing, l: Line): void {
 /** The labels of the lines of a card, by the card at the other end: direction, relation and via. */
 export function words(s: Scene, active: number): Map<number, { text: string; relation: number }> {
   const out = new Map<number, { text: string; relation: number }>()
-  for (const l of s.at.get(active) ?? []) {
-    const { from, to, relation, via, inferred } = s.cross[l], other = from === active ? to : from, before = out.get(other)?.text
+  for (const { from, to, relation, via, inferred } of linesAt(s, active)) {
+    const other = from === active ? to : from, before = out.get(other)?.text
     const text = `${from === active ? '→' : '←'} ${relations[relation]} · ${via}${inferred ? ' (inferred)' : ''}`
     out.set(other, { text: before ? before + ', ' + text : text, relation })
   }
@@ -280,15 +317,18 @@ export function words(s: Scene, active: number): Map<number, { text: string; rel
 /** Writes the labels above cards that are not elements. */
 function write(ctx: Context, d: Drawing): void {
   const { x, y, z } = d.view
+  for (const [i, { text, relation }] of words(d.scene, d.active)) {
+    if (!d.mounted.has(i) && (FILE || !d.impact.cards.has(i))) label(ctx, d, text, d.scene.cards[i].x * z + x, d.scene.cards[i].y * z + y - 7, color(d, relation))
+  }
+}
+
+/** Writes a word on a ground of its own. */
+function label(ctx: Context, d: Drawing, text: string, left: number, middle: number, fill: string): void {
   ctx.font = '11px system-ui, sans-serif'
   ctx.textAlign = 'left'
   ctx.textBaseline = 'middle'
-  for (const [i, { text, relation }] of words(d.scene, d.active)) {
-    if (d.mounted.has(i)) continue
-    const left = d.scene.cards[i].x * z + x, top = d.scene.cards[i].y * z + y - 7
-    ctx.fillStyle = d.colors.panel
-    ctx.fillRect(left, top - 7, ctx.measureText(text).width + 6, 14)
-    ctx.fillStyle = color(d, relation)
-    ctx.fillText(text, left + 3, top)
-  }
+  ctx.fillStyle = d.colors.panel
+  ctx.fillRect(left, middle - 7, ctx.measureText(text).width + 6, 14)
+  ctx.fillStyle = fill
+  ctx.fillText(text, left + 3, middle)
 }

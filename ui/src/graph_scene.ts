@@ -41,6 +41,14 @@ export interface Scene {
   quiet: Line[]
   /** What a hub says in place of its lines, by its card: "100 need it", "serves 100". */
   hubs: Map<number, string>
+  /** The bundled lines of a hub, by its card. */
+  hubLines: Map<number, Line[]>
+}
+
+/** The lines of a selected card; those of a hub are bundled. */
+export function linesAt(s: Scene, at: number): Line[] {
+  const lines = (s.at.get(at) ?? []).map((l) => s.cross[l]), bundle = s.hubLines.get(at)
+  return bundle ? [...bundle, ...lines.filter((l) => l.relation !== bundle[0].relation)] : lines
 }
 
 /** A card with more lines of a relation than this is a hub: it has a count in place of them. */
@@ -70,7 +78,7 @@ export function scene(page: Page, stack: Stack, s: Shape, aspect: number): Scene
 const replica = /^(Pod|ReplicaSet|Job)$/
 
 /** Bundles lines: they lead to a workload, not to each of its pods, and one line says what several do. */
-function bundled(page: Page, cards: Card[], cross: Line[]): Pick<Scene, 'quiet' | 'hubs'> {
+function bundled(page: Page, cards: Card[], cross: Line[]): Pick<Scene, 'quiet' | 'hubs' | 'hubLines'> {
   const owner = cards.map((_, i) => i), lines = new Map<string, Line>(), degree = new Map<number, number>()
   cards.forEach((c, i) => { if (c.parent >= 0 && c.relation === 1 && replica.test(page.kind(page.node(c.item.node)).kind)) owner[i] = owner[c.parent] })
   const hubOf = (l: Line) => l.relation === 3 ? l.from : l.to
@@ -79,13 +87,14 @@ function bundled(page: Page, cards: Card[], cross: Line[]): Pick<Scene, 'quiet' 
     if (from !== to && !hangs(cards, from, to) && !hangs(cards, to, from)) lines.set(`${from} ${to} ${l.relation}`, lines.get(`${from} ${to} ${l.relation}`) ?? { ...l, from, to })
   }
   for (const l of lines.values()) degree.set(hubOf(l), (degree.get(hubOf(l)) ?? 0) + 1)
-  const quiet: Line[] = [], hubs = new Map<number, string>()
+  const quiet: Line[] = [], hubs = new Map<number, string>(), hubLines: Scene['hubLines'] = new Map()
   for (const l of lines.values()) {
     const at = hubOf(l), n = degree.get(at)!
-    if (n > hub) hubs.set(at, l.relation === 3 ? `serves ${n}` : `${n} need it`)
-    else quiet.push(l)
+    if (n <= hub) { quiet.push(l); continue }
+    hubs.set(at, l.relation === 3 ? `serves ${n}` : `${n} need it`)
+    hubLines.get(at)?.push(l) ?? hubLines.set(at, [l])
   }
-  return { quiet, hubs }
+  return { quiet, hubs, hubLines }
 }
 
 /** Reports whether a scene still fits a shape; if so, its cards get the current items. */

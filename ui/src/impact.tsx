@@ -1,22 +1,25 @@
 // The impact of a deletion, as a panel of the details.
 
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
-import { Command, Link, Unread, useAsk, Waits } from './bits.tsx'
+import { Command, focusOn, Link, Unread, Waits } from './bits.tsx'
 import { Fact, ShortList, To } from './details.tsx'
 import {
-  cascades, effectMore, effectWord, keptWhy, layout, notes, removalWhy, stackWord, toneOf, waiting, worst, type Deletion, type Dependent, type Impact, type Tone, type Touched,
+  cascades, effectMore, effectWord, glyphs, keptWhy, layout, notes, removalWhy, stackWord, toneOf, waiting, worst, type Deletion, type Dependent, type Impact, type Tone, type Touched,
 } from './impact_document.ts'
+import { useImpact } from './impact_marks.ts'
 import type { Page } from './page.ts'
 import { capital, command, kindKey, parse, plural, readFrom, short } from './words.ts'
 
-export function ImpactPanel({ page, id }: { page: Page; id: number }) {
-  const n = page.node(id), ref = page.ref(id), isNode = kindKey(page.kind(n)) === 'Node'
+export function ImpactPanel({ page, target }: { page: Page; target: string }) {
+  const id = page.find(target)
+  if (id < 0) return null // the trail says that it is gone
+  const n = page.node(id), isNode = kindKey(page.kind(n)) === 'Node'
   const reason = isNode ? 'A terminal shows what a drain of it affects:' : n.t ? 'It was not read. This command reads it and shows it:' : FILE || !page.server ? 'A saved page cannot read the cluster. This command shows it:' : ''
   return (
     <section class="details-panel" aria-labelledby="impact-title">
-      <h3 id="impact-title">If {short(ref)} is {isNode ? 'drained' : 'deleted'}</h3>
-      {FILE || reason ? <><p class="faint">{reason}</p><Command text={commandOf(page, ref, !page.uiState.namespace)} /></> : <Asked page={page} target={ref} />}
+      <button type="button" class="details-close" aria-label="Close the impact" onClick={() => { page.set({ impact: '', cascade: '' }, true); focusOn('#details-title') }}>✕</button>
+      <h3 id="impact-title">If {short(target)} is {isNode ? 'drained' : 'deleted'}</h3>
+      {FILE || reason ? <><p class="faint">{reason}</p><Command text={commandOf(page, target, !page.uiState.namespace)} /></> : <Asked page={page} target={target} />}
     </section>
   )
 }
@@ -27,11 +30,10 @@ const commandOf = ({ uiState }: Page, ref: string, all: boolean) =>
 
 /** Requests the impact, again when objects or edges change. */
 function Asked({ page, target }: { page: Page; target: string }) {
-  const [cascade, choose] = useState<string>(cascades[0]), { namespace } = page.uiState
-  const got = useAsk<Impact>(page, 'impact', { ref: target, cascade }, page.topology)
+  const { namespace } = page.uiState, got = useImpact(page)
   return (
     <>
-      <label>Cascade <select value={cascade} onChange={(e) => choose(e.currentTarget.value)}>{cascades.map((c) => <option key={c}>{c}</option>)}</select></label>
+      <label>Cascade <select value={page.choice.cascade || cascades[0]} onChange={(e) => page.set({ cascade: e.currentTarget.value })}>{cascades.map((c) => <option key={c}>{c}</option>)}</select></label>
       <Waits request={got} label="Following what a deletion does" />
       {got.answer && <Result page={page} im={got.answer} />}
       {namespace && <><p class="faint">Namespace {namespace} was looked at, and what reaches into it. This looks at all:</p><Command text={commandOf(page, target, true)} /></>}
@@ -74,8 +76,6 @@ function Result({ page, im }: { page: Page; im: Impact }) {
   )
 }
 
-const glyphs = { bad: '✖', warn: '▲' }
-
 function Mark({ tone, children }: { tone: Tone; children: ComponentChildren }) {
   return tone === 'none' ? <span>{children}</span> : <span class={'tone-' + tone}><span aria-hidden="true">{glyphs[tone]}</span> {children}</span>
 }
@@ -93,7 +93,7 @@ function Stack({ page, touched, at }: { page: Page; touched: Touched; at: Ats })
   const { stack, cause = '', deleted } = touched, known = page.uiState.stacks.some((s) => s.name === stack)
   return (
     <>
-      {known && stack !== page.choice.stack ? <Link page={page} to={page.inStack(stack, cause)} class="link" title={stack}><bdi>{short(stack)}</bdi></Link> : <span title={stack}>{short(stack)}</span>}{' '}
+      {known && stack !== page.choice.stack ? <Link page={page} to={{ ...page.inStack(stack, cause), impact: page.choice.impact, cascade: page.choice.cascade }} class="link" title={stack}><bdi>{short(stack)}</bdi></Link> : <span title={stack}>{short(stack)}</span>}{' '}
       <Mark tone={toneOf(touched)}>{stackWord(touched)}</Mark>{cause && <>: {at(cause)}</>}{deleted > 0 && `; ${plural(deleted, 'object')} of it also deleted`}
     </>
   )

@@ -25,9 +25,10 @@ export interface Impact {
 }
 export interface Touched { stack: string; effect: string; inferred: boolean; cause?: string; deleted: number; objects: string[] }
 export interface Deletion { id: string; cause: string; removal: string; why?: string; blocks: boolean; finalizers: string[] }
-export interface Dependent { id: string; effect: string; inferred: boolean; consequence?: string; cause: string; edge: { why: string }; controlled: string[]; remaining?: number; total?: number }
+export interface Dependent { id: string; effect: string; inferred: boolean; consequence?: string; cause: string; edge: { why: string; inferred?: boolean }; controlled: string[]; remaining?: number; total?: number }
 
 export type Tone = 'bad' | 'warn' | 'none'
+export const glyphs = { bad: '✖', warn: '▲', none: '·' }
 
 export interface Layout {
   /** Each stack, with the affected objects that no earlier stack has. */

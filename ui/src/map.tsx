@@ -16,6 +16,8 @@ import { age, command, count, health, inNamespace, kindKey, money, plural, readF
 export const cardsUpTo = 12, chipsUpTo = 300
 /** Above this many stacks what is broken stands over the map, and the map has the width. */
 const railed = 40
+/** The characters of a name that are shown. */
+const shown = 30
 /** The pods that a card shows one by one. */
 const dots = 12
 
@@ -39,6 +41,11 @@ export function StackMap({ page, children }: { page: Page; children: ComponentCh
       {rail && <Rail {...props} />}
     </div>
   )
+}
+
+/** The name on a card: a long one is smaller, and cut in the middle. */
+export function CardName({ name }: { name: string }) {
+  return <b class={'card-name' + (name.length > 24 ? ' card-long' : '')}>{middle(name, shown)}</b>
 }
 
 /** Where a card leads: to the stack, or to the part in a stack that needs it. */
@@ -83,9 +90,9 @@ function StackCard({ page, model, at, top, wanted, class: more = '', box, point 
   return (
     <Link class={`card ${bad ? 'card-bad' : ''} ${wanted.has(c.key) ? '' : 'card-dim'} ${more}`} page={page} to={toCard(page, model, c)} title={c.key} style={box && place(box)} onMouseEnter={() => point(at)} onMouseLeave={() => point(-1)} onFocus={() => point(at)} onBlur={() => point(-1)}>
       <span class="card-kind"><KindIcon kind={kind} /> {kind || 'label'}{s.groupedBy && <> by {s.groupedBy}</>}<b class="card-cost">{c.cost === undefined ? <span class="faint">no cost</span> : money(c.cost)}</b></span>
-      <b class="card-name">{middle(name)}</b>
+      <CardName name={name} />
       <span class="card-row"><Health value={c.health} /><Dots pods={c.pods} /></span>
-      {cause && <span class="card-cause"><b>{cause.text}</b><span>{cause.by}{s.since ? ', for ' + age(page.now() - s.since) : ''}</span></span>}
+      {cause && <span class="card-cause"><b>{middle(cause.text, 36)}</b><span>{middle(cause.by, s.since ? 28 : 36)}{s.since ? ', for ' + age(page.now() - s.since) : ''}</span></span>}
       <span class="card-foot"><CostBar c={c} top={top} /><span>{c.cost === undefined ? c.pods[0] === 0 ? 'no pod runs now' : '' : c.shared ? `${money(c.cost - c.shared)} own + ${money(c.shared)} shared` : page.uiState.sharedAmong === 'alone' ? 'all that it needs' : 'all its own'}</span></span>
       <span class="unseen">{needsOf(model, at).map((c, i) => (i ? ', ' : ', needs ') + titleOf(c).name)}</span>
     </Link>
@@ -98,11 +105,11 @@ function PartCard({ page, model, at, class: more = '', box, point }: CardProps) 
   return (
     <Link class={`card part ${isBroken(c.health) ? 'card-bad' : ''} ${more}`} page={page} to={toCard(page, model, c)} title={c.key} style={box && place(box)} onMouseEnter={() => point(at)} onMouseLeave={() => point(-1)} onFocus={() => point(at)} onBlur={() => point(-1)}>
       <span class="card-kind"><KindIcon kind={kind} /> {kind}{c.cost !== undefined && <b class="card-cost">{money(c.cost)}</b>}</span>
-      <b class="card-name">{middle(name)}</b>
+      <CardName name={name} />
       <span class="card-row">{c.health > 0 && <Health value={c.health} />}<span class="card-users">{plural(c.users, 'needs it', 'need it')}</span><Dots pods={c.pods} brief /></span>
       {payers.length > 0 && (
         <span class="payers">
-          {payers.slice(0, listed).map(([key, paid]) => <span key={key}><span>{middle(short(key).replace(/^.*\//, ''), 20)}</span><span>{money(paid)}</span></span>)}
+          {payers.slice(0, listed).map(([key, paid]) => <span key={key}><span>{middle(short(key).replace(/^.*\//, ''), 30)}</span><span>{money(paid)}</span></span>)}
           {payers.length > listed && <span>and {payers.length - listed} more</span>}
         </span>
       )}
@@ -168,7 +175,7 @@ function RegionHead({ page, model, namespace, cards }: { page: Page; model: MapM
   const stacks = cards.map((i) => model.cards[i]).filter((c) => c.stack), bad = stacks.filter((c) => isBroken(c.health)).length
   const priced = stacks.filter((c) => c.cost !== undefined)
   return (
-    <h3 class="region-head"><span>{nameOfRegion(namespace)}</span>
+    <h3 class="region-head"><span class={namespace.length > 24 ? 'card-long' : ''} title={namespace}>{middle(nameOfRegion(namespace), shown)}</span>
       {bad > 0 ? <span class="tone-bad"><span aria-hidden="true">✖</span> {bad} of {stacks.length}</span> : <span class="faint">{stacks.length ? plural(stacks.length, 'stack') : 'shared'}</span>}
       {priced.length > 0 && <span class="region-cost">{money(priced.reduce((sum, c) => sum + c.cost!, 0), page.uiState.currency)}</span>}
     </h3>
@@ -201,7 +208,7 @@ function Cards(props: MapProps) {
         return (
           <li key={model.cards[i].key}>
             {model.cards[i].stack ? <StackCard {...props} at={i} top={top} point={() => {}} /> : <PartCard {...props} at={i} top={top} point={() => {}} />}
-            {needed.length > 0 && <p class="faint map-needs">needs {needed.map((c, n) => <>{n > 0 && ', '}<Link page={page} to={toCard(page, model, c)}>{middle(titleOf(c).name)}</Link></>)}</p>}
+            {needed.length > 0 && <p class="faint map-needs">needs {needed.map((c, n) => <>{n > 0 && ', '}<Link page={page} to={toCard(page, model, c)}>{middle(titleOf(c).name, shown)}</Link></>)}</p>}
           </li>
         )
       })}
@@ -241,7 +248,7 @@ function Chips(props: MapProps) {
             return (
               <Link key={c.key} class={`card part ${isBroken(c.health) ? 'card-bad' : ''} ${lit.has(i) ? 'card-near' : ''}`} page={page} to={toCard(page, model, c)} title={c.key} onMouseEnter={() => point(i)} onMouseLeave={() => point(-1)} onFocus={() => point(i)} onBlur={() => point(-1)}>
                 <span class="card-kind"><KindIcon kind={kind} /> {kind}{c.cost !== undefined && <b class="card-cost">{money(c.cost)}</b>}</span>
-                <span class="card-row"><b class="card-name">{middle(name, 22)}</b><Health value={c.health} /></span>
+                <span class="card-row"><CardName name={name} /><Health value={c.health} /></span>
                 <span><b>{count(c.users)}</b> need it{c.spaces > 1 && `, in ${c.spaces} namespaces`}</span>
               </Link>
             )
@@ -291,7 +298,7 @@ function Tiles({ page, model, wanted }: MapProps) {
         return (
           <li key={name}>
             <Link class={'card tile' + (broke.length ? ' card-bad' : '')} page={page} to={{ ...page.choice, namespaces: [name || ofCluster] }}>
-              <b class="card-name">{middle(nameOfRegion(name))}</b>
+              <CardName name={nameOfRegion(name)} />
               <span class="card-row">{broke.length ? <span class="tone-bad"><span aria-hidden="true">✖</span> {broke.length} of {count(cards.length)}</span> : <span class="faint">{plural(cards.length, 'stack')}</span>}{priced.length > 0 && <span>{money(priced.reduce((sum, c) => sum + c.cost!, 0))}</span>}</span>
               {broke.length > 0 && <span class="faint">{broke.slice(0, 2).map((c) => middle(titleOf(c).name, 16)).join(', ')}{broke.length > 2 && ` and ${broke.length - 2} more`}</span>}
             </Link>
@@ -314,7 +321,7 @@ function Broken({ page, model, strip }: MapProps & { strip?: boolean }) {
         const why = cause ? page.inStack(c.key, cause.node) : toCard(page, model, c)
         return (
           <li key={c.key}>
-            <span class="broken-head"><KindIcon kind={kind} /> <b>{strip && c.namespace && c.namespace + ' / '}{middle(name)}</b>{c.stack?.since ? <span class="faint">{age(page.now() - c.stack.since)}</span> : null}</span>
+            <span class="broken-head"><KindIcon kind={kind} /> <b>{strip && c.namespace && c.namespace + ' / '}{middle(name, shown)}</b>{c.stack?.since ? <span class="faint">{age(page.now() - c.stack.since)}</span> : null}</span>
             <b class="tone-bad">{cause?.text ?? health[c.health].word}</b>
             {cause?.by && <span>{cause.by}</span>}
             <span class="broken-foot"><span class="faint">{n ? `${plural(n, 'stack depends', 'stacks depend')} on it` : 'nothing depends on it'}</span><Link page={page} to={why}>Show why</Link></span>
@@ -338,7 +345,7 @@ function Rail(props: MapProps) {
         <section>
           <h3>What it costs <b>{money(priced.reduce((sum, c) => sum + c.cost!, 0), currency)}</b> <span class="faint">{window ? 'in ' + age(window.hours * 3600) : 'a month'}</span></h3>
           <ul class="rail-costs">
-            {priced.slice(0, 8).map((c) => <li key={c.key}><Link page={page} to={toCard(page, model, c)} title={c.key}>{middle(titleOf(c).name, 22)}</Link><CostBar c={c} top={top} /><span>{money(c.cost!)}</span></li>)}
+            {priced.slice(0, 8).map((c) => <li key={c.key}><Link page={page} to={toCard(page, model, c)} title={c.key}>{middle(titleOf(c).name, shown)}</Link><CostBar c={c} top={top} /><span>{money(c.cost!)}</span></li>)}
           </ul>
           {priced.length > 8 && <p><button type="button" class="link" onClick={() => page.go('costs')}>all {count(priced.length)} stacks</button></p>}
         </section>
@@ -349,7 +356,7 @@ function Rail(props: MapProps) {
           <ul class="rail-parts">
             {parts.slice(0, 8).map(({ i, n }) => {
               const c = model.cards[i], { kind, name } = titleOf(c)
-              return <li key={c.key}><KindIcon kind={kind} /> <Link page={page} to={toCard(page, model, c)} title={c.key}>{middle(name, 24)}</Link><span class="faint">{plural(n, 'stack')} may break</span></li>
+              return <li key={c.key}><KindIcon kind={kind} /> <Link page={page} to={toCard(page, model, c)} title={c.key}>{middle(name, shown)}</Link><span class="faint">{plural(n, 'stack')} may break</span></li>
             })}
           </ul>
           {parts.length > 8 && <p class="faint">and {parts.length - 8} more</p>}

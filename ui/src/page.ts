@@ -15,6 +15,9 @@ export interface Choice {
   node: string
   /** The second object of a path, or empty. */
   to: string
+  /** The object whose deletion is followed, or empty; and how its dependents are deleted. */
+  impact: string
+  cascade: string
   search: string
   kinds: string[]
   namespaces: string[]
@@ -113,9 +116,15 @@ export class Page {
   /** Changes the choice and notifies listeners; with jump, Back returns to the previous choice. */
   set(patch: Partial<Choice>, jump = false): void {
     this.choice = { ...this.choice, ...patch }
-    if (patch.node) this.details = true
+    if (patch.node || patch.impact) this.details = true
     this.address?.write(encode(this.choice), jump)
     this.tell()
+  }
+
+  /** Follows the deletion of the selected object, or no longer; of what does not exist there is none. */
+  toggleImpact(): void {
+    const { node, impact } = this.choice, { t } = this.node(this.selected())
+    if (t !== 'missing' && t !== 'virtual') this.set({ impact: impact === node ? '' : node, cascade: '' }, true)
   }
 
   /** Another view, with its last filters. */
@@ -202,6 +211,7 @@ export class Page {
 
   /** Notes the stacks whose health is another one than before; one that is new or gone is no change. */
   private note(before: Stack[]): void {
+    if (FILE) return
     const old = new Map(before.map((s) => [s.name, s.health ?? 0]))
     for (const s of this.uiState.stacks) {
       const from = old.get(s.name), to = s.health ?? 0, n = s.causes?.[0]?.n
@@ -260,11 +270,11 @@ export class Page {
   selected(): number { return this.find(this.choice.node) }
 
   /** The chosen objects that do not exist now. The choice is preserved, since they may reappear. */
-  gone(): { what: 'stack' | 'root' | 'node' | 'to'; ref: string }[] {
-    const { stack, root, node, to } = this.choice
+  gone(): { what: 'stack' | 'root' | 'node' | 'to' | 'impact'; ref: string }[] {
+    const { stack, root, node, to, impact } = this.choice
     return [
       ...(stack && !this.uiState.stacks.some((s) => s.name === stack) ? [{ what: 'stack' as const, ref: stack }] : []),
-      ...(['root', 'node', 'to'] as const).map((field) => ({ what: field, ref: { root, node, to }[field] })).filter(({ ref }) => ref && this.find(ref) < 0),
+      ...(['root', 'node', 'to', 'impact'] as const).map((field) => ({ what: field, ref: { root, node, to, impact }[field] })).filter(({ ref }) => ref && this.find(ref) < 0),
     ]
   }
 
@@ -294,13 +304,13 @@ export const noFilters = () => ({ search: '', kinds: [] as string[], namespaces:
 export const filtersOf = ({ search, kinds, namespaces, labels, health, relations }: Choice) => ({ search, kinds, namespaces, labels, health, relations })
 
 export function none(): Choice {
-  return { view: 'stacks', stack: '', root: '', node: '', to: '', ...noFilters(), open: [], closed: [], show: 'both', depth: '', sort: '', by: '', as: '' }
+  return { view: 'stacks', stack: '', root: '', node: '', to: '', impact: '', cascade: '', ...noFilters(), open: [], closed: [], show: 'both', depth: '', sort: '', by: '', as: '' }
 }
 
 export const viewNames: ViewName[] = ['stacks', 'stack', 'costs', 'findings', 'regulation', 'compose']
 
 /** The parameters of an address, and their fields in Choice: single values, and lists. */
-const texts = { in: 'stack', root: 'root', at: 'node', to: 'to', q: 'search', sort: 'sort', by: 'by' } as const
+const texts = { in: 'stack', root: 'root', at: 'node', to: 'to', impact: 'impact', cascade: 'cascade', q: 'search', sort: 'sort', by: 'by' } as const
 const lists = { kind: 'kinds', ns: 'namespaces', label: 'labels', rel: 'relations', open: 'open', closed: 'closed' } as const
 
 /** Encodes the choice, such as "stack?in=Moodle.example/shop/blog&health=Degraded", without default

@@ -4,6 +4,9 @@
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Health, Link } from './bits.tsx'
 import { KindIcon } from './icons.tsx'
+import { glyphs } from './impact_document.ts'
+import { together, type Mark, type Marks } from './impact_marks.ts'
+import { CardName } from './map.tsx'
 import { middle, rounded, sheet } from './map_layout.ts'
 import type { Page } from './page.ts'
 import { common, partsModel, type Need, type Part, type PartsModel, type Unit } from './parts_model.ts'
@@ -12,14 +15,14 @@ import { kinds } from './tree_rows.ts'
 import type { Stack } from './ui_state.ts'
 import { count, health, optional, plural, short, trouble } from './words.ts'
 
-const wide = { entry: 170, part: 530, need: 262 }, gap = 12, margin = 16, lane = 12, head = 30
+const wide = { entry: 250, part: 530, need: 250 }, gap = 12, margin = 16, lane = 12, head = 30
 /** The width of the overview, which is beside the picture. */
 const beside = 240
 /** The workloads and the pods that are drawn one by one. */
 const maxBlocks = 12, maxDots = 24, maxBad = 3
 
 interface Box { x: number; y: number; width: number; height: number }
-interface Placed { width: number; height: number; entries: Box[]; parts: Box[]; needs: Box[]; lines: { d: string; to?: number }[]; folded: { x: number; y: number } }
+interface Placed { width: number; height: number; entries: Box[]; parts: Box[]; needs: Box[]; lines: { d: string; from: number[]; to?: number; needs: number[] }[]; folded: { x: number; y: number } }
 
 /** The unhealthy workloads of a part, as many as are listed, and the others. */
 function split(p: Part, open: boolean): { bad: Unit[]; more: number; rest: Unit[] } {
@@ -38,7 +41,7 @@ function heightOf(p: Part, open: boolean): number {
 export function placeParts(m: PartsModel, open: (p: Part) => boolean): Placed {
   const sets = new Map<string, number[]>()
   m.needs.forEach((n, i) => { const key = [...n.parts].sort((a, b) => a - b).join(); sets.get(key)?.push(i) ?? sets.set(key, [i]) })
-  const lanes = Math.min(sets.size, 14), first = m.entries.length ? margin + wide.entry + 40 : margin, right = first + wide.part + 44 + lanes * lane + 60
+  const lanes = Math.min(sets.size, 14), first = m.entries.length ? margin + wide.entry + 40 : margin, right = first + wide.part + 34 + lanes * lane + 44
   const stacked = (x: number, width: number, heights: number[], from = margin + head): Box[] => { let y = from; return heights.map((height) => { const b = { x, y, width, height }; y += height + gap; return b }) }
   const end = (b: Box[]) => b.length ? b[b.length - 1].y + b[b.length - 1].height : margin
   const parts = stacked(first, wide.part, m.parts.map((p) => heightOf(p, open(p)))), needs = stacked(right, wide.need, m.needs.map(() => 74))
@@ -47,14 +50,14 @@ export function placeParts(m: PartsModel, open: (p: Part) => boolean): Placed {
   const mid = (b: Box) => Math.round(b.y + Math.min(b.height / 2, 60)), out = (i: number) => parts[i].x + wide.part, lines: Placed['lines'] = []
   let at = 0
   for (const [key, list] of sets) {
-    const x = first + wide.part + 30 + (at++ % lanes) * lane, from = key.split(',').map(Number), [one] = list
-    for (const i of from) lines.push({ d: rounded([[out(i), mid(parts[i])], [x, mid(parts[i])], [x, mid(needs[one])], [right - 1, mid(needs[one])]]) })
-    for (const to of list) lines.push({ to, d: rounded([[x, mid(parts[from[0]])], [x, mid(needs[to])], [right - 1, mid(needs[to])]]) })
+    const x = first + wide.part + 24 + (at++ % lanes) * lane, from = key.split(',').map(Number), [one] = list
+    for (const i of from) lines.push({ from: [i], needs: list, d: rounded([[out(i), mid(parts[i])], [x, mid(parts[i])], [x, mid(needs[one])], [right - 1, mid(needs[one])]]) })
+    for (const to of list) lines.push({ from, to, needs: [to], d: rounded([[x, mid(parts[from[0]])], [x, mid(needs[to])], [right - 1, mid(needs[to])]]) })
   }
-  m.entries.forEach((e, i) => { for (const to of e.parts) lines.push({ d: rounded([[margin + wide.entry, mid(entries[i])], [first - 20, mid(entries[i])], [first - 20, mid(parts[to])], [first - 1, mid(parts[to])]]) }) })
+  m.entries.forEach((e, i) => { for (const to of e.parts) lines.push({ from: [to], needs: [], d: rounded([[margin + wide.entry, mid(entries[i])], [first - 20, mid(entries[i])], [first - 20, mid(parts[to])], [first - 1, mid(parts[to])]]) }) })
   // Without needs the list of what is folded is below all cards, else below the needs.
   const folded = { x: needs.length ? right : margin, y: (needs.length ? end(needs) : Math.max(end(parts), end(entries))) + gap }, room = m.folded.size && gap + 44 + 20 * Math.min(m.folded.size, 8)
-  return { width: right + wide.need + margin, height: Math.max(end(parts), end(entries), folded.y - gap + room) + margin, entries, parts, needs, lines, folded }
+  return { width: (needs.length ? right + wide.need : first + wide.part) + margin, height: Math.max(end(parts), end(entries), folded.y - gap + room) + margin, entries, parts, needs, lines, folded }
 }
 
 /** Points as a path: a round cap on lines without a length. */
@@ -81,7 +84,7 @@ const style = ({ x, y, width, height }: Box) => ({ left: x + 'px', top: y + 'px'
 interface Shared { page: Page; stack: Stack }
 
 /** The picture; the buttons of the graph are next to it. */
-export function Parts({ page, stack }: Shared) {
+export function Parts({ page, stack, marks }: Shared & { marks: Marks }) {
   const { choice } = page, model = useMemo(() => partsModel(page, stack), [page.uiState, stack, choice.root]), prefix = useMemo(() => common(model.parts.map((p) => p.name)), [model])
   const keyOf = (p: Part) => 'part:' + page.ref(p.units[0].node).replace(/[^/]*$/, '') + p.name, isOpen = (p: Part) => choice.open.includes(keyOf(p))
   const placed = useMemo(() => placeParts(model, isOpen), [model, choice.open.join()])
@@ -93,14 +96,15 @@ export function Parts({ page, stack }: Shared) {
     return () => seen.disconnect()
   }, [])
   const fitting = (width: number) => Math.min(width / placed.width, all.height / placed.height, 1) || 1, room = scale ? all.width : all.width - beside
-  const whole = fitting(all.width), z = scale || (whole >= 0.8 ? whole : Math.max(0.62, Math.min(1, room / placed.width)))
+  const whole = fitting(all.width), z = scale || (whole >= 0.8 ? whole : Math.max(0.58, Math.min(1, room / placed.width)))
   const overview = all.width > 900 && (placed.height * z > all.height + 4 || placed.width * z > all.width + 4), size = { width: all.width - (overview ? beside : 0), height: all.height }
   const chosen = page.selected(), has = (u: Unit) => chosen >= 0 && u.members.includes(chosen)
   useLayoutEffect(() => { pane.current!.querySelector('.parts-chosen')?.scrollIntoView({ block: 'nearest', inline: 'nearest' }) }, [chosen, all.width])
   const toTrouble = () => pane.current!.querySelector<HTMLElement>('.card-bad a, a.card-bad')?.focus()
   const toggle = (p: Part) => page.set({ open: isOpen(p) ? choice.open.filter((k) => k !== keyOf(p)) : [...choice.open, keyOf(p)] })
   const at = (node: number) => ({ ...choice, node: page.ref(node) })
-  const cards = { page, stack, at, has }
+  const cards = { page, stack, at, has, impactOf: (u: Unit) => FILE ? undefined : marks.of.get(u.node) ?? together(u.members, marks) }
+  const hit = (units: Unit[]) => !FILE && marks.of.size > 0 && units.some((u) => u.members.some((m) => marks.of.has(m)))
   const workloads = model.parts.reduce((n, p) => n + p.units.length, 0), [frame, framed] = useState({ x: 0, y: 0 })
   return (
     <>
@@ -112,7 +116,7 @@ export function Parts({ page, stack }: Shared) {
           {model.needs.length > 0 && <p class="parts-title" style={{ left: placed.needs[0].x + 'px' }}>What they need, each once</p>}
           <svg class="map-lines" width={placed.width} height={placed.height} aria-hidden="true">
             <defs><marker id="parts-arrow" class="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0 8 4 0 8Z" /></marker></defs>
-            {placed.lines.map(({ d, to }, i) => <path key={i} class="line-mark" d={d} marker-end="url(#parts-arrow)" stroke-width={to === undefined ? 1.5 : Math.min(4, 1 + 0.1 * Math.sqrt(model.needs[to].users))} />)}
+            {placed.lines.map(({ d, from, to, needs }, i) => <path key={i} class={'line-mark' + (hit(needs.map((n) => model.needs[n])) && hit(from.flatMap((p) => model.parts[p].units)) ? ' line-impact' : '')} d={d} marker-end="url(#parts-arrow)" stroke-width={to === undefined ? 1.5 : Math.min(4, 1 + 0.1 * Math.sqrt(model.needs[to].users))} />)}
           </svg>
           {model.entries.map((e, i) => <NodeCard key={e.node} {...cards} u={e} box={placed.entries[i]} note={`leads to ${plural(e.parts.length, 'part')}`} />)}
           {model.parts.map((p, i) => <PartCard key={keyOf(p)} {...cards} p={p} box={placed.parts[i]} prefix={prefix} open={isOpen(p)} toggle={() => toggle(p)} />)}
@@ -146,22 +150,28 @@ export function Depth({ page, depth }: { page: Page; depth: 'workloads' | 'objec
 
 const needed = (n: Need) => `${n.byPods ? plural(n.users, 'pod') : plural(n.users, 'object')} ${n.users === 1 ? 'needs' : 'need'} it`
 
-interface CardProps extends Shared { at: (node: number) => Page['choice']; has: (u: Unit) => boolean }
+interface CardProps extends Shared { at: (node: number) => Page['choice']; has: (u: Unit) => boolean; impactOf: (u: Unit) => Mark | undefined }
 
-function NodeCard({ page, at, has, u, box, note, title }: CardProps & { u: Unit; box: Box; note: string; title?: string }) {
+/** What an impact does to a card. */
+function Impacted({ mark }: { mark?: Mark }) {
+  return mark ? <span class="parts-impact"><span aria-hidden="true">{glyphs[mark.tone]}</span> {mark.text}</span> : null
+}
+
+function NodeCard({ page, at, has, impactOf, u, box, note, title }: CardProps & { u: Unit; box: Box; note: string; title?: string }) {
   const n = page.node(u.node), { kind } = page.kind(n), bad = u.health >= trouble
   return (
     <Link class={`card ${bad ? 'card-bad' : ''} ${has(u) ? 'parts-chosen' : ''}`} page={page} to={at(u.node)} style={style(box)} title={[page.ref(u.node), title].filter(Boolean).join('\n')}>
       <span class="card-kind"><KindIcon kind={kind} /> {kind}<span class="card-cost">{isQuiet(page, u.node) ? <span class="faint">{optional}</span> : u.health > 0 && <Health value={u.health} />}</span></span>
-      <b class="card-name">{middle(n.n, 26)}</b>
+      <CardName name={n.n} />
       <span class="faint">{note}</span>
+      <Impacted mark={impactOf(u)} />
     </Link>
   )
 }
 
-function PartCard({ page, stack, at, has, p, box, prefix, open, toggle }: CardProps & { p: Part; box: Box; prefix: string; open: boolean; toggle: () => void }) {
+function PartCard({ page, stack, at, has, impactOf, p, box, prefix, open, toggle }: CardProps & { p: Part; box: Box; prefix: string; open: boolean; toggle: () => void }) {
   const { bad, more, rest } = split(p, open), [first] = p.units, { kind } = page.kind(page.node(first.node)), single = p.units.length === 1
-  const name = middle(p.name.slice(prefix.length) || p.name, 22), strip = (n: string) => middle(n.startsWith(prefix) ? n.slice(prefix.length) : n, 18)
+  const name = middle(p.name.slice(prefix.length) || p.name, 32), strip = (n: string) => middle(n.startsWith(prefix) ? n.slice(prefix.length) : n, 18)
   return (
     <section class={`card parts-part ${p.health >= trouble ? 'card-bad' : ''} ${p.units.some(has) ? 'parts-chosen' : ''}`} style={style(box)} aria-label={p.name}>
       <div class="parts-head">
@@ -170,7 +180,8 @@ function PartCard({ page, stack, at, has, p, box, prefix, open, toggle }: CardPr
         {single ? <Dots u={first} /> : !bad.length && <Blocks units={p.units} />}
         <span class="parts-state"><Health value={p.health} />{p.pods > 0 && <span class="faint">{count(p.well)}/{count(p.pods)}<span class="unseen"> pods well</span></span>}</span>
       </div>
-      {bad.map((u) => <BadUnit key={u.node} {...{ page, stack, at, has, u }} single={single} />)}
+      <Impacted mark={impactOf(single ? first : { ...first, node: -1, members: p.units.flatMap((u) => u.members) })} />
+      {bad.map((u) => <BadUnit key={u.node} {...{ page, stack, at, has, impactOf, u }} single={single} />)}
       {more > 0 && <button type="button" class="link" onClick={toggle}>and {more} more in trouble</button>}
       {open && rest.length > 1 ? (
         <ul class="parts-rest">
@@ -189,7 +200,7 @@ function BadUnit({ page, stack, at, has, u, single }: CardProps & { u: Unit; sin
   return (
     <div class="parts-unit">
       <div class="card-row">
-        {single ? <span class="faint">{health[u.health].word}</span> : <Link page={page} to={at(u.node)} title={page.ref(u.node)} class={has(u) ? 'parts-chosen' : ''}><span class="faint">{kind} </span><b>{middle(n.n, 26)}</b></Link>}
+        {single ? <span class="faint">{health[u.health].word}</span> : <Link page={page} to={at(u.node)} title={page.ref(u.node)} class={has(u) ? 'parts-chosen' : ''}><span class="faint">{kind} </span><b>{middle(n.n, 32)}</b></Link>}
         {!single && <span><Dots u={u} /> {u.pods.length > 0 && <b>{u.pods.length - u.bad.length}/{u.pods.length}</b>}</span>}
       </div>
       <Link page={page} to={at(cause)} class="parts-cause"><b>{c.t === 'missing' ? short(page.ref(cause)) + ' is missing' : c.r ?? health[c.h ?? 0].word}</b>{u.bad.length > 0 ? ` in ${plural(u.bad.length, 'pod')}` : c.m ? ' ' + middle(c.m, 40) : ''}</Link>

@@ -40,14 +40,17 @@ export function Shell({ page, views: { costs: Costs, findings: Findings, regulat
   return (
     <>
       <a class="skip" href="#content" onClick={(e) => { e.preventDefault(); main.current!.focus() }}>Skip to the content</a>
-      <Header page={page} show={show} />
-      <nav class="views" aria-label="Views">
-        <ul>
-          {views.map((v) => (
-            <li key={v}><button type="button" aria-current={v === view ? 'page' : undefined} onClick={() => page.go(v)}>{titles[v]}</button></li>
-          ))}
-        </ul>
-      </nav>
+      <Header page={page} />
+      <div class="views">
+        <nav aria-label="Views">
+          <ul>
+            {views.map((v) => (
+              <li key={v}><button type="button" aria-current={v === view ? 'page' : undefined} onClick={() => page.go(v)}>{titles[v]}</button></li>
+            ))}
+          </ul>
+        </nav>
+        <About page={page} show={show} />
+      </div>
       <main id="content" ref={main} tabIndex={-1} class={'view-' + view}>
         {view === 'stacks' && <Stacks page={page} />}
         {view === 'stack' && <StackView page={page} graph={graph} details={details} />}
@@ -85,15 +88,23 @@ export function Waiting({ message, failed }: { message: string; failed: boolean 
   return <main class="waiting"><h1>System Operator</h1><p role={failed ? 'alert' : 'status'} class={failed ? 'tone-bad' : 'faint'}>{message}</p></main>
 }
 
-function Header({ page, show }: { page: Page; show: (dialog: 'help' | 'gaps' | 'file' | 'changes') => void }) {
-  const { uiState } = page, missing = (uiState.gaps?.length ?? 0), notes = (uiState.notes?.length ?? 0) + Object.keys(uiState.parts ?? {}).length
+function Header({ page }: { page: Page }) {
+  const { uiState } = page
   return (
     <header class="head">
       <h1>{uiState.title}</h1>
       <p class="head-source">{[uiState.source, uiState.namespace && 'namespace ' + uiState.namespace, uiState.objects > uiState.nodes.length && `showing ${count(uiState.nodes.length)} of ${plural(uiState.objects, 'object')}, unhealthy ones included`].filter(Boolean).join(' · ')}</p>
       <Totals page={page} />
-      <span class="head-space" />
       <Find page={page} />
+    </header>
+  )
+}
+
+/** What is to be known of the page and done with it. */
+function About({ page, show }: { page: Page; show: (dialog: 'help' | 'gaps' | 'file' | 'changes') => void }) {
+  const { uiState } = page, missing = (uiState.gaps?.length ?? 0), notes = (uiState.notes?.length ?? 0) + Object.keys(uiState.parts ?? {}).length
+  return (
+    <div class="views-end">
       <Connected page={page} />
       {missing + notes > 0 && (
         <button type="button" class={missing ? 'tone-warn' : ''} aria-haspopup="dialog" onClick={() => show('gaps')}>
@@ -104,7 +115,7 @@ function Header({ page, show }: { page: Page; show: (dialog: 'help' | 'gaps' | '
       {!FILE && uiState.mode === 'live' && <button type="button" aria-haspopup="dialog" disabled={!page.changes.length} onClick={() => show('changes')}>{page.changes.length ? plural(page.changes.length, 'change') : 'no changes'} of health</button>}
       {!FILE && <button type="button" aria-haspopup="dialog" onClick={() => show('file')}>Save</button>}
       <button type="button" aria-haspopup="dialog" aria-label="Keys and help" onClick={() => show('help')}>?</button>
-    </header>
+    </div>
   )
 }
 
@@ -165,6 +176,7 @@ function useKeys(page: Page, views: ViewName[], help: () => void) {
       else if (e.key === '?') help()
       else if (e.key === 't' && page.choice.view === 'stacks') page.set({ as: page.choice.as ? '' : 'table' }, true)
       else if (e.key === 'n' && page.choice.view === 'stacks') nextBroken()
+      else if (e.key === 'i' && page.choice.view === 'stack' && page.selected() >= 0) page.toggleImpact()
       else if (e.key === '/') document.getElementById('find')?.focus()
       else return
       e.preventDefault()
@@ -229,7 +241,7 @@ function StackView({ page, graph: Graph, details: Details }: { page: Page } & Pi
   const stack = page.stack(), narrow = useMedia('(max-width: 760px)') && !page.printing, error = useRooted(page)
   const [tab, setTab] = useState<'tree' | 'graph' | 'details'>(page.choice.show === 'graph' ? 'graph' : 'tree')
   const panel = useRef<HTMLElement>(null), from = useRef<HTMLElement | null>(null)
-  const hasDetails = page.choice.node !== '' && page.details
+  const hasDetails = (page.choice.node || page.choice.impact) !== '' && page.details
   const shut = () => {
     page.details = false
     setTab(page.choice.show === 'graph' ? 'graph' : 'tree')

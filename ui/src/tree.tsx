@@ -2,11 +2,13 @@
 // objects are as fast as fifty; aria-rowcount has the total.
 
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
+import { Name } from './bits.tsx'
+import { KindIcon } from './icons.tsx'
 import type { Page } from './page.ts'
 import type { Stack } from './ui_state.ts'
 import { healthOf, isQuiet, relationOf, type Item, type Shape } from './shape.ts'
 import {
-  above, activeOf, columns, foldHealth, needs, opener, rowOf, rowsOf, template, titleOf, toggled, typed, usesOf, usesOfItem, usesText, type Column, type Row, type Uses,
+  above, activeOf, columns, foldHealth, indent, needs, opener, rowOf, rowsOf, template, titleOf, toggled, typed, usesOf, usesOfItem, usesText, type Column, type Row, type Uses,
 } from './tree_rows.ts'
 import { age, health, moment, money, optional, trouble } from './words.ts'
 
@@ -44,7 +46,9 @@ export function Tree({ page, shape }: { page: Page; shape: Shape }) {
   const active = selected >= 0 ? selected : activeOf(rows, live.key, live.stack === stack.name ? live.at : 0)
   live.at = active
   live.stack = stack.name
-  const uses = usesOf(page, stack), need = useMemo(() => needs(page, stack, shape, uses, size.letter), [shape, uses, size.letter]), list = columns(size.width, need)
+  const uses = usesOf(page, stack), whole = useMemo(() => needs(page, stack, shape, uses, size.letter), [shape, uses, size.letter])
+  // Where a name has no room beside the word of health, its glyph stands for it.
+  const brief = size.width > 0 && size.width - whole.health < whole.name, need = brief ? { ...whole, health: 56 } : whole, list = columns(size.width, need)
   // No rows are rendered before the width is known.
   const first = page.printing ? 0 : Math.max(0, Math.floor(live.scrolled / rowHeight) - overscan), last = page.printing ? rows.length : size.width && Math.min(rows.length, Math.ceil((live.scrolled + size.height) / rowHeight) + overscan)
 
@@ -146,7 +150,7 @@ export function Tree({ page, shape }: { page: Page; shape: Shape }) {
     else if (Math.abs(from - overscan - first) > overscan - 2) again(0)
   }
 
-  const cells = { page, stack, uses, list, now: page.now() }
+  const cells = { page, stack, uses, list, brief, now: page.now() }
   const shown: number[] = []
   for (let i = first; i < last; i++) shown.push(i)
   if (rows.length && (active < first || active >= last)) shown.push(active)
@@ -156,7 +160,7 @@ export function Tree({ page, shape }: { page: Page; shape: Shape }) {
       style={{ '--columns': template(list, need) }}>
       <div role="rowgroup" class="tree-head">
         <div role="row" aria-rowindex={1} class="tree-row">
-          {list.map((c) => <div key={c} role="columnheader" class={'tree-' + c}>{titles[c]}{c === 'cost' && page.uiState.currency && <span class="faint"> {page.uiState.currency}</span>}</div>)}
+          {list.map((c) => <div key={c} role="columnheader" class={'tree-' + c}><span class={brief && c === 'health' ? 'unseen' : ''}>{titles[c]}</span>{c === 'cost' && page.uiState.currency && <span class="faint"> {page.uiState.currency}</span>}</div>)}
         </div>
       </div>
       <div role="rowgroup" class="tree-body" style={{ height: rows.length * rowHeight + 'px' }}>
@@ -193,7 +197,7 @@ function show(grid: HTMLElement, i: number, live: Live): void {
   else if (top + rowHeight > live.scrolled + room) scrollTo(grid, top + rowHeight - room, live)
 }
 
-interface Cells { page: Page; stack: Stack; uses: (Uses | undefined)[]; list: Column[]; now: number }
+interface Cells { page: Page; stack: Stack; uses: (Uses | undefined)[]; list: Column[]; brief: boolean; now: number }
 
 function TreeRow({ row, i, selected, tabbable, ...cells }: Cells & { row: Row; i: number; selected: boolean; tabbable: boolean }) {
   const { item } = row, { list } = cells
@@ -212,11 +216,11 @@ function ObjectCell({ page, stack, row, list }: Cells & { row: Row }) {
   const { item } = row, { kind, name } = titleOf(page, item), place = stack.tree[item.place], n = page.node(item.node)
   const how = hows[place.w ?? 'root'], mark = (text: string, says: string) => <span class="tree-mark" title={says}>{text}</span>
   return (
-    <div role="gridcell" class="tree-object" title={item.fold ? undefined : page.ref(item.node)} style={{ paddingLeft: Math.min(item.depth, 16) * (tight ? 9 : 14) + 'px' }}>
+    <div role="gridcell" class="tree-object" title={item.fold ? undefined : page.ref(item.node)} style={{ paddingLeft: indent(item.depth, tight) + 'px' }}>
       <span class="tree-expand" aria-hidden="true">{row.open === undefined ? '' : row.open ? '▾' : '▸'}</span>
       {how && item.depth > 0 && <span class={(tight ? 'unseen ' : '') + 'tree-how graph-' + relationOf[place.w!]}>{how} </span>}
-      {kind && <span class="faint">{kind} </span>}
-      <b>{name}</b>
+      {kind && <><KindIcon kind={kind} /><span class="faint"> {kind} </span></>}
+      <Name text={name} />
       {!item.fold && (
         <>
           {n.t && !(tight && n.h === 5) && mark(n.t, { missing: 'It is referenced, and does not exist', unread: 'It is referenced, and could not be read', virtual: 'A name without an object' }[n.t])}
@@ -229,7 +233,7 @@ function ObjectCell({ page, stack, row, list }: Cells & { row: Row }) {
   )
 }
 
-function Cell({ page, stack, uses, list, now, column, item }: Cells & { column: Column; item: Item }) {
+function Cell({ page, stack, uses, list, brief, now, column, item }: Cells & { column: Column; item: Item }) {
   const n = page.node(item.node), p = stack.tree[item.place], own = healthOf(page, item), worstBelow = item.fold || p.b === own ? 0 : p.b ?? 0
   const u = column === 'pods' || column === 'uses' ? usesOfItem(uses, item) : undefined
   switch (column) {
@@ -238,8 +242,8 @@ function Cell({ page, stack, uses, list, now, column, item }: Cells & { column: 
       if (!item.fold && isQuiet(page, item.node)) return <div role="gridcell" class="tree-health faint">{optional}</div>
       const hidden = worstBelow >= trouble && !list.includes('below') ? health[worstBelow] : null
       return (
-        <div role="gridcell" class={'tree-health tone-' + state.tone} title={item.fold ? foldHealth(page, stack, item) : undefined}>
-          {state.word && <><span aria-hidden="true">{state.glyph} </span>{item.fold ? foldHealth(page, stack, item) : state.word}</>}
+        <div role="gridcell" class={'tree-health tone-' + state.tone} title={item.fold ? foldHealth(page, stack, item) : brief ? state.word : undefined}>
+          {state.word && <><span aria-hidden="true">{state.glyph} </span><span class={brief ? 'unseen' : ''}>{item.fold ? foldHealth(page, stack, item) : state.word}</span></>}
           {hidden && <span class={'tone-' + hidden.tone} title={'below: ' + hidden.word}><span aria-hidden="true"> ▾{hidden.glyph}</span><span class="unseen"> below: {hidden.word}</span></span>}
         </div>
       )

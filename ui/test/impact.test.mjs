@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { load } from './load.mjs'
 
 const { effectMore, effectWord, keptWhy, layout, notes, removalWhy, stackWord, toneOf, waiting, worst } = await load('impact_document.ts')
+const { marksOf, together } = await load('impact_marks.ts')
 const { parse, plural } = await load('words.ts')
 const impacts = JSON.parse(readFileSync(new URL('fixtures/impacts.json', import.meta.url)))
 
@@ -51,4 +52,23 @@ test('the worst that happens to a stack is how bad it is', () => {
   assert.equal(tone(['does without', false], ['breaks', true]), 'warn')
   assert.equal(tone(['breaks on restart', true], ['breaks on restart', false]), 'bad')
   assert.equal(tone(['deleted', false]), 'bad')
+})
+
+test('a graph marks what an impact affects, and says what is inferred', () => {
+  const names = new Map(), find = (ref) => names.get(ref) ?? (ref ? names.set(ref, names.size).size - 1 : -1)
+  for (const { document: im } of impacts) {
+    const { of, lines } = marksOf({ find }, im)
+    for (const d of [...im.direct, ...im.indirect, ...im.served]) {
+      const m = of.get(find(d.id))
+      if (d.inferred && m.inferred) assert.match(m.text, /\(inferred\)$/)
+      assert.ok(lines.some((l) => l.from === find(d.cause) && l.to === find(d.id) && l.inferred === d.edge.inferred), `no line to ${d.id}`)
+      for (const below of d.controlled) assert.ok(of.get(find(below)), `${below} is not marked`)
+    }
+    for (const { id } of [...im.deletions, ...im.mayBeDeleted, { id: im.object }]) assert.ok(of.get(find(id)), `${id} is not marked`)
+    assert.equal(of.get(find(im.object)).text, 'deleted')
+  }
+  const marks = { of: new Map([[1, { tone: 'warn', text: 'may break' }], [2, { tone: 'bad', text: 'breaks' }], [3, { tone: 'bad', text: 'breaks' }]]), lines: [] }
+  assert.equal(together([0], marks), undefined)
+  assert.equal(together([1], marks).text, 'may break')
+  assert.deepEqual(together([0, 1, 2, 3], marks), { tone: 'bad', text: 'breaks: 2 of 4' })
 })

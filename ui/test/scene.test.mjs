@@ -112,3 +112,23 @@ test('arrows go to parent, first child and siblings, and stay where there is non
   assert.equal(go('data', 'Home'), 'shop')
   assert.equal(go('shop', 'End'), 'front')
 })
+
+test('a hub has a count in place of lines, and selected one line to each workload', () => {
+  const nodes = [{ k: 2, n: 'secret' }], tree = [{ n: 0 }]
+  for (let i = 0; i < 15; i++) {
+    nodes.push({ k: 0, n: 'app-' + i, e: [{ t: nodes.length + 1, r: 1, v: 'owner', u: 0 }] }, { k: 1, n: 'pod-' + i, e: [{ t: 0, r: 2, v: 'spec', u: 0 }] })
+    tree.push({ n: nodes.length - 2 }, { n: nodes.length - 1, d: 1, w: 'owned' })
+  }
+  const stack = { name: 'x', roots: [0], tree, objects: nodes.length }
+  const page = new Page({ mode: 'file', kinds: [{ kind: 'Deployment' }, { kind: 'Pod' }, { kind: 'Secret' }], namespaces: [''], labels: [], rules: ['owner'], nodes, stacks: [stack], objects: nodes.length }, null)
+  page.choice.stack = 'x'
+  page.choice.open = ['*']
+  const s = g.scene(page, stack, shape(page, stack), 160), secret = s.of.get(0)
+  assert.equal(s.hubs.get(secret), '15 need it')
+  assert.deepEqual(s.quiet, [])
+  assert.equal(s.at.get(secret).length, 15)
+  const lines = g.linesAt(s, secret)
+  assert.equal(lines.length, 15)
+  assert.ok(lines.every((l) => l.to === secret && page.node(s.cards[l.from].item.node).n.startsWith('app-')))
+  assert.equal(g.linesAt(s, s.of.get(2)).length, 1, 'a pod has its own line')
+})

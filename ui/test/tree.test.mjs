@@ -100,11 +100,12 @@ test('typing goes to the next name that begins so', () => {
 })
 
 test('columns go by need, the message first and the cost last', () => {
-  const need = { object: 300, health: 100, below: 90, cost: 80, pods: 50, uses: 120, since: 60, message: 250 }
+  const need = { name: 150, object: 300, health: 100, below: 90, cost: 80, pods: 50, uses: 120, since: 60, message: 250 }
   assert.deepEqual(columns(420, need), ['object', 'health', 'cost'])
   assert.deepEqual(columns(300, need), ['object', 'health'])
   assert.deepEqual(columns(600, need), ['object', 'health', 'below', 'cost'])
   assert.deepEqual(columns(1400, need), ['object', 'health', 'below', 'cost', 'pods', 'uses', 'since', 'message'])
+  assert.deepEqual(columns(420, { ...need, name: 260 }), ['object', 'health'], 'a name keeps its room')
   assert.deepEqual(columns(1400, { ...need, cost: 0, below: 0 }), ['object', 'health', 'pods', 'uses', 'since', 'message'])
 })
 
