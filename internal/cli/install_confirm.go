@@ -3,12 +3,10 @@ package cli
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalogs"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
@@ -33,7 +31,7 @@ func (u *installUser) Confirm(ctx context.Context, p *installer.Plan, losses []o
 	if p.Fetched() != nil {
 		u.notes(u.cats.Notes)
 	}
-	if refused := refusalError(planned); refused != nil {
+	if refused := p.Refused(); refused != nil {
 		return false, refused
 	}
 	if err := p.Releasable(ctx); err != nil {
@@ -44,16 +42,12 @@ func (u *installUser) Confirm(ctx context.Context, p *installer.Plan, losses []o
 	case p.Closes():
 		return true, nil
 	case len(planned.Steps) == 0:
-		nothing := map[install.Action]string{install.Rollback: " is already in that state: nothing to do", install.Uninstall: ": nothing is left to remove"}[u.action]
-		if nothing == "" {
-			nothing = " is up to date: nothing to do"
-		}
-		fmt.Fprintln(u.env.ErrOut, safe(name+nothing))
+		fmt.Fprintln(u.env.ErrOut, safe(view.NothingToDo(planned)))
 		return false, p.Settle(ctx)
 	case p.RollbackTo != nil:
 		return u.consent(ctx, p.Installation, planned, fmt.Sprintf("roll %s back to revision %d: %s. Do it?", name, p.RollbackTo.Revision, n), losses...)
 	case u.dryRun == installer.DryRunServer && u.action != install.Uninstall:
-		fmt.Fprintln(u.env.ErrOut, "the API server accepts all of it: nothing was stored")
+		fmt.Fprintln(u.env.ErrOut, view.DryRunAccepted(planned))
 	}
 	return u.consent(ctx, p.Installation, planned, fmt.Sprintf("%s %s: %s. Do it?", u.action, name, n), losses...)
 }
@@ -90,28 +84,4 @@ func (o *installOptions) lines(all []string) {
 	for _, line := range all {
 		fmt.Fprintln(o.env.ErrOut, safe(line))
 	}
-}
-
-// refusalError is why a plan is not run; nil if nothing refuses it.
-func refusalError(planned *install.Plan) error {
-	if len(planned.Refusals) == 0 {
-		return nil
-	}
-	lines := &hint.Lines{}
-	var hints []string
-	for _, r := range planned.Refusals {
-		text := r.Message
-		if r.Object != (object.Ref{}) && !strings.Contains(text, r.Object.Name) {
-			text = r.Object.String() + ": " + text
-		}
-		if r.Part != "" && !strings.Contains(text, r.Part) {
-			text = r.Part + ": " + text
-		}
-		lines.Lines = append(lines.Lines, text)
-		if r.Hint != "" && !slices.Contains(hints, r.Hint) {
-			hints = append(hints, r.Hint)
-		}
-	}
-	lines.Lines = append(lines.Lines, "nothing was written")
-	return hint.With(lines, strings.Join(hints, "\n"))
 }

@@ -3,25 +3,9 @@ package cli
 import (
 	"fmt"
 	"net"
-	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
-
-// shellFlags are the flags that say which further catalogs are read, quoted for a shell.
-func (o *catalogueOptions) shellFlags() string {
-	var out strings.Builder
-	flag := func(name, value string) {
-		fmt.Fprintf(&out, " --%s='%s'", name, strings.ReplaceAll(value, "'", `'\''`))
-	}
-	for _, address := range o.Addresses {
-		flag("catalog", address)
-	}
-	if o.Key != "" {
-		flag("key", o.Key)
-	}
-	return out.String()
-}
 
 // servedDocument says where the page is (docs/schema/ui.json).
 type servedDocument struct {
