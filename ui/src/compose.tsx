@@ -155,7 +155,7 @@ function Catalog({ page, m, edit, ask }: Editing & { page: Page; ask: Asked<Know
         </>
       )}
       {plain.length > 0 && <><h3>Built in</h3><div class="compose-plain">{plain.map((b) => <button key={b.kind} type="button" aria-label={`New ${b.kind}`} onClick={() => { const name = nameFor(b.kind, appNames(m)); add(name, { resources: [b.make(name)] }) }}><KindIcon kind={b.kind} /> {b.kind}</button>)}</div></>}
-      {stacks.length > 0 && <h3>Stacks that are there</h3>}
+      {stacks.length > 0 && <h3>Running stacks</h3>}
       <ul>{stacks.slice(0, 30).map((s) => <li key={s.name} class="compose-kind"><KindIcon kind={parse(s.name).kind} /> <span title={s.name}>{shortName(s.name)}</span> <button type="button" aria-label={'Add ' + s.name} onClick={() => add(s.name.split('/').pop()!, { roots: s.roots.map((id) => rootOf(page, id)) })}>Add</button></li>)}</ul>
       {stacks.length > 30 && <p class="faint">showing 30 of {stacks.length}: search for others</p>}
       <h3>Operators</h3>
@@ -285,7 +285,7 @@ function Board({ m, choose, drop, join }: { m: Fields; choose: (i: number) => vo
   return (
     <section id="compose-board" class="compose-board scroll" aria-label="Board" tabIndex={0}>
       {order.length === 0 && <p class="lacks">Add a stack, an operator or a kind from the left; or open what <code>kubectl sysop system init</code> has written.</p>}
-      <div ref={field} class="compose-cards" style={{ width: placed.width + 'px', height: placed.height + 'px' }}>
+      <div ref={field} class="compose-cards" style={{ width: placed.width + 'px', height: placed.height + 'px', '--fit': Math.min(1, 660 / placed.width) }}>
         <svg aria-hidden="true" width={placed.width} height={placed.height}>
           <marker id="compose-arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto" markerUnits="userSpaceOnUse"><path class="head" d="M0 0 8 4 0 8Z" /></marker>
           {[...drawn].map(([key, { a, b, words, type }]) => a && b && (
@@ -384,7 +384,7 @@ function AppForm({ page, m, edit, drop }: Editing & { page: Page; drop: (key: 'a
       {operator ? <>{input('Version', [...field, 'version'])}{input('Namespace', [...field, 'namespace'])}</> : (
         <>
           {input('Name', [...field, 'name'], (v) => edit(rename(m, at, v)))}
-          <label class="form-field">Objects that are there (TYPE/NAME on a line each) <textarea rows={2} spellcheck={false} value={list(a.roots).join('\n')} onChange={(e) => { const all = e.currentTarget.value.split(/\s+/).filter(Boolean); put([...field, 'roots'], all.length ? all : undefined) }} /></label>
+          <label class="form-field">Existing objects (TYPE/NAME on a line each) <textarea rows={2} spellcheck={false} value={list(a.roots).join('\n')} onChange={(e) => { const all = e.currentTarget.value.split(/\s+/).filter(Boolean); put([...field, 'roots'], all.length ? all : undefined) }} /></label>
           {list(a.resources).map((r, n) => <Resource key={n} page={page} value={fields(r)} change={(path, v) => put([...field, 'resources', n, ...path], v)} />)}
         </>
       )}
@@ -471,6 +471,7 @@ function Text({ page }: { page: Page }) {
       {valid && <Ways page={page} />}
       <textarea ref={area} aria-labelledby="compose-manifest" aria-describedby="compose-problems" aria-invalid={draft.problems.length > 0} rows={16} spellcheck={false} wrap="off" value={draft.yaml}
         onInput={(e) => { draft.yaml = e.currentTarget.value; Object.assign(draft, { typed: true, status: '' }); send(page, { yaml: draft.yaml }, 400) }} />
+      <pre class="compose-print">{draft.yaml}</pre>
       {/(^|\s)#/m.test(draft.yaml) && <p class="faint">A change on the board or in the form rewrites the text: comments are lost. A change here keeps them.</p>}
     </section>
   )

@@ -123,7 +123,7 @@ export function preview(m: Fields, catalog: Catalog | undefined): Part[] {
       if (runs && (sized.cpu === undefined || sized.memory === undefined)) part.unknown = `${text(r.kind)} sets no requests of CPU and memory`
       for (const key of ['pods', 'cpu', 'memory', 'storage'] as const) if (sized[key] !== undefined && (runs || key === 'storage')) part[key] = (part[key] ?? 0) + sized[key]! * (key === 'pods' ? 1 : sized.pods)
     }
-    for (const o of list(a.roots)) part.makes.push(text(o) + ', which is there')
+    for (const o of list(a.roots)) part.makes.push(text(o) + ', which exists')
     const rates = catalog?.rates
     if (rates && (part.cpu !== undefined || part.memory !== undefined || part.storage !== undefined)) part.cost = (part.cpu ?? 0) * rates.cpu + (part.memory ?? 0) * rates.memory + (part.storage ?? 0) * rates.storage
     return part

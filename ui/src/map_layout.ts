@@ -61,18 +61,18 @@ export function placeCards(m: MapModel): Placed {
   const most = Math.max(0, ...column.filter((_, i) => linked.has(i) && !side(i))), first = Math.min(last, ...column.filter((_, i) => side(i)))
   column.forEach((c, i) => { if (side(i)) column[i] = c - first + most + 1 })
   const names = [...new Set(m.cards.map((c) => c.namespace))].sort((a, b) => +!a - +!b || compare(a, b, false))
-  const rank = ranks(m, column, names), regions: Region[] = [], wide = widen(m, column.map((c, i) => side(i) ? -1 : linked.has(i) ? c : most + 1), most + 1)
+  const rank = ranks(m, column, names), regions: Region[] = [], wide = LARGE && widen(m, column.map((c, i) => side(i) ? -1 : linked.has(i) ? c : most + 1), most + 1)
   const lastLeft = wide ? wide.starts[most + 1] - 1 : most
   column.forEach((c, i) => { if (side(i)) column[i] = c + lastLeft - most })
   const columns = Math.max(lastLeft, ...column) + 1, left = Array.from({ length: columns + 1 }, (_, c) => inside + c * (stackSize.width + between))
   const boxes: Box[] = m.cards.map(() => ({ x: 0, y: 0, width: 0, height: 0 })), sizeOf = (c: Card) => ({ width: c.stack ? stackSize.width : partWidth, height: heightOf(c) })
   let beside = 0, under = 0
   // Regions of a wide map stand side by side on a shelf: its top, and the first free column of each depth.
-  const shelf = { top: 0, next: wide?.starts ?? [] }
+  const shelf = { top: 0, next: wide ? wide.starts : [] }
   for (const namespace of names) {
     const right = !home.has(namespace), mine = m.cards.map((_, i) => i).filter((i) => m.cards[i].namespace === namespace)
     let from = right ? lastLeft + 1 : 0, to = right ? columns - 1 : lastLeft, y = right ? beside : under
-    if (wide && !right) {
+    if (LARGE && wide && !right) {
       const { starts } = wide, lists = starts.slice(1).map((_, d) => mine.filter((i) => (linked.has(i) ? column[i] : wide.home) === d).sort((a, b) => +linked.has(b) - +linked.has(a) || rank[a] - rank[b]))
       const used = lists.flatMap((list, d) => list.length ? [d] : []), room = (d: number) => Math.min(lists[d].length, starts[d + 1] - starts[d])
       if (used.length > 1 || used.some((d) => shelf.next[d] + room(d) > starts[d + 1])) Object.assign(shelf, { top: under, next: starts })
