@@ -114,8 +114,8 @@ func checkCluster(ctx context.Context, in *app.Input, sys *system.System) ([]str
 	return problems, nil
 }
 
-// invalidResources returns what the CRDs that are served do not accept of the resources of an app. A
-// field that a connection fills in is not looked at, nor is a kind whose CRD cannot be read.
+// invalidResources returns what the CRDs that are served do not accept of the resources of an app. It
+// ignores fields that a connection fills in, and kinds whose CRD cannot be read.
 func (l *View) invalidResources(ctx context.Context, number int) ([]strict.Problem, error) {
 	a := &l.System.Apps[number]
 	var problems []strict.Problem
@@ -175,11 +175,11 @@ func (l *View) definition(ctx context.Context, kind object.Resource) (*unstructu
 // connected says whether a connection fills in a field of an app, or a part of it.
 func (l *View) connected(app, path string) bool {
 	return slices.ContainsFunc(l.System.Connections, func(c system.Connection) bool {
-		within := func(inner, outer string) bool {
+		isPart := func(inner, outer string) bool {
 			rest, ok := strings.CutPrefix(inner, outer)
 			return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 		}
-		return c.To.App == app && path != "" && (within(c.To.Path, path) || within(path, c.To.Path))
+		return c.To.App == app && path != "" && (isPart(c.To.Path, path) || isPart(path, c.To.Path))
 	})
 }
 
