@@ -202,6 +202,12 @@ func (l *View) unservedTargets(a *system.App, action *system.Action) []strict.Pr
 func (l *View) absent(a *system.App, r system.Root) string {
 	arg, err := l.root(r)
 	if err != nil {
+		// The operator brings the kind of a resource.
+		if (a.Operator != "" || len(l.System.Operators) > 0) && slices.ContainsFunc(a.Resources, func(o *unstructured.Unstructured) bool {
+			return o.GroupVersionKind().GroupKind().String() == r.Type && o.GetName() == r.Name
+		}) {
+			return ""
+		}
 		return err.Error()
 	}
 	for _, o := range a.Resources {

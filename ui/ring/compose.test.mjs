@@ -82,7 +82,9 @@ test('from the catalogue to a dry run', () => browsing(async (browser) => {
   for (const row of await tried.getByRole('row').all()) assert.ok(spaced(answer.out).includes(spaced((await row.getByRole('cell').or(row.getByRole('columnheader')).allTextContents()).filter(Boolean)[1])), await row.textContent())
   for (const l of await tried.getByRole('listitem').allTextContents()) assert.ok(answer.talk.includes(l), l)
   await accessible(page, 'the answer of a dry run')
+  await page.setViewportSize({ width: 1280, height: 1500 })
   await picture(page, 'compose')
+  await page.setViewportSize({ width: 1280, height: 800 })
 
   // A built-in kind has a form, and all of its fields as JSON. What the API server refuses is said.
   await search.fill('deployment')
