@@ -118,8 +118,8 @@ type plan struct {
 	// for a map of few stacks, whose depths are its columns. Cards without a line are at depth home.
 	starts []int
 	home   int
-	boxes      []Box
-	rank       []int
+	boxes  []Box
+	rank   []int
 	// used are the lines in the lanes of each column, and at each height.
 	lanes    []int
 	channels map[float64]int

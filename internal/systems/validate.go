@@ -143,7 +143,7 @@ func (l *View) invalidResources(ctx context.Context, number int) ([]strict.Probl
 		}
 		for _, v := range invalid {
 			if !l.connected(a.Name, v.Field) {
-								path := strings.TrimSuffix(fmt.Sprintf("spec.apps[%d].resources[%d].%s", number, i, v.Field), ".")
+				path := strings.TrimSuffix(fmt.Sprintf("spec.apps[%d].resources[%d].%s", number, i, v.Field), ".")
 				problems = append(problems, strict.Problem{Line: line, Column: 1, Message: path + ": " + v.Reason})
 			}
 		}

@@ -83,6 +83,7 @@ test('from the catalogue to a dry run', () => browsing(async (browser) => {
   for (const l of await tried.getByRole('listitem').allTextContents()) assert.ok(answer.talk.includes(l), l)
   await accessible(page, 'the answer of a dry run')
   await page.setViewportSize({ width: 1280, height: 1500 })
+  await page.getByRole('heading', { name: 'Compose a System' }).scrollIntoViewIfNeeded()
   await picture(page, 'compose')
   await page.setViewportSize({ width: 1280, height: 800 })
 
