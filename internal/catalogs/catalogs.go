@@ -42,16 +42,18 @@ type Options struct {
 // ShellFlags are the flags that say which further catalogs are read, quoted for a shell.
 func (o *Options) ShellFlags() string {
 	var out strings.Builder
-	flag := func(name, value string) {
-		fmt.Fprintf(&out, " --%s='%s'", name, strings.ReplaceAll(value, "'", `'\''`))
-	}
 	for _, address := range o.Addresses {
-		flag("catalog", address)
+		out.WriteString(ShellFlag("catalog", address))
 	}
 	if o.Key != "" {
-		flag("key", o.Key)
+		out.WriteString(ShellFlag("key", o.Key))
 	}
 	return out.String()
+}
+
+// ShellFlag is a flag with a blank in front, quoted for a shell.
+func ShellFlag(name, value string) string {
+	return fmt.Sprintf(" --%s='%s'", name, strings.ReplaceAll(value, "'", `'\''`))
 }
 
 // Source is the address of a further catalog.

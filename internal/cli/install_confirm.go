@@ -43,16 +43,12 @@ func (u *installUser) Confirm(ctx context.Context, p *installer.Plan, losses []o
 	case p.Closes():
 		return true, nil
 	case len(planned.Steps) == 0:
-		nothing := map[install.Action]string{install.Rollback: " is already in that state: nothing to do", install.Uninstall: ": nothing is left to remove"}[u.action]
-		if nothing == "" {
-			nothing = " is up to date: nothing to do"
-		}
-		fmt.Fprintln(u.env.ErrOut, safe(name+nothing))
+		fmt.Fprintln(u.env.ErrOut, safe(view.NothingToDo(planned)))
 		return false, p.Settle(ctx)
 	case p.RollbackTo != nil:
 		return u.consent(ctx, p.Installation, planned, fmt.Sprintf("roll %s back to revision %d: %s. Do it?", name, p.RollbackTo.Revision, n), losses...)
 	case u.dryRun == installer.DryRunServer && u.action != install.Uninstall:
-		fmt.Fprintln(u.env.ErrOut, "the API server accepts all of it: nothing was stored")
+		fmt.Fprintln(u.env.ErrOut, view.DryRunAccepted(planned))
 	}
 	return u.consent(ctx, p.Installation, planned, fmt.Sprintf("%s %s: %s. Do it?", u.action, name, n), losses...)
 }

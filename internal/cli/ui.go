@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/web"
 )
@@ -76,7 +75,7 @@ func (o *uiOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	if len(o.catalogues.Addresses) > 0 { // what is wrong with them is said now, and not to the page alone
-		if _, err := o.catalogEntries(ctx); err != nil {
+		if _, err := o.catalogue(ctx); err != nil {
 			return err
 		}
 	}
@@ -84,7 +83,12 @@ func (o *uiOptions) run(ctx context.Context, args []string) error {
 	if past.Address == "" {
 		v.MissingSources["history"] = "costs over time need Prometheus: --prometheus URL, or --prometheus svc:NAMESPACE/NAME:PORT"
 	}
-	a := &web.API{Page: v, History: past, Catalog: o.catalogEntries, CatalogFlags: o.catalogues.ShellFlags()}
+	a := &web.API{Page: v, History: past, Catalog: o.catalogue}
+	a.InstallFlags = shellFlags(v.Flags, "context", "kubeconfig") + o.catalogues.ShellFlags()
+	a.ValidateFlags = shellFlags(v.Flags, "from") + a.InstallFlags
+	if o.From == "" {
+		a.DryRun = o.dryRun
+	}
 	return web.ServePage(ctx, a, web.PageOptions{Port: o.port, Idle: pageIdle, Open: o.open, Ready: o.printAddress})
 }
 
@@ -103,13 +107,4 @@ func (o *uiOptions) typed() map[string]string {
 		out[name] = f.Value.String()
 	}
 	return out
-}
-
-// catalogEntries are the operators that the composer offers.
-func (o *uiOptions) catalogEntries(ctx context.Context) ([]catalog.Entry, error) {
-	all, err := o.catalogues.catalogued(ctx, o.common)
-	if err != nil {
-		return nil, err
-	}
-	return all.Entries(), nil
 }

@@ -22,10 +22,11 @@ func TestComposeFurtherCatalogues(t *testing.T) {
 	}
 	offers := func(o *uiOptions) bool {
 		t.Helper()
-		entries, err := o.catalogEntries(t.Context())
+		all, err := o.catalogue(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
+		entries := all.Entries()
 		if len(entries) < 10 {
 			t.Errorf("%d entries", len(entries))
 		}

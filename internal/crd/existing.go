@@ -17,6 +17,8 @@ type InvalidObject struct {
 	// cannot be written at all.
 	Lost    bool   `json:"lost,omitempty"`
 	Message string `json:"message"`
+	// Reason is the end of Message: what is wrong with the field.
+	Reason string `json:"-"`
 }
 
 // ValidateExisting validates objects against the schema of their version in a definition, with the
@@ -40,7 +42,8 @@ func ValidateExisting(definition *unstructured.Unstructured, objects []*unstruct
 		}
 		v, served := d.version(gvk.Version)
 		if !served {
-			broken = append(broken, InvalidObject{Object: object.RefOf(u), Message: fmt.Sprintf("%s is in version %s, which the CRD does not have", object.RefOf(u), gvk.Version)})
+			reason := fmt.Sprintf("is in version %s, which the CRD does not have", gvk.Version)
+			broken = append(broken, InvalidObject{Object: object.RefOf(u), Message: object.RefOf(u).String() + " " + reason, Reason: "it " + reason})
 			continue
 		}
 		r := readers[v.name]

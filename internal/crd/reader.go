@@ -81,6 +81,8 @@ func eitherType(s *spec.Schema) {
 	}
 }
 
+const noSuchField = "the CRD has no such field"
+
 func (r *reader) read(u *unstructured.Unstructured) []InvalidObject {
 	if r.structural == nil {
 		return nil
@@ -91,7 +93,7 @@ func (r *reader) read(u *unstructured.Unstructured) []InvalidObject {
 	if !r.keepsAll {
 		dropped := pruning.PruneWithOptions(content, r.structural, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
 		for _, path := range dropped {
-			broken = append(broken, InvalidObject{Object: ref, Field: path, Lost: true, Message: fmt.Sprintf("%s: %s is dropped when it is next written: the CRD has no such field", ref, path)})
+			broken = append(broken, InvalidObject{Object: ref, Field: path, Lost: true, Reason: noSuchField, Message: fmt.Sprintf("%s: %s is dropped when it is next written: %s", ref, path, noSuchField)})
 		}
 	}
 	fill(content, r.structural)
@@ -119,7 +121,7 @@ func refused(u *unstructured.Unstructured, path, says string) InvalidObject {
 	if path != "" {
 		place += ": " + path
 	}
-	return InvalidObject{Object: ref, Field: path, Message: fmt.Sprintf("%s: it does not validate against the CRD: %s", place, says)}
+	return InvalidObject{Object: ref, Field: path, Reason: says, Message: fmt.Sprintf("%s: it does not validate against the CRD: %s", place, says)}
 }
 
 // childSchema returns the schema of a field, or nil.

@@ -174,6 +174,23 @@ func (i *Installer) Change(ctx context.Context, req Request, user User) (Result,
 	return p.apply(ctx)
 }
 
+// DryRun plans a request, and has the API server try it. It writes nothing. The plan is also there
+// with some errors.
+func (i *Installer) DryRun(ctx context.Context, req Request) (*Plan, error) {
+	req.DryRun = DryRunServer
+	result, err := i.Change(ctx, req, declining{})
+	return result.Plan, err
+}
+
+// declining is a User who sees nothing and confirms nothing.
+type declining struct{}
+
+func (declining) ShowRecovery(*Recovery) {}
+
+func (declining) ConfirmRecovery(context.Context, *Recovery) (bool, error) { return false, nil }
+
+func (declining) Confirm(context.Context, *Plan, []object.Ref) (bool, error) { return false, nil }
+
 // Roles returns the roles with the permissions that a request needs.
 func (i *Installer) Roles(ctx context.Context, req Request, user User) ([]*unstructured.Unstructured, error) {
 	req.RolesOnly = true

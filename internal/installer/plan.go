@@ -64,6 +64,31 @@ func (p *Plan) Fetched() map[string]string {
 	return p.loader.fetched
 }
 
+// Refused is why the plan is not run; nil if nothing refuses it.
+func (p *Plan) Refused() error {
+	planned := p.Planned
+	if len(planned.Refusals) == 0 {
+		return nil
+	}
+	lines := &hint.Lines{}
+	var hints []string
+	for _, r := range planned.Refusals {
+		text := r.Message
+		if r.Object != (object.Ref{}) && !strings.Contains(text, r.Object.Name) {
+			text = r.Object.String() + ": " + text
+		}
+		if r.Part != "" && !strings.Contains(text, r.Part) {
+			text = r.Part + ": " + text
+		}
+		lines.Lines = append(lines.Lines, text)
+		if r.Hint != "" && !slices.Contains(hints, r.Hint) {
+			hints = append(hints, r.Hint)
+		}
+	}
+	lines.Lines = append(lines.Lines, "nothing was written")
+	return hint.With(lines, strings.Join(hints, "\n"))
+}
+
 // Closes says that the plan only closes an open run, whose steps were all run before.
 func (p *Plan) Closes() bool {
 	return len(p.Planned.Steps) == 0 && p.journal.Run != nil && p.req.writes()
@@ -393,29 +418,4 @@ func (p *Plan) changedApps(sys *system.System) []string {
 		}
 	}
 	return distinct(apps)
-}
-
-// Refused is why a plan is not run; nil if nothing refuses it.
-func (p *Plan) Refused() error {
-	planned := p.Planned
-	if len(planned.Refusals) == 0 {
-		return nil
-	}
-	lines := &hint.Lines{}
-	var hints []string
-	for _, r := range planned.Refusals {
-		text := r.Message
-		if r.Object != (object.Ref{}) && !strings.Contains(text, r.Object.Name) {
-			text = r.Object.String() + ": " + text
-		}
-		if r.Part != "" && !strings.Contains(text, r.Part) {
-			text = r.Part + ": " + text
-		}
-		lines.Lines = append(lines.Lines, text)
-		if r.Hint != "" && !slices.Contains(hints, r.Hint) {
-			hints = append(hints, r.Hint)
-		}
-	}
-	lines.Lines = append(lines.Lines, "nothing was written")
-	return hint.With(lines, strings.Join(hints, "\n"))
 }

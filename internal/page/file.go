@@ -66,13 +66,13 @@ type parts struct {
 const (
 	// largeStack is the number of objects from which a stack is shown by its parts (ui/src/tree_rows.ts).
 	largeStack = 120
-	// wholeCards is up to how many stacks the map shows each as a whole card (ui/src/map.tsx).
-	wholeCards = 12
+	// fewStacks is up to how many stacks the map gives each depth one column (ui/src/map_layout.ts).
+	fewStacks = 4
 )
 
 // script is the code that a file needs: without a large stack or many, none of what shows these.
 func script(p *uistate.State) string {
-	if len(p.Stacks) > wholeCards || slices.ContainsFunc(p.Stacks, func(s uistate.Stack) bool { return len(s.Tree) > largeStack }) {
+	if len(p.Stacks) > fewStacks || slices.ContainsFunc(p.Stacks, func(s uistate.Stack) bool { return len(s.Tree) > largeStack }) {
 		return "file.js"
 	}
 	return "file-small.js"

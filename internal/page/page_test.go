@@ -295,7 +295,7 @@ func TestAssetsFit(t *testing.T) {
 
 // TestScript has all of the code where the file has something large, and only there.
 func TestScript(t *testing.T) {
-	many, few := make([]uistate.Stack, wholeCards+1), make([]uistate.Stack, wholeCards)
+	many, few := make([]uistate.Stack, fewStacks+1), make([]uistate.Stack, fewStacks)
 	large := []uistate.Stack{{Tree: make([]uistate.Position, largeStack+1)}}
 	for want, stacks := range map[string][][]uistate.Stack{"file.js": {many, large}, "file-small.js": {few, nil}} {
 		for _, s := range stacks {

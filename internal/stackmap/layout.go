@@ -114,16 +114,21 @@ type plan struct {
 	stacks     map[string]bool
 	linked     map[int]bool
 	lastColumn int // the last column of namespaces with stacks
-	boxes      []Box
-	rank       []int
+	// starts are the first columns that each depth of a wide map has, with the end of the last one; nil
+	// for a map of few stacks, whose depths are its columns. Cards without a line are at depth home.
+	starts []int
+	home   int
+	boxes  []Box
+	rank   []int
 	// used are the lines in the lanes of each column, and at each height.
 	lanes    []int
 	channels map[float64]int
+	ways     map[[2]int]*way // by the columns of their ends
 }
 
 // Place puts the cards in columns: who needs is left of what it needs.
 func (m *Map) Place() *Placed {
-	p := &plan{Map: m, stacks: map[string]bool{}, linked: map[int]bool{}, boxes: make([]Box, len(m.Cards)), channels: map[float64]int{}}
+	p := &plan{Map: m, stacks: map[string]bool{}, linked: map[int]bool{}, boxes: make([]Box, len(m.Cards)), channels: map[float64]int{}, ways: map[[2]int]*way{}}
 	for _, l := range m.Lines {
 		p.linked[l.From], p.linked[l.To] = true, true
 	}
@@ -143,6 +148,11 @@ func (m *Map) Place() *Placed {
 	})
 	p.columns()
 	p.order()
+	p.widen()
+	for c := range slices.Max(append(p.column, p.lastColumn)) + 2 {
+		p.left = append(p.left, float64(inside+c*(StackWidth+between)))
+	}
+	p.lanes = make([]int, len(p.left))
 	out := p.regions()
 	out.Boxes, out.Paths = p.boxes, p.routes()
 	return out
@@ -167,17 +177,60 @@ func (p *plan) columns() {
 			p.lastColumn = max(p.lastColumn, last-d)
 		}
 	}
-	columns := p.lastColumn
 	for i := range p.column {
 		if p.isRight(i) {
 			p.column[i] += p.lastColumn + 1 - first
 		}
-		columns = max(columns, p.column[i])
 	}
-	for c := range columns + 2 {
-		p.left = append(p.left, float64(inside+c*(StackWidth+between)))
+}
+
+// widen gives the depths of many stacks several columns each, so that the map is about as wide as
+// high.
+func (p *plan) widen() {
+	depths, stacks := p.lastColumn+1, 0
+	cards := make([]int, depths)
+	for i, c := range p.Cards {
+		if c.Stack != nil {
+			stacks++
+		}
+		if p.linked[i] && !p.isRight(i) {
+			cards[p.column[i]]++
+		}
 	}
-	p.lanes = make([]int, len(p.left))
+	wanted := int(math.Sqrt(0.8 * float64(stacks)))
+	if wanted <= depths {
+		return
+	}
+	for d := range cards {
+		if cards[d] > cards[p.home] {
+			p.home = d
+		}
+	}
+	for i := range p.Cards {
+		if !p.linked[i] && !p.isRight(i) {
+			cards[p.home]++
+		}
+	}
+	wide := slices.Repeat([]int{1}, depths)
+	for range wanted - depths {
+		most := 0
+		for d := range wide {
+			if cards[d]*wide[most] > cards[most]*wide[d] {
+				most = d
+			}
+		}
+		wide[most]++
+	}
+	p.starts = []int{0}
+	for d, n := range wide {
+		p.starts = append(p.starts, p.starts[d]+n)
+	}
+	p.lastColumn = wanted - 1
+	for i := range p.column {
+		if p.isRight(i) {
+			p.column[i] += wanted - depths
+		}
+	}
 }
 
 // order ranks the cards in their columns: by the mean of what they are linked to, a few times over.
@@ -239,30 +292,93 @@ func (p *plan) cells() [][]int {
 }
 
 func (p *plan) regions() *Placed {
-	out := &Placed{}
-	leftY, rightY := 0.0, 0.0
+	out, s := &Placed{}, &shelf{next: slices.Clone(p.starts)}
+	right := 0.0
 	for _, namespace := range p.names {
-		y, from, to := &leftY, 0, p.lastColumn
-		if !p.stacks[namespace] {
-			y, from, to = &rightY, p.lastColumn+1, len(p.left)-2
-		}
-		r := Region{Namespace: namespace, Box: Box{X: p.left[from] - inside, Y: *y, Width: p.left[to] - p.left[from] + StackWidth + 2*inside}}
+		r := Region{Namespace: namespace}
 		for i, c := range p.Cards {
 			if c.Namespace == namespace {
 				r.Cards = append(r.Cards, i)
 			}
 		}
-		p.fill(&r, from, to)
+		from, to := 0, p.lastColumn
+		switch {
+		case !p.stacks[namespace]:
+			from, to, r.Y = p.lastColumn+1, len(p.left)-2, right
+			p.fill(&r, from, to)
+		case p.starts == nil:
+			r.Y = s.bottom
+			p.fill(&r, from, to)
+		default:
+			from, to = p.grid(&r, s)
+		}
 		bottom := 0.0
 		for _, i := range r.Cards {
 			bottom = max(bottom, p.boxes[i].Y+p.boxes[i].Height)
 		}
-		r.Height = bottom - r.Y + inside
+		r.X, r.Width, r.Height = p.left[from]-inside, p.left[to]-p.left[from]+StackWidth+2*inside, bottom-r.Y+inside
 		out.Regions = append(out.Regions, r)
-		*y = r.Y + r.Height + gap
+		if p.stacks[namespace] {
+			s.bottom = max(s.bottom, r.Y+r.Height+gap)
+		} else {
+			right = r.Y + r.Height + gap
+		}
 	}
-	out.Width, out.Height = p.left[len(p.left)-2]+StackWidth+inside, max(leftY, rightY, gap)-gap
+	out.Width, out.Height = p.left[len(p.left)-2]+StackWidth+inside, max(s.bottom, right, gap)-gap
 	return out
+}
+
+// shelf is a row of regions that stand side by side in a wide map: its top, the end of its highest
+// one, and the first free column of each depth.
+type shelf struct {
+	top, bottom float64
+	next        []int
+}
+
+// grid places the cards of a region of a wide map in rows, and returns its first and last column. A
+// region of one depth stands beside others; one of several is as wide as the map.
+func (p *plan) grid(r *Region, s *shelf) (from, to int) {
+	lists, used := make([][]int, len(p.starts)-1), []int{}
+	for _, i := range r.Cards {
+		d := p.home
+		if p.linked[i] {
+			d = p.column[i]
+		}
+		lists[d] = append(lists[d], i)
+	}
+	fits := true
+	for d, list := range lists {
+		slices.SortFunc(list, func(a, b int) int { return p.place(a) - p.place(b) })
+		if len(list) > 0 {
+			used = append(used, d)
+			fits = fits && s.next[d]+min(len(list), p.starts[d+1]-p.starts[d]) <= p.starts[d+1]
+		}
+	}
+	if len(used) > 1 || !fits {
+		s.top, s.next = s.bottom, slices.Clone(p.starts)
+	}
+	r.Y, from, to = s.top, 0, p.lastColumn
+	high := make([]float64, len(p.left))
+	for _, d := range used {
+		n := min(len(lists[d]), p.starts[d+1]-p.starts[d])
+		for at, i := range lists[d] {
+			c := s.next[d] + at%n
+			width := PartWidth
+			if p.Cards[i].Stack != nil {
+				width = StackWidth
+			}
+			p.column[i], p.boxes[i] = c, Box{p.left[c], r.Y + HeadHeight + high[c], float64(width), height(p.Cards[i])}
+			high[c] += p.boxes[i].Height + gap
+		}
+		if len(used) == 1 {
+			from, to = s.next[d], s.next[d]+n-1
+			s.next[d] += n
+		}
+	}
+	if len(used) > 1 {
+		s.next = slices.Clone(p.starts[1:]) // full
+	}
+	return from, to
 }
 
 // fill places the cards of a region: those with lines in their columns, the others in rows below.
@@ -305,6 +421,14 @@ func (p *plan) fill(r *Region, from, to int) {
 			n++
 		}
 	}
+}
+
+// place orders the cards of a region: those without a line come last.
+func (p *plan) place(i int) int {
+	if p.linked[i] {
+		return p.rank[i]
+	}
+	return p.rank[i] + 100_000_000
 }
 
 // round is that of JavaScript.
@@ -359,13 +483,7 @@ func (p *plan) route(l *Line, y1, y2 float64) []point {
 	turn := func(x, y float64) { points = append(points, point{x, points[len(points)-1].y}, point{x, y}) }
 	y := y1
 	if to > from+1 {
-		var way []Box
-		for j, box := range p.boxes {
-			if p.column[j] > from && p.column[j] < to {
-				way = append(way, box)
-			}
-		}
-		y = channel(way, y1, y2)
+		y = p.between(from, to).channel(y1, y2)
 		key := round(y)
 		y += float64(p.channels[key]%3*4 - 4)
 		p.channels[key]++
@@ -399,25 +517,53 @@ func (p *plan) row(l *Line) (float64, bool) {
 	return p.boxes[l.To].Y + PayersAt + float64(at*RowHeight) + RowHeight/2, true
 }
 
-// channel is the height at which a line passes between cards, with the least detour.
-func channel(cards []Box, y1, y2 float64) float64 {
+// way is the cards between two columns, and the heights at which a line passes them.
+type way struct {
+	cards []Box
+	free  []float64
+}
+
+func (w *way) isFree(y float64) bool {
+	return !slices.ContainsFunc(w.cards, func(c Box) bool { return y > c.Y-6 && y < c.Y+c.Height+6 })
+}
+
+// between returns the way between two columns, which many lines go.
+func (p *plan) between(from, to int) *way {
+	key := [2]int{from, to}
+	if w, ok := p.ways[key]; ok {
+		return w
+	}
+	w, tried := &way{}, map[float64]bool{}
+	for j, box := range p.boxes {
+		if p.column[j] > from && p.column[j] < to {
+			w.cards = append(w.cards, box)
+		}
+	}
+	for _, c := range w.cards {
+		for _, y := range []float64{c.Y - 10, c.Y + c.Height + 10} {
+			if !tried[y] && w.isFree(y) {
+				w.free = append(w.free, y)
+			}
+			tried[y] = true
+		}
+	}
+	p.ways[key] = w
+	return w
+}
+
+// channel is the height at which a line passes with the least detour.
+func (w *way) channel(y1, y2 float64) float64 {
 	detour := func(y float64) float64 { return math.Abs(y-y1) + math.Abs(y-y2) }
-	best, found := y1, false
-	try := func(y float64) {
-		if slices.ContainsFunc(cards, func(c Box) bool { return y > c.Y-6 && y < c.Y+c.Height+6 }) {
-			return
-		}
-		if !found || cmp.Or(cmp.Compare(detour(y), detour(best)), cmp.Compare(y, best)) < 0 {
-			best, found = y, true
+	free := slices.Clone(w.free)
+	for _, y := range []float64{y1, y2} {
+		if w.isFree(y) {
+			free = append(free, y)
 		}
 	}
-	try(y1)
-	try(y2)
-	for _, c := range cards {
-		try(c.Y - 10)
-		try(c.Y + c.Height + 10)
+	if len(free) == 0 {
+		return y1
 	}
-	return best
+	return slices.MinFunc(free, func(a, b float64) int { return cmp.Or(cmp.Compare(detour(a), detour(b)), cmp.Compare(a, b)) })
 }
 
 // rounded is a path through points, with rounded corners.

@@ -6,9 +6,14 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/crd"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/document"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -82,6 +87,11 @@ func checkCluster(ctx context.Context, in *app.Input, sys *system.System) ([]str
 	var problems []strict.Problem
 	for i := range sys.Apps {
 		a := &sys.Apps[i]
+		invalid, err := l.invalidResources(ctx, i)
+		if err != nil {
+			return nil, err
+		}
+		problems = append(problems, invalid...)
 		for _, r := range a.Roots {
 			if reason := l.absent(a, r); reason != "" {
 				problems = append(problems, strict.Problem{Line: r.Line, Column: 1, Message: "app " + a.Name + ": " + reason})
@@ -94,6 +104,75 @@ func checkCluster(ctx context.Context, in *app.Input, sys *system.System) ([]str
 		}
 	}
 	return problems, nil
+}
+
+// invalidResources returns what the CRDs that are served do not accept of the resources of an app. It
+// ignores fields that a connection fills in, and kinds whose CRD cannot be read.
+func (l *View) invalidResources(ctx context.Context, number int) ([]strict.Problem, error) {
+	a := &l.System.Apps[number]
+	var problems []strict.Problem
+	for i, o := range a.Resources {
+		kind, served := l.Session.Kinds.Kind(o.GroupVersionKind().GroupKind())
+		if !served || !kind.Custom {
+			continue
+		}
+		definition, err := l.definition(ctx, kind)
+		if err != nil {
+			return nil, err
+		}
+		if definition == nil {
+			continue
+		}
+		invalid, err := crd.ValidateExisting(definition, []*unstructured.Unstructured{o})
+		if err != nil {
+			return nil, err
+		}
+		line := a.Line
+		for _, r := range a.Roots {
+			if r.Type == kind.GroupKind().String() && r.Name == o.GetName() && r.Namespace == o.GetNamespace() {
+				line = r.Line
+			}
+		}
+		for _, v := range invalid {
+			if !l.connected(a.Name, v.Field) {
+				path := strings.TrimSuffix(fmt.Sprintf("spec.apps[%d].resources[%d].%s", number, i, v.Field), ".")
+				problems = append(problems, strict.Problem{Line: line, Column: 1, Message: path + ": " + v.Reason})
+			}
+		}
+	}
+	return problems, nil
+}
+
+// definition reads the CRD of a kind, once; nil where it cannot be read.
+func (l *View) definition(ctx context.Context, kind object.Resource) (*unstructured.Unstructured, error) {
+	if d, read := l.definitions[kind.GroupKind()]; read {
+		return d, nil
+	}
+	ref := object.Ref{Group: app.DefinitionKind.Group, Kind: app.DefinitionKind.Kind, Name: kind.String()}
+	fields, _, err := l.Session.Whole(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	var d *unstructured.Unstructured
+	if fields != nil {
+		d = &unstructured.Unstructured{Object: fields}
+	}
+	if l.definitions == nil {
+		l.definitions = map[schema.GroupKind]*unstructured.Unstructured{}
+	}
+	l.definitions[kind.GroupKind()] = d
+	return d, nil
+}
+
+// connected says whether a connection fills in a field of an app, or a part of it.
+func (l *View) connected(app, path string) bool {
+	return slices.ContainsFunc(l.System.Connections, func(c system.Connection) bool {
+		isPart := func(inner, outer string) bool {
+			rest, ok := strings.CutPrefix(inner, outer)
+			return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+		}
+		return c.To.App == app && path != "" && (isPart(c.To.Path, path) || isPart(path, c.To.Path))
+	})
 }
 
 // unservedTargets returns the targets of actions whose kinds are not served.
@@ -115,6 +194,12 @@ func (l *View) unservedTargets(a *system.App, action *system.Action) []strict.Pr
 func (l *View) absent(a *system.App, r system.Root) string {
 	arg, err := l.root(r)
 	if err != nil {
+		// The operator brings the kind of a resource.
+		if (a.Operator != "" || len(l.System.Operators) > 0) && slices.ContainsFunc(a.Resources, func(o *unstructured.Unstructured) bool {
+			return o.GroupVersionKind().GroupKind().String() == r.Type && o.GetName() == r.Name
+		}) {
+			return ""
+		}
 		return err.Error()
 	}
 	for _, o := range a.Resources {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
@@ -32,6 +33,8 @@ type View struct {
 	signalled *object.Kinds // that the signals are of
 	Graph     *graph.Graph
 	State     *regulate.SystemState
+	// definitions are the CRDs that were read; nil for one that cannot be read.
+	definitions map[schema.GroupKind]*unstructured.Unstructured
 }
 
 // Open opens the source of a System, and reads nothing of its apps. The command keeps to this

@@ -204,12 +204,12 @@ func shareText(charges []*cost.Charge) string {
 		return fmt.Sprintf("1/%d", sharers)
 	}
 	share := part.DivRound(whole, 6)
+	near := decimal.New(1, -5)
 	for n := 2; n <= max(sharers, 12); n++ {
-		for k := 1; k < n; k++ {
-			const near = -5
-			if share.Sub(decimal.New(int64(k), 0).DivRound(decimal.New(int64(n), 0), 6)).Abs().LessThan(decimal.New(1, near)) {
-				return fmt.Sprintf("%d/%d", k, n)
-			}
+		whole := decimal.New(int64(n), 0)
+		k := share.Mul(whole).Round(0)
+		if k.IsPositive() && k.LessThan(whole) && share.Sub(k.DivRound(whole, 6)).Abs().LessThan(near) {
+			return fmt.Sprintf("%s/%d", k, n)
 		}
 	}
 	if share.GreaterThanOrEqual(decimal.New(1, 0)) {

@@ -101,6 +101,25 @@ func InstallPlanned(p InstallPlan) Output {
 	return a
 }
 
+// NothingToDo says that a plan has no steps.
+func NothingToDo(p *install.Plan) string {
+	switch p.Action {
+	case install.Rollback:
+		return p.Installation.Name + " is already in that state: nothing to do"
+	case install.Uninstall:
+		return p.Installation.Name + ": nothing is left to remove"
+	}
+	return p.Installation.Name + " is up to date: nothing to do"
+}
+
+// DryRunAccepted is the result of a dry run on the API server that nothing refuses.
+func DryRunAccepted(p *install.Plan) string {
+	if len(p.Steps) == 0 {
+		return NothingToDo(p)
+	}
+	return "the API server accepts all of it: nothing was stored"
+}
+
 // changeWords are what becomes of objects, for people.
 var changeWords = map[string]string{diff.Added: "new", diff.Changed: "changed", diff.Removed: "deleted"}
 

@@ -53,18 +53,20 @@ func (s *Server) question(q Question) http.HandlerFunc {
 	}
 }
 
-// compose answers POST /api/system.
-func (s *Server) compose(w http.ResponseWriter, r *http.Request) {
-	body, no := read(w, r, maxBodyBytes)
-	if no != nil {
-		refuse(w, r, *no)
-		return
+// post answers POST /api/NAME.
+func (s *Server) post(p Post) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, no := read(w, r, maxBodyBytes)
+		if no != nil {
+			refuse(w, r, *no)
+			return
+		}
+		if !json.Valid(body) {
+			refuse(w, r, refusal{http.StatusBadRequest, "the body is not JSON"})
+			return
+		}
+		s.answer(w, r, func(ctx context.Context) (json.RawMessage, error) { return p(ctx, body) })
 	}
-	if !json.Valid(body) {
-		refuse(w, r, refusal{http.StatusBadRequest, "the body is not JSON"})
-		return
-	}
-	s.answer(w, r, func(ctx context.Context) (json.RawMessage, error) { return s.options.Compose(ctx, body) })
 }
 
 // read returns the body of a request, and ends its read deadline.

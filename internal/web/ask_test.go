@@ -56,7 +56,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-func TestNoCompose(t *testing.T) {
+func TestNoPost(t *testing.T) {
 	v := start(t, Options{})
 	v.open()
 	v.refused("system", v.do(v.request("POST", "/api/system", "{}")), http.StatusNotFound)

@@ -8,11 +8,12 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
 const (
@@ -28,7 +29,11 @@ type composition struct {
 	// Manifest is null where the text is no document that a board could show.
 	Manifest any               `json:"manifest"`
 	Problems []composedProblem `json:"problems"`
-	Commands []string          `json:"commands"`
+	// Unchecked is why it could not be validated.
+	Unchecked string   `json:"unchecked,omitempty"`
+	Commands  []string `json:"commands"`
+	// DryRun says that the API server can try its installation.
+	DryRun bool `json:"dryRun"`
 }
 
 type composedProblem struct {
@@ -36,9 +41,9 @@ type composedProblem struct {
 	Path string `json:"path,omitempty"`
 }
 
-// compose answers what a manifest looks like that is given as text or as values. It reads and
-// writes nothing else.
-func (a *API) compose(_ context.Context, body json.RawMessage) (json.RawMessage, error) {
+// compose answers what a manifest looks like that is given as text or as values, and what system
+// validate says of it. It writes nothing.
+func (a *API) compose(ctx context.Context, body json.RawMessage) (json.RawMessage, error) {
 	var given struct {
 		YAML     *string         `json:"yaml"`
 		Manifest json.RawMessage `json:"manifest"`
@@ -54,37 +59,53 @@ func (a *API) compose(_ context.Context, body json.RawMessage) (json.RawMessage,
 	if len(body) > maxComposedBytes {
 		return nil, Bad("the manifest has more than %d KiB: too large for the page", maxComposedBytes>>10)
 	}
-	c := composition{Problems: []composedProblem{}, Commands: []string{}}
+	var text string
 	if given.YAML != nil {
-		// It stays as it was written, with its comments.
-		c.read(*given.YAML, a.CatalogFlags)
-		return json.Marshal(c)
+		text = *given.YAML // as it was written, with its comments
+	} else {
+		var err error
+		if text, err = manifestText(given.Manifest); err != nil {
+			return nil, err
+		}
 	}
-	text, err := manifestText(given.Manifest)
-	if err != nil {
-		return nil, err
-	}
-	c.read(text, a.CatalogFlags)
-	return json.Marshal(c)
-}
-
-// read fills in what a text says; flags are those of the commands for it.
-func (c *composition) read(text, flags string) {
-	c.YAML = text
+	c := composition{YAML: text, Problems: []composedProblem{}, Commands: []string{}, DryRun: a.DryRun != nil}
 	if root, problem := strict.Document([]byte(text)); problem == nil && root != nil && root.Kind == yaml.MappingNode {
 		c.Manifest, _ = plainValue(root, maxComposedDepth)
 	}
-	_, problems := system.Parse("system.yaml", []byte(text))
-	for _, p := range problems {
-		c.Problems = append(c.Problems, located(p))
-	}
-	if len(problems) == 0 {
-		c.Commands = []string{
-			"kubectl sysop system validate system.yaml" + flags,
-			"kubectl sysop install -f system.yaml --dry-run=server" + flags,
-			"kubectl sysop install -f system.yaml" + flags,
+	switch problems, err := a.validate(ctx, text); {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		c.Unchecked = err.Error()
+	default:
+		for _, p := range problems {
+			c.Problems = append(c.Problems, located(p))
 		}
 	}
+	if len(c.Problems) == 0 && c.Unchecked == "" {
+		c.Commands = []string{
+			"kubectl sysop system validate system.yaml" + a.ValidateFlags,
+			"kubectl sysop install -f system.yaml --dry-run=server" + a.InstallFlags,
+			"kubectl sysop install -f system.yaml" + a.InstallFlags,
+		}
+	}
+	return json.Marshal(c)
+}
+
+// validate validates a manifest as system validate does, in the namespace that it names.
+func (a *API) validate(ctx context.Context, text string) ([]strict.Problem, error) {
+	catalogue, err := a.Catalog(ctx)
+	if err != nil {
+		return nil, err
+	}
+	in, namespace := a.Page.Input.Another(""), ""
+	in.Config.Namespace, in.AllNamespaces, in.Stdin = &namespace, false, strings.NewReader(text)
+	v := systems.ValidateRequest{File: "-", Catalogue: catalogue}
+	if in.From == "-" { // it was read once, and is not read again
+		in.From, v.Offline = "", true
+	}
+	checked, err := systems.Validate(ctx, in, v)
+	return checked.Problems, err
 }
 
 var problemPath = regexp.MustCompile(`^((?:apiVersion|kind|metadata|spec)(?:[.\[][^\s:]*)?): `)

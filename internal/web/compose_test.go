@@ -3,15 +3,33 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/url"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
+
+func embedded(context.Context) (*catalog.Catalogue, error) { return catalog.Embedded(), nil }
+
+// alone is an API that checks a manifest by itself.
+func alone() *API {
+	in := &app.Input{From: "-", Config: genericclioptions.NewConfigFlags(true), Now: time.Now}
+	return &API{Page: &app.Page{Input: in}, Catalog: embedded}
+}
 
 func composeOf(t *testing.T, given any) composition {
 	t.Helper()
@@ -19,7 +37,7 @@ func composeOf(t *testing.T, given any) composition {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := (&API{}).compose(t.Context(), body)
+	text, err := alone().compose(t.Context(), body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,6 +81,99 @@ func TestComposeKeepsText(t *testing.T) {
 				t.Errorf("got %+v", c.Problems[0])
 			}
 		})
+	}
+}
+
+// TestComposeValidates holds that a manifest is checked as system validate checks it: against the
+// CRDs and the objects of the page's source.
+func TestComposeValidates(t *testing.T) {
+	const text = `apiVersion: sysop.dev/v1alpha1
+kind: System
+metadata: {name: x, namespace: moodle}
+spec:
+  apps:
+  - name: db
+    operator: mysqll
+    resources:
+    - {apiVersion: mysql.presslabs.org/v1alpha1, kind: MysqlCluster, metadata: {name: a}, spec: {replicas: many, foo: 1}}
+  - {name: web, roots: [deployment/wordpres]}
+  - {name: lms, resources: [{apiVersion: moodlecontroller.kubeplus/v1, kind: Moodle, metadata: {name: b}}]}
+  connections:
+  - {from: {app: db, path: status.x}, to: {app: lms, path: spec.host}}
+`
+	a := &API{Page: demoPage(t), Catalog: embedded}
+	body, err := json.Marshal(map[string]string{"yaml": text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := a.compose(t.Context(), body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c composition
+	if err := json.Unmarshal(answer, &c); err != nil {
+		t.Fatal(err)
+	}
+	in := a.Page.Input.Another("")
+	in.AllNamespaces, in.Stdin = false, strings.NewReader(text)
+	want, err := systems.Validate(t.Context(), in, systems.ValidateRequest{File: "-", Catalogue: catalog.Embedded()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for i, p := range c.Problems {
+		got = append(got, strings.TrimPrefix(p.Path+": "+p.Message, ": "))
+		if p.Line != want.Problems[i].Line || got[i] != want.Problems[i].Message {
+			t.Errorf("line %d: %q, want %+v", p.Line, got[i], want.Problems[i])
+		}
+	}
+	for _, says := range []string{
+		`the catalog has no operator "mysqll"`, "there is no deployment/wordpres", "spec.apps[0].resources[0].spec.foo: the CRD has no such field",
+		"spec.apps[0].resources[0].spec.replicas: it must be of type integer", "spec.apps[0].resources[0].spec.secretName: it is required",
+	} {
+		if !slices.ContainsFunc(got, func(m string) bool { return strings.Contains(m, says) }) {
+			t.Errorf("not said: %s\n%s", says, strings.Join(got, "\n"))
+		}
+	}
+	// What a connection fills in is not missing.
+	if slices.ContainsFunc(got, func(m string) bool { return strings.Contains(m, "apps[2]") }) || len(c.Commands) > 0 {
+		t.Errorf("%q, commands %q", got, c.Commands)
+	}
+}
+
+// TestComposeDryRun holds that a dry run answers what the command prints: the plan, or what refuses it.
+func TestComposeDryRun(t *testing.T) {
+	planned := &install.Plan{Installation: install.Installation{Name: "shop"}, Action: install.Install, Notes: []string{"one"},
+		Steps: []install.Step{{ID: "1", Kind: install.InstallRelease, Part: "db", Namespace: "shop", Release: "db"}}}
+	var failure error
+	a := &API{DryRun: func(context.Context, string) (*installer.Plan, error) {
+		return &installer.Plan{Planned: planned}, failure
+	}}
+	ask := func() (got trial) {
+		t.Helper()
+		text, err := a.dryRun(t.Context(), json.RawMessage(`{"yaml": "x"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(text, &got); err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	got := ask()
+	if got.Accepted != "the API server accepts all of it: nothing was stored" || len(got.Refused) > 0 || !reflect.DeepEqual(got.Steps, [][]string{{"install release", "shop/db", "", ""}}) || !reflect.DeepEqual(got.Lines, []string{"note: one"}) {
+		t.Errorf("%+v", got)
+	}
+	planned.Refusals = []install.Refusal{{Part: "db", Message: "you may not create secrets", Hint: "ask for it"}}
+	if got = ask(); got.Accepted != "" || !reflect.DeepEqual(got.Refused, []string{"db: you may not create secrets", "nothing was written"}) || !reflect.DeepEqual(got.Hints, []string{"ask for it"}) {
+		t.Errorf("%+v", got)
+	}
+	planned.Refusals, failure = nil, hint.With(errors.New("no such chart"), "write another")
+	if got = ask(); got.Accepted != "" || !reflect.DeepEqual(got.Refused, []string{"no such chart"}) || !reflect.DeepEqual(got.Hints, []string{"write another"}) {
+		t.Errorf("%+v", got)
+	}
+	if _, ok := alone().Posts()["install"]; ok {
+		t.Error("a snapshot is installed on")
 	}
 }
 
@@ -120,7 +231,7 @@ func TestComposeHalf(t *testing.T) {
 
 func TestComposeRefuses(t *testing.T) {
 	for _, body := range []string{`{}`, `[]`, `{"yaml":"a","manifest":{}}`, `{"yaml":1}`, `{"manifest":[]}`, `{"yaml":"","more":1}`, `{"yaml":"` + strings.Repeat("x", maxComposedBytes) + `"}`} {
-		if text, err := (&API{}).compose(t.Context(), json.RawMessage(body)); err == nil {
+		if text, err := alone().compose(t.Context(), json.RawMessage(body)); err == nil {
 			t.Errorf("%.40s: answered %s", body, text)
 		}
 	}
@@ -128,7 +239,7 @@ func TestComposeRefuses(t *testing.T) {
 
 func TestComposeCatalogue(t *testing.T) {
 	v := demoPage(t)
-	a := &API{Page: v, Catalog: func(context.Context) ([]catalog.Entry, error) { return catalog.Embedded().Entries(), nil }}
+	a := &API{Page: v, Catalog: embedded}
 	text, err := a.catalogue(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)

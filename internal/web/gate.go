@@ -64,8 +64,8 @@ func (s *Server) table() (map[string]route, error) {
 		}
 		routes["/"+name] = route{http.MethodGet, nil, asset(assetTypes[path.Ext(name)], body)}
 	}
-	if s.options.Compose != nil {
-		routes[api+"system"] = route{http.MethodPost, nil, s.compose}
+	for name, p := range s.options.Posts {
+		routes[api+name] = route{http.MethodPost, nil, s.post(p)}
 	}
 	for _, q := range s.options.Questions {
 		if _, ok := routes[api+q.Name]; ok {

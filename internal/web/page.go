@@ -44,7 +44,7 @@ func ServePage(ctx context.Context, a *API, o PageOptions) error {
 	defer func() { _ = l.Close() }() // where Serve has not
 	var file entrance
 	defer file.remove()
-	server, err := New(l, Options{Questions: a.Questions(), Compose: a.compose, Idle: o.Idle, Opened: file.remove, Log: func(format string, args ...any) {
+	server, err := New(l, Options{Questions: a.Questions(), Posts: a.Posts(), Idle: o.Idle, Opened: file.remove, Log: func(format string, args ...any) {
 		v.Input.Report.Warn(fmt.Sprintf(format, args...))
 	}})
 	if err != nil {

@@ -62,12 +62,12 @@ type catalogKind struct {
 // catalogue answers which operators there are to choose from, as install reads them.
 func (a *API) catalogue(ctx context.Context, _ url.Values) (json.RawMessage, error) {
 	answer := catalogAnswer{Entries: []catalogEntry{}}
-	entries, err := a.Catalog(ctx)
+	catalogue, err := a.Catalog(ctx)
 	if err != nil {
 		return nil, err
 	}
 	kinds := a.Page.Kinds()
-	for _, e := range entries {
+	for _, e := range catalogue.Entries() {
 		entry := catalogEntry{Name: e.Name, Title: e.Title, Description: e.Description, Versions: []string{}, Kinds: []catalogKind{}, Relations: []catalogRelation{}}
 		for i := range e.Versions {
 			entry.Versions = append(entry.Versions, e.Versions[i].Version)

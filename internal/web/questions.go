@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check/all"
@@ -20,10 +21,21 @@ type API struct {
 	Page *app.Page
 	// History is the source of costs over time; without an Address there is none.
 	History app.HistorySource
-	// Catalog returns the operators that the composer offers; CatalogFlags are the flags of the
-	// commands that install them.
-	Catalog      func(context.Context) ([]catalog.Entry, error)
-	CatalogFlags string
+	// Catalog returns the operators that the composer offers.
+	Catalog func(context.Context) (*catalog.Catalogue, error)
+	// DryRun lets the API server try the installation of a System; nil for a snapshot.
+	DryRun func(ctx context.Context, manifest string) (*installer.Plan, error)
+	// ValidateFlags and InstallFlags are those of the commands for what was composed.
+	ValidateFlags, InstallFlags string
+}
+
+// Posts are the questions about a manifest that is composed.
+func (a *API) Posts() map[string]Post {
+	posts := map[string]Post{"system": a.compose}
+	if a.DryRun != nil {
+		posts["install"] = a.dryRun
+	}
+	return posts
 }
 
 // Questions are those that the page may ask.

@@ -31,6 +31,7 @@ type schemaAnswer struct {
 	APIVersion  string         `json:"apiVersion,omitempty"`
 	Description string         `json:"description,omitempty"`
 	Schema      map[string]any `json:"schema,omitempty"` // of spec
+	Status      map[string]any `json:"status,omitempty"`
 	// Namespaced says that objects have a namespace.
 	Namespaced  bool   `json:"namespaced,omitempty"`
 	Unavailable string `json:"unavailable,omitempty"`
@@ -74,6 +75,9 @@ func (a *API) schema(ctx context.Context, query url.Values) (json.RawMessage, er
 		answer.Description, _ = whole["description"].(string)
 		answer.Description = shortHelp(answer.Description)
 		answer.Schema = formSchema(spec)
+		if status, _ := properties["status"].(map[string]any); status != nil {
+			answer.Status = formSchema(status)
+		}
 	case p.Refused(app.DefinitionKind):
 		answer.Unavailable = "the CRD of " + name + " cannot be read: permission denied; its fields are written as YAML"
 	case found[ref] == nil:

@@ -38,9 +38,8 @@ type Question struct {
 	Answer Answer
 }
 
-// Compose answers POST /api/system: it converts a System manifest between YAML and the values of
-// its fields, and reports errors. It writes nothing.
-type Compose func(ctx context.Context, body json.RawMessage) (json.RawMessage, error)
+// Post answers POST /api/NAME, a question that is too long for an address. It writes nothing.
+type Post func(ctx context.Context, body json.RawMessage) (json.RawMessage, error)
 
 // BadRequest is an error in the question itself.
 type BadRequest struct{ error }
@@ -54,8 +53,8 @@ func (b *BadRequest) Unwrap() error { return b.error }
 // Options configure a Server.
 type Options struct {
 	Questions []Question
-	// Compose may be nil: then there is no composer.
-	Compose Compose
+	// Posts are by name.
+	Posts map[string]Post
 	// Idle ends Serve with errIdle if no page was open for so long; 0 is never.
 	Idle time.Duration
 	// Opened is called once, when a page has exchanged the token; may be nil.

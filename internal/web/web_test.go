@@ -150,7 +150,7 @@ func everything() Options {
 				return bytes.Repeat([]byte(" "), maxResponseBytes+1), nil
 			}},
 		},
-		Compose: func(_ context.Context, body json.RawMessage) (json.RawMessage, error) { return body, nil },
+		Posts: map[string]Post{"system": func(_ context.Context, body json.RawMessage) (json.RawMessage, error) { return body, nil }},
 	}
 }
 

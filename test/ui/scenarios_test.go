@@ -198,6 +198,10 @@ func TestCompose(t *testing.T) {
 			out, talk, code := sysop(t, c.Kubeconfig, body, "install", "-f", "-", "--dry-run=server")
 			return map[string]any{"code": code, "out": out, "talk": talk}, nil
 		},
+		"validate": func(_ context.Context, body []byte) (any, error) {
+			out, talk, code := sysop(t, c.Kubeconfig, body, "system", "validate", "-", "-o", "json")
+			return map[string]any{"code": code, "out": out, "talk": talk}, nil
+		},
 		"init": func(context.Context, []byte) (any, error) {
 			out, talk, code := sysop(t, c.Kubeconfig, nil, "system", "init", "-n", "shop", "--name", "shop")
 			return map[string]any{"code": code, "out": out, "talk": talk}, nil

@@ -73,8 +73,35 @@ test('the page saves what is shown', () => browsing(async (browser) => {
   await page.goto(`${origin}/#stack?in=Moodle.moodlecontroller.kubeplus/moodle/moodle-9`)
   await page.getByText('Moodle.moodlecontroller.kubeplus/moodle/moodle-9 is gone').waitFor()
 
+  // Every command that a view shows beside its formats works.
+  for (const view of ['stacks', 'stacks?as=table', 'stacks?ns=moodle', 'stack?in=Moodle.moodlecontroller.kubeplus/moodle/moodle-2', 'costs', 'costs?by=namespace', 'findings', 'regulation']) {
+    await page.goto(`${origin}/#${view}`)
+    await page.reload()
+    await page.locator('main h2, main [role=treegrid]').first().waitFor()
+    if (view === 'regulation') await page.locator('main table').first().waitFor()
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    const formats = await dialog(page).getByRole('listitem').locator('> button').allTextContents(), wanted = /^(findings|regulation)/.test(view) ? ['CSV'] : view.startsWith('costs') ? ['HTML', 'CSV'] : ['HTML', 'SVG', 'PNG', 'CSV']
+    assert.deepEqual(formats, wanted, view)
+    for (const command of await dialog(page).locator('code').allTextContents()) {
+      const { code, out, talk } = await deed('run', command)
+      assert.ok(code === 0 && out.length > 100 && / --from demo /.test(command), `${command}: ${code} ${talk}`)
+    }
+    if (view === 'findings') {
+      const rows = readFileSync(await save(page, 'CSV'), 'utf8').trim().split('\r\n'), { out } = await deed('run', 'kubectl sysop check -A --all --from demo -o json')
+      assert.match(rows[0], /^severity,rule,object,stacks,field,value,message,remedy$/)
+      assert.equal(rows.length - 1, new Set(JSON.parse(out).subjects.flatMap((s) => s.results.flatMap((r) => r.findings.map((f) => JSON.stringify([r.rule, f.object, f.field, f.message]))))).size)
+    }
+    await dialog(page).getByRole('button', { name: 'Close' }).click()
+  }
+
+  // What is composed is printed in whole.
+  await page.goto(`${origin}/#compose`)
+  const long = ['apiVersion: sysop.dev/v1alpha1', 'kind: System', 'metadata: {name: long}', 'spec:', '  apps:', ...Array.from({ length: 60 }, (_, i) => `  - {name: app-${i}, roots: [deployment/app-${i}]}`), '  dependencies:', ...Array.from({ length: 5 }, (_, i) => `  - {from: app-${i}, to: app-${i + 1}}`)].join('\n')
+  await page.getByRole('textbox', { name: 'Manifest' }).fill(long)
+  await page.locator('#compose-problems li').first().waitFor()
+
   // On paper nothing is cut off: no part scrolls, all rows are there, and the graph with its lines.
-  for (const [view, least] of [['findings', 5], ['stack?in=Moodle.moodlecontroller.kubeplus/moodle/moodle-2', 2], ['stacks', 1], ['stacks?as=table', 1], ['costs', 1], ['regulation', 1], ['compose', 1]]) {
+  for (const [view, least] of [['findings', 5], ['stack?in=Moodle.moodlecontroller.kubeplus/moodle/moodle-2', 2], ['stacks', 1], ['stacks?as=table', 1], ['costs', 1], ['regulation', 1], ['compose', 2]]) {
     await page.goto(`${origin}/#${view}`)
     await page.reload()
     await page.locator('main h2, main [role=treegrid]').first().waitFor()
@@ -86,9 +113,12 @@ test('the page saves what is shown', () => browsing(async (browser) => {
     await page.emulateMedia({ media: 'print' })
     await page.evaluate(() => dispatchEvent(new Event('beforeprint')))
     await page.waitForFunction(() => !document.querySelector('main details:not([open])'))
-    const cut = await page.evaluate(() => [...document.querySelectorAll('main, main section, .pane, .tree, .map-scroll, .map-main, .parts, .graph-pane, .scroll')]
-      .filter((e) => getComputedStyle(e).overflow !== 'visible' && (e.scrollHeight > e.clientHeight + 2 || e.scrollWidth > e.clientWidth + 2)).map((e) => e.className || e.localName))
+    const cut = await page.evaluate(() => [...document.querySelectorAll('main, main section, main textarea, main pre, .pane, .tree, .map-scroll, .map-main, .parts, .graph-pane, .scroll')]
+      .filter((e) => e.checkVisibility() && getComputedStyle(e).overflow !== 'visible' && (e.scrollHeight > e.clientHeight + 2 || e.scrollWidth > e.clientWidth + 2)).map((e) => e.className || e.localName))
     assert.deepEqual(cut, [], `${view}: parts that are cut off`)
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth)
+    assert.ok(wide <= 720, `${view} is ${wide} px wide`)
+    if (view === 'compose') assert.equal(await page.locator('.compose-print').innerText(), long)
     if (view.includes('?in')) {
       assert.equal(await page.locator('.tree-body .tree-row').count(), +await page.getByRole('treegrid').getAttribute('aria-rowcount') - 1)
       assert.ok(await page.locator('canvas').evaluate((c) => { const { data } = c.getContext('2d').getImageData(0, 0, c.width, c.height); let drawn = 0; for (let i = 3; i < data.length; i += 4) drawn += data[i] > 0; return c.height > 300 && drawn > 5000 }), 'the graph is drawn')

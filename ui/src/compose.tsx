@@ -5,21 +5,23 @@ import { useEffect, useId, useReducer, useRef, useState } from 'preact/hooks'
 import { type Asked, Command, useAsk, Waits } from './bits.tsx'
 import { Group } from './compose_form.tsx'
 import {
-  addApp, addOperator, appNames, type As, connect, empty, type End, type Fields, fields, forest, get, kindOf, specFaults, links, list, nameFor, objects, type Path, paths, place, remove, rename, says,
+  addApp, addOperator, appNames, type As, connect, empty, type End, type Fields, fields, forest, get, kindOf, links, list, nameFor, objects, type Path, paths, place, remove, rename, says,
   type Schema, set, spec, text, type Twig, type Value,
 } from './compose_model.ts'
-import { builtIn, type Catalog as Known, type CatalogKind, type Entry, kindsLike, madeBy, preview, type Proposal, proposals } from './compose_known.ts'
+import { builtIn, type Catalog as Known, type CatalogKind, type Entry, formOfKind, kindsLike, madeBy, preview, type Proposal, proposals } from './compose_known.ts'
 import { KindIcon } from './icons.tsx'
 import { type Box, layout, type Node } from './layout.ts'
 import type { Page } from './page.ts'
 import { bytes, cpu, money, parse, plural, short as shortName } from './words.ts'
 
 interface Problem { line: number; column?: number; path?: string; message: string }
-interface Answer { yaml: string; manifest: Fields | null; problems: Problem[]; commands: string[] }
-interface Described { schema?: Schema; description?: string; unavailable?: string }
+interface Answer { yaml: string; manifest: Fields | null; problems: Problem[]; unchecked?: string; commands: string[]; dryRun: boolean }
+interface Described { schema?: Schema; status?: Schema; description?: string; unavailable?: string }
+/** What the API server says of a dry run, for which text. */
+interface Trial { columns: string[]; steps: string[][]; lines: string[]; refused: string[]; hints: string[]; accepted?: string }
 
 /** The draft outlives the view, so that it is preserved while another view is shown. */
-const draft = { yaml: '', manifest: empty() as Fields | null, problems: [] as Problem[], commands: [] as string[], failed: '', waits: false, touched: false, chosen: -1e6, request: 0, timer: 0, typed: false, status: '', dismissed: [] as string[] }
+const draft = { yaml: '', manifest: empty() as Fields | null, problems: [] as Problem[], unchecked: '', commands: [] as string[], dryRun: false, trial: undefined as (Trial & { of: string; at: number }) | undefined, tries: false, failed: '', waits: false, touched: false, chosen: -1e6, request: 0, timer: 0, typed: false, status: '', dismissed: [] as string[] }
 /** The text is kept for a reload, in this tab. */
 const kept = {
   get text() { try { return sessionStorage.getItem('sysop-draft') ?? '' } catch { return '' } },
@@ -27,20 +29,21 @@ const kept = {
 }
 /** The drafts before each change of the board, the newest last. */
 const undos: { yaml: string; manifest: Fields | null }[] = []
-/** The schemas of the forms, which also validate the manifest. */
-const schemas = new Map<string, Schema>()
 let tell = () => {}
+let asked = new AbortController()
 
 function send(page: Page, body: { yaml: string } | { manifest: Fields }, pause = 300) {
   const request = ++draft.request
   clearTimeout(draft.timer)
+  asked.abort()
+  asked = new AbortController()
   Object.assign(draft, { waits: true, touched: true })
   draft.timer = window.setTimeout(async () => {
     try {
-      const a = await page.server!.post<Answer>('system', body)
+      const a = await page.server!.post<Answer>('system', body, asked.signal)
       if (request !== draft.request) return
       kept.text = a.yaml
-      Object.assign(draft, { ...a, manifest: a.manifest ?? ('manifest' in body ? body.manifest : null), failed: '', waits: false, typed: false })
+      Object.assign(draft, { ...a, unchecked: a.unchecked ?? '', manifest: a.manifest ?? ('manifest' in body ? body.manifest : null), failed: '', waits: false, typed: false })
     } catch (e) {
       if (request === draft.request) Object.assign(draft, { failed: (e as Error).message, waits: false, commands: [] })
     }
@@ -110,7 +113,7 @@ export function Compose({ page }: { page: Page }) {
       {m ? (
         <div class="compose-panes">
           <Catalog page={page} m={m} edit={edit} ask={ask} />
-          <div class="compose-middle"><Board m={m} choose={(i) => { draft.chosen = i; again(0) }} drop={(i) => i < 0 ? drop('operators', -1 - i) : drop('apps', i)} join={(from, to) => { join({ from, to }); document.getElementById('compose-as')?.focus() }} /><Proposals m={m} edit={edit} known={known} join={join} /><Connect page={page} m={m} edit={edit} link={ends} join={join} /></div>
+          <div class="compose-middle"><Board m={m} choose={(i) => { draft.chosen = i; again(0) }} drop={(i) => i < 0 ? drop('operators', -1 - i) : drop('apps', i)} join={(consumer, provider) => { join({ from: provider, to: consumer }); document.getElementById('compose-as')?.focus() }} /><Proposals m={m} edit={edit} known={known} join={join} /><Connect page={page} m={m} edit={edit} link={ends} join={join} /></div>
           <AppForm page={page} m={m} edit={edit} drop={drop} />
         </div>
       ) : <p class="lacks">The board shows the manifest once its text can be read. The text stays unchanged.</p>}
@@ -152,7 +155,7 @@ function Catalog({ page, m, edit, ask }: Editing & { page: Page; ask: Asked<Know
         </>
       )}
       {plain.length > 0 && <><h3>Built in</h3><div class="compose-plain">{plain.map((b) => <button key={b.kind} type="button" aria-label={`New ${b.kind}`} onClick={() => { const name = nameFor(b.kind, appNames(m)); add(name, { resources: [b.make(name)] }) }}><KindIcon kind={b.kind} /> {b.kind}</button>)}</div></>}
-      {stacks.length > 0 && <h3>Stacks that are there</h3>}
+      {stacks.length > 0 && <h3>Running stacks</h3>}
       <ul>{stacks.slice(0, 30).map((s) => <li key={s.name} class="compose-kind"><KindIcon kind={parse(s.name).kind} /> <span title={s.name}>{shortName(s.name)}</span> <button type="button" aria-label={'Add ' + s.name} onClick={() => add(s.name.split('/').pop()!, { roots: s.roots.map((id) => rootOf(page, id)) })}>Add</button></li>)}</ul>
       {stacks.length > 30 && <p class="faint">showing 30 of {stacks.length}: search for others</p>}
       <h3>Operators</h3>
@@ -200,7 +203,7 @@ function Operator({ e, m, edit, add }: Editing & { e: Entry; add?: (k: CatalogKi
 function Proposals({ m, edit, known, join }: Editing & { known?: Known; join: (l: { from: string; to: string }) => void }) {
   const key = (p: Proposal) => p.provider.app + '>' + p.consumer.app, all = proposals(m, known).filter((p) => !draft.dismissed.includes(key(p)))
   if (!all.length) return null
-  const take = ({ consumer, provider }: Proposal) => edit(consumer.path ? connect(without(m, consumer), 'value', provider, consumer) : connect(m, 'dependency', provider, { ...consumer, path: '' }))
+  const take = ({ consumer, provider }: Proposal) => edit(consumer.path ? connect(without(m, consumer), 'field', provider, consumer) : connect(m, 'dependency', provider, { ...consumer, path: '' }))
   const other = (p: Proposal) => { join({ from: p.provider.app, to: p.consumer.app }); document.getElementById('compose-as')?.focus() }
   return (
     <section class="compose-proposals" aria-labelledby="compose-proposals">
@@ -252,7 +255,7 @@ function Preview({ m, known }: { m: Fields; known?: Known }) {
 
 const wide = 190, high = 58
 
-function Board({ m, choose, drop, join }: { m: Fields; choose: (i: number) => void; drop: (i: number) => void; join: (from: string, to: string) => void }) {
+function Board({ m, choose, drop, join }: { m: Fields; choose: (i: number) => void; drop: (i: number) => void; join: (consumer: string, provider: string) => void }) {
   const apps = spec(m, 'apps'), operators = spec(m, 'operators'), order: number[] = []
   const card = ({ id, children }: Twig): Node => { order.push(id); return { width: wide, height: high, children: children.map(card) } }
   const runs = (o: Fields) => apps.flatMap((a, i) => a.operator === o.name ? [i] : [])
@@ -272,7 +275,7 @@ function Board({ m, choose, drop, join }: { m: Fields; choose: (i: number) => vo
   const line = (a: Box, b: Box) => `M${a.x + wide} ${a.y + high / 2}C${a.x + wide + 50} ${a.y + high / 2} ${b.x - 50} ${b.y + high / 2} ${b.x} ${b.y + high / 2}`
   // All links between two cards are one line, with their labels.
   const drawn = new Map<string, { a?: Box; b?: Box; words: Set<string>; type: string }>()
-  operators.forEach((o, i) => runs(o).forEach((app) => drawn.set(`o${i}-${app}`, { a: box.get(-1 - i), b: box.get(app), words: new Set(['runs']), type: 'runs' })))
+  operators.forEach((o, i) => runs(o).forEach((app) => drawn.set(`o${i}-${app}`, { a: box.get(app), b: box.get(-1 - i), words: new Set(['run by']), type: 'runs' })))
   for (const l of links(m)) {
     const key = l.from + '>' + l.to, d = drawn.get(key) ?? { a: at(l.from), b: at(l.to), words: new Set<string>(), type: l.key }
     d.words.add(l.word)
@@ -282,10 +285,11 @@ function Board({ m, choose, drop, join }: { m: Fields; choose: (i: number) => vo
   return (
     <section id="compose-board" class="compose-board scroll" aria-label="Board" tabIndex={0}>
       {order.length === 0 && <p class="lacks">Add a stack, an operator or a kind from the left; or open what <code>kubectl sysop system init</code> has written.</p>}
-      <div ref={field} class="compose-cards" style={{ width: placed.width + 'px', height: placed.height + 'px' }}>
+      <div ref={field} class="compose-cards" style={{ width: placed.width + 'px', height: placed.height + 'px', '--fit': Math.min(1, 660 / placed.width) }}>
         <svg aria-hidden="true" width={placed.width} height={placed.height}>
+          <marker id="compose-arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto" markerUnits="userSpaceOnUse"><path class="head" d="M0 0 8 4 0 8Z" /></marker>
           {[...drawn].map(([key, { a, b, words, type }]) => a && b && (
-            <g key={key}><path class={type} d={line(a, b)} />{[...words].map((w, i) => <text key={w} x={(a.x + wide + b.x) / 2} y={(a.y + b.y + high) / 2 - 4 - 14 * (words.size - 1 - i)}>{w}</text>)}</g>
+            <g key={key}><path class={type} d={line(a, b)} marker-end="url(#compose-arrow)" />{[...words].map((w, i) => <text key={w} x={(a.x + wide + b.x) / 2} y={(a.y + b.y + high) / 2 - 4 - 14 * (words.size - 1 - i)}>{w}</text>)}</g>
           ))}
           <path ref={band} class="band" />
         </svg>
@@ -296,7 +300,7 @@ function Board({ m, choose, drop, join }: { m: Fields; choose: (i: number) => vo
             <div key={id} class={'compose-card' + (id < 0 ? ' is-operator' : '')} data-app={id < 0 ? undefined : name} style={{ left: b.x + 'px', top: b.y + 'px', width: wide + 'px', height: high + 'px' }}>
               <button type="button" class="compose-name" aria-pressed={draft.chosen === id} onClick={() => choose(id)} aria-keyshortcuts="Delete"
                 onKeyDown={(e) => { if (e.key === 'Delete') { e.preventDefault(); drop(id) } }}><b>{name}</b><span>{subtitle}</span></button>
-              {id >= 0 && <span class="compose-port" aria-hidden="true" title="drag to another app to connect" onPointerDown={(e) => { held.current = name; e.currentTarget.setPointerCapture(e.pointerId) }}
+              {id >= 0 && <span class="compose-port" aria-hidden="true" title="drag to the app that it needs" onPointerDown={(e) => { held.current = name; e.currentTarget.setPointerCapture(e.pointerId) }}
                 onPointerMove={(e) => { if (held.current) pull(e) }} onPointerUp={leave} onPointerCancel={() => { held.current = ''; band.current!.setAttribute('d', '') }}>●</span>}
             </div>
           )
@@ -306,18 +310,26 @@ function Board({ m, choose, drop, join }: { m: Fields; choose: (i: number) => vo
   )
 }
 
-const kinds: { [as in As]: [string, string] } = {
-  dependency: ['dependency: the order alone', 'Reason'], spec: ['reference in spec', 'Field of its spec'], label: ['label', 'Key of the label'],
-  annotation: ['annotation', 'Key of the annotation'], value: ['value of any field', 'Path of the field'],
+const kinds: { [as in As]: string } = { dependency: 'the order alone', field: 'a field', label: 'a label', annotation: 'an annotation' }
+
+/** The text fields of an object of an app; none where its kind has no known ones. */
+function useFields(page: Page, app: Fields, root: string): string[] {
+  const kind = typeOf(page, app, root), own = formOfKind(kind), a = useAsk<Described>(page, kind && !own ? 'schema' : '', { kind }).answer
+  return own ? paths(own, 9) : a?.schema || a?.status ? paths({ properties: { ...a.status && { status: a.status }, ...a.schema && { spec: a.schema } } }) : []
+}
+
+/** A field is chosen; it is typed only where no field of the kind is known. */
+function Choose({ label, value, of, change }: { label: string; value: string; of: string[]; change: (v: string) => void }) {
+  if (!of.length) return <label>{label} <input value={value} spellcheck={false} onInput={(e) => change(e.currentTarget.value)} /></label>
+  return <label>{label} <select value={value} onChange={(e) => change(e.currentTarget.value)}><option value="">–</option>{[...new Set([...value ? [value] : [], ...of])].map((p) => <option key={p}>{p}</option>)}</select></label>
 }
 
 function Connect({ page, m, edit, link, join }: Editing & { page: Page; link: { from: string; to: string }; join: (l: { from: string; to: string }) => void }) {
   const [as, be] = useState<As>('dependency'), [fromPath, read] = useState('metadata.name'), [toPath, write] = useState(''), [roots, root] = useState({ from: '', to: '' })
   const id = useId(), apps = appNames(m), app = (name: string) => spec(m, 'apps').find((a) => a.name === name) ?? {}
   const end = (side: 'from' | 'to', path: string): End => ({ app: link[side], root: as !== 'dependency' && objects(app(link[side])).includes(roots[side]) ? roots[side] : '', path: path.trim() })
-  const from = end('from', fromPath), to = end('to', toPath), kind = typeOf(page, app(to.app), to.root)
-  const fieldsOf = useAsk<Described>(page, as === 'spec' && kind ? 'schema' : '', { kind }).answer?.schema
-  const wrong = !from.app || !to.app ? 'Choose two apps.' : from.app === to.app ? 'Choose two different apps.' : as !== 'dependency' && (!from.path || !to.path) ? 'Say which fields.' : ''
+  const from = end('from', fromPath), to = end('to', toPath), has = useFields(page, app(from.app), from.root), takes = useFields(page, app(to.app), to.root)
+  const wrong = !from.app || !to.app ? 'Choose two apps.' : from.app === to.app ? 'Choose two different apps.' : as !== 'dependency' && (!from.path || !to.path) ? 'Choose the fields.' : ''
   const choice = (label: string, side: 'from' | 'to') => <label>{label} <select value={link[side]} onChange={(e) => join({ ...link, [side]: e.currentTarget.value })}><option value="">–</option>{apps.map((a) => <option key={a}>{a}</option>)}</select></label>
   // The object must be selected only if an app has several.
   const which = (label: string, side: 'from' | 'to') => as !== 'dependency' && objects(app(link[side])).length > 1 && (
@@ -330,12 +342,12 @@ function Connect({ page, m, edit, link, join }: Editing & { page: Page; link: { 
         {choice('Who needs', 'to')}
         {choice('needs', 'from')}
         <button type="button" onClick={() => join({ from: link.to, to: link.from })}>Swap</button>
-        <label>as <select id="compose-as" value={as} onChange={(e) => be(e.currentTarget.value as As)}>{Object.entries(kinds).map(([k, [words]]) => <option key={k} value={k}>{words}</option>)}</select></label>
-        {as !== 'dependency' && <label>Value at <input value={fromPath} spellcheck={false} onInput={(e) => read(e.currentTarget.value)} /></label>}
-        {which('of', 'from')}
-        {as === 'spec' && fieldsOf ? <label>{kinds[as][1]} <select value={toPath} onChange={(e) => write(e.currentTarget.value)}><option value="">–</option>{paths(fieldsOf).map((p) => <option key={p}>{p}</option>)}</select></label>
-          : <label>{kinds[as][1]} <input value={toPath} spellcheck={as === 'dependency'} onInput={(e) => write(e.currentTarget.value)} /></label>}
+        <label>by <select id="compose-as" value={as} onChange={(e) => { be(e.currentTarget.value as As); write('') }}>{Object.entries(kinds).map(([k, words]) => <option key={k} value={k}>{words}</option>)}</select></label>
+        {as === 'field' ? <Choose label={'Field of ' + (to.app || 'who needs')} value={toPath} of={takes} change={write} />
+          : <label>{as === 'dependency' ? 'Reason' : 'Key'} <input value={toPath} spellcheck={as === 'dependency'} onInput={(e) => write(e.currentTarget.value)} /></label>}
         {which('in', 'to')}
+        {as !== 'dependency' && <Choose label={'takes of ' + (from.app || 'what is needed')} value={fromPath} of={has.length ? ['metadata.name', 'metadata.namespace', ...has] : []} change={read} />}
+        {which('of', 'from')}
         <button type="submit" disabled={!!wrong} aria-describedby={id + '-says'}>Connect</button>
         <p id={id + '-says'} class="faint">{wrong || says(as, from, to)}</p>
       </form>
@@ -372,7 +384,7 @@ function AppForm({ page, m, edit, drop }: Editing & { page: Page; drop: (key: 'a
       {operator ? <>{input('Version', [...field, 'version'])}{input('Namespace', [...field, 'namespace'])}</> : (
         <>
           {input('Name', [...field, 'name'], (v) => edit(rename(m, at, v)))}
-          <label class="form-field">Objects that are there (TYPE/NAME on a line each) <textarea rows={2} spellcheck={false} value={list(a.roots).join('\n')} onChange={(e) => { const all = e.currentTarget.value.split(/\s+/).filter(Boolean); put([...field, 'roots'], all.length ? all : undefined) }} /></label>
+          <label class="form-field">Existing objects (TYPE/NAME on a line each) <textarea rows={2} spellcheck={false} value={list(a.roots).join('\n')} onChange={(e) => { const all = e.currentTarget.value.split(/\s+/).filter(Boolean); put([...field, 'roots'], all.length ? all : undefined) }} /></label>
           {list(a.resources).map((r, n) => <Resource key={n} page={page} value={fields(r)} change={(path, v) => put([...field, 'resources', n, ...path], v)} />)}
         </>
       )}
@@ -382,19 +394,41 @@ function AppForm({ page, m, edit, drop }: Editing & { page: Page; drop: (key: 'a
 }
 
 function Resource({ page, value, change }: { page: Page; value: Fields; change: (path: Path, v: Value | undefined) => void }) {
-  const kind = text(value.kind), ask = useAsk<Described>(page, kind && 'schema', { kind: kindOf(value) })
-  const schema = ask.answer?.schema
-  useEffect(() => { if (schema) { schemas.set(kindOf(value), schema); tell() } }, [schema])
+  const kind = text(value.kind), own = formOfKind(kindOf(value)), ask = useAsk<Described>(page, kind && !own ? 'schema' : '', { kind: kindOf(value) })
+  const { schema, description, unavailable } = ask.answer ?? {}
   if (!kind) return <p class="form-help">A template: it is written in the manifest below.</p>
   return (
     <fieldset>
       <legend>{kind}</legend>
-      <p class="form-help">{ask.answer?.description}</p>
+      <p class="form-help">{own ? 'Built in: the usual fields. The others are written as JSON below, or in the manifest.' : description}</p>
       <label class="form-field">Name of the object <input value={text(get(value, ['metadata', 'name']))} spellcheck={false} onInput={(e) => change(['metadata', 'name'], e.currentTarget.value)} /></label>
-      <Waits request={ask} label="The schema" />
-      {ask.answer?.unavailable && <><p class="lacks">{ask.answer.unavailable}; or here, as JSON.</p><Group schema={{ properties: { spec: {} } }} value={value} path={[]} change={change} /></>}
+      {!own && <Waits request={ask} label="The schema" />}
+      {unavailable && <p class="lacks">{unavailable}; or here, as JSON.</p>}
+      {own && <Group schema={own} value={value} path={[]} change={change} />}
       {schema && <Group schema={schema} value={value.spec} path={['spec']} change={change} />}
+      <AsText value={value} open={!!unavailable} change={(v) => change([], v)} />
     </fieldset>
+  )
+}
+
+/** An object as JSON, which takes all fields. */
+function AsText({ value, open, change }: { value: Fields; open: boolean; change: (v: Fields) => void }) {
+  const shown = JSON.stringify(value, null, 1), [typed, type] = useState(shown), [wrong, say] = useState('')
+  useEffect(() => { type(shown); say('') }, [shown])
+  const take = (written: string) => {
+    type(written)
+    try {
+      const v = JSON.parse(written)
+      say(fields(v) === v ? '' : 'expected an object in braces')
+      if (fields(v) === v) change(v)
+    } catch (e) { say('it is not JSON yet: ' + (e as Error).message) }
+  }
+  return (
+    <details open={open}>
+      <summary>As JSON</summary>
+      <textarea aria-label={`${text(value.kind)} as JSON`} aria-invalid={!!wrong} rows={Math.min(18, typed.split('\n').length + 1)} spellcheck={false} value={typed} onChange={(e) => take(e.currentTarget.value)} />
+      {wrong && <p class="tone-bad">✖ {wrong}</p>}
+    </details>
   )
 }
 
@@ -415,7 +449,7 @@ function Text({ page }: { page: Page }) {
     draft.touched = false
     setTimeout(() => URL.revokeObjectURL(url), 1000)
   }
-  const valid = draft.yaml && !draft.waits && !draft.failed && !draft.problems.length, wrong = draft.manifest ? specFaults(draft.manifest, schemas) : []
+  const valid = draft.yaml && !draft.waits && !draft.failed && !draft.unchecked && !draft.problems.length
   const lead = (app: number) => {
     draft.chosen = app
     tell()
@@ -425,17 +459,59 @@ function Text({ page }: { page: Page }) {
     <section class="compose-text" aria-labelledby="compose-manifest">
       <div class="bar-head">
         <h3 id="compose-manifest">Manifest</h3>
-        <span role="status" class={valid ? wrong.length ? 'tone-bad' : 'tone-good' : draft.failed || draft.problems.length ? 'tone-bad' : 'faint'}>
-          {draft.waits ? 'reading ...' : draft.failed ? '✖ ' + draft.failed : !draft.yaml ? 'empty' : valid ? wrong.length ? `✖ not valid: ${plural(wrong.length, 'field')} to look at` : 'valid ✔' : `✖ not valid: ${draft.problems.length} to look at`}
+        <span role="status" class={valid ? 'tone-good' : draft.failed || draft.unchecked || draft.problems.length ? 'tone-bad' : 'faint'}>
+          {draft.waits ? 'reading ...' : draft.failed ? '✖ ' + draft.failed : !draft.yaml ? 'empty' : draft.unchecked ? '✖ not validated: ' + draft.unchecked : valid ? 'valid ✔ system validate finds nothing' : `✖ not valid: system validate finds ${plural(draft.problems.length, 'problem')}`}
         </span>
         <button type="button" disabled={!draft.yaml} onClick={copy}>Copy</button> <button type="button" disabled={!draft.yaml} onClick={download}>Download</button> <span role="status">{status}</span>
       </div>
+      <ul id="compose-problems">{draft.problems.map((p, i) => {
+        const app = /^spec\.apps\[(\d+)\]/.exec(p.path ?? '')?.[1], name = app && draft.manifest && appNames(draft.manifest)[+app]
+        return <li key={i}><button type="button" class="link" onClick={() => go(p)}>line {p.line}</button> {name && <button type="button" class="link" onClick={() => lead(+app!)}>app {name}</button>} {p.path && <code>{p.path}</code>}: {p.message}</li>
+      })}</ul>
+      {valid && <Ways page={page} />}
       <textarea ref={area} aria-labelledby="compose-manifest" aria-describedby="compose-problems" aria-invalid={draft.problems.length > 0} rows={16} spellcheck={false} wrap="off" value={draft.yaml}
         onInput={(e) => { draft.yaml = e.currentTarget.value; Object.assign(draft, { typed: true, status: '' }); send(page, { yaml: draft.yaml }, 400) }} />
-      <ul id="compose-problems">{draft.problems.map((p, i) => <li key={i}><button type="button" class="link" onClick={() => go(p)}>line {p.line}</button>{p.path && <> <code>{p.path}</code></>}: {p.message}</li>)}
-        {wrong.map((f) => <li key={f.app + f.path}><button type="button" class="link" onClick={() => lead(f.app)}>app {appNames(draft.manifest!)[f.app]}</button> <code>{f.path}</code>: {f.message}</li>)}</ul>
+      <pre class="compose-print">{draft.yaml}</pre>
       {/(^|\s)#/m.test(draft.yaml) && <p class="faint">A change on the board or in the form rewrites the text: comments are lost. A change here keeps them.</p>}
-      {valid && !wrong.length && draft.commands.map((c) => <Command key={c} text={c} />)}
     </section>
+  )
+}
+
+/** The commands, with the answer of a dry run where there is a cluster. */
+function Ways({ page }: { page: Page }) {
+  const trial = draft.trial?.of === draft.yaml ? draft.trial : undefined
+  const dryRun = async () => {
+    const of = draft.yaml
+    Object.assign(draft, { tries: true, trial: undefined })
+    tell()
+    try {
+      draft.trial = { ...await page.server!.post<Trial>('install', { yaml: of }), of, at: Date.now() }
+    } catch (e) {
+      draft.trial = { columns: [], steps: [], lines: [], refused: [(e as Error).message], hints: [], of, at: Date.now() }
+    }
+    draft.tries = false
+    tell()
+  }
+  const heads = ['Check the file', 'Let the API server try it', 'Do it: all of it, or nothing'], answers = ['✔ nothing found', '', 'in your terminal']
+  return (
+    <ol class="compose-ways">{draft.commands.map((c, i) => (
+      <li key={c}>
+        <p><b>{heads[i]}</b> <span class={i ? 'faint' : 'tone-good'}>{answers[i]}</span> {i === 1 && draft.dryRun && <button type="button" disabled={draft.tries} onClick={dryRun}>Try it here: nothing is written</button>}</p>
+        <Command text={c} />
+        {i === 1 && <div role="status" aria-label="Answer of the dry run">{draft.tries ? 'the API server is asked ...' : trial && <Answered trial={trial} />}</div>}
+      </li>
+    ))}</ol>
+  )
+}
+
+function Answered({ trial }: { trial: Trial & { at: number } }) {
+  return (
+    <>
+      {trial.accepted && <p class="tone-good">✔ {trial.accepted} <span class="faint">({new Date(trial.at).toLocaleTimeString()})</span></p>}
+      {trial.refused.map((r) => <p key={r} class="tone-bad">✖ {r}</p>)}
+      {trial.hints.map((h) => <p key={h}>hint: {h}</p>)}
+      {trial.steps.length > 0 && <div class="scroll"><table><thead><tr>{trial.columns.map((c) => <th key={c} scope="col">{c}</th>)}</tr></thead><tbody>{trial.steps.map((s, i) => <tr key={i}>{s.map((cell, n) => <td key={n}>{cell}</td>)}</tr>)}</tbody></table></div>}
+      {trial.lines.length > 0 && <ul>{trial.lines.map((l) => <li key={l} class="faint">{l}</li>)}</ul>}
+    </>
   )
 }

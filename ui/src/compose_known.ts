@@ -1,7 +1,7 @@
 // What is known before anything runs: built-in kinds with an example, connections that relationships
 // of two kinds propose, and what will be created, needed and paid. Independent of the browser, for tests.
 
-import { type End, type Fields, fields, get, kindOf, list, objects, spec, text, type Value } from './compose_model.ts'
+import { type End, type Fields, fields, get, kindOf, list, objects, type Schema, spec, text, type Value } from './compose_model.ts'
 
 export interface Relation { from: string[]; to: string[]; relation: string; field: string }
 export interface CatalogKind { kind: string; group: string; versions: string[]; served?: boolean; composes: string[]; example?: Fields }
@@ -15,16 +15,39 @@ const pods = (name: string) => ({
   selector: { matchLabels: { app: name } },
   template: { metadata: { labels: { app: name } }, spec: { containers: [{ name, image: 'registry.example.com/app:1', resources: { requests: { cpu: '250m', memory: '256Mi' } } }] } },
 })
-/** The built-in kinds that are offered. A Secret has no values: they belong in no manifest. */
-export const builtIn: { kind: string; make: (name: string) => Fields }[] = [
-  { kind: 'Deployment', make: (name) => ({ apiVersion: 'apps/v1', kind: 'Deployment', ...named(name), spec: { replicas: 2, ...pods(name) } }) },
-  { kind: 'StatefulSet', make: (name) => ({ apiVersion: 'apps/v1', kind: 'StatefulSet', ...named(name), spec: { replicas: 1, serviceName: name, ...pods(name) } }) },
-  { kind: 'Service', make: (name) => ({ apiVersion: 'v1', kind: 'Service', ...named(name), spec: { selector: { app: name }, ports: [{ port: 80, targetPort: 8080 }] } }) },
-  { kind: 'Ingress', make: (name) => ({ apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', ...named(name), spec: { rules: [{ host: name + '.example.com', http: { paths: [{ path: '/', pathType: 'Prefix', backend: { service: { name, port: { number: 80 } } } }] } }] } }) },
-  { kind: 'ConfigMap', make: (name) => ({ apiVersion: 'v1', kind: 'ConfigMap', ...named(name) }) },
-  { kind: 'Secret', make: (name) => ({ apiVersion: 'v1', kind: 'Secret', ...named(name), type: 'Opaque' }) },
-  { kind: 'PersistentVolumeClaim', make: (name) => ({ apiVersion: 'v1', kind: 'PersistentVolumeClaim', ...named(name), spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } }) },
+const string: Schema = { type: 'string' }, integer: Schema = { type: 'integer', minimum: 0 }, either: Schema = { 'x-kubernetes-int-or-string': true }
+const group = (properties: Schema['properties'], ...required: string[]): Schema => ({ type: 'object', properties, required })
+const many = (items: Schema): Schema => ({ type: 'array', items }), map = (additionalProperties: Schema): Schema => ({ type: 'object', additionalProperties }), one = (...of: string[]): Schema => ({ type: 'string', enum: of })
+const nameOnly = group({ name: string }, 'name'), keyed = group({ name: string, key: string }, 'name', 'key')
+const quantities = group({ cpu: either, memory: either, storage: either })
+const podForm = group({ metadata: group({ labels: map(string) }), spec: group({
+  containers: many(group({
+    name: string, image: string, args: many(string), ports: many(group({ containerPort: integer, name: string }, 'containerPort')),
+    env: many(group({ name: string, value: string, valueFrom: group({ secretKeyRef: keyed, configMapKeyRef: keyed }) }, 'name')), envFrom: many(group({ secretRef: nameOnly, configMapRef: nameOnly })),
+    resources: group({ requests: quantities, limits: quantities }), volumeMounts: many(group({ name: string, mountPath: string }, 'name', 'mountPath')),
+  }, 'name', 'image')),
+  volumes: many(group({ name: string, persistentVolumeClaim: group({ claimName: string }, 'claimName'), configMap: nameOnly, secret: group({ secretName: string }, 'secretName') }, 'name')), serviceAccountName: string,
+}, 'containers') }, 'spec')
+const workload = { replicas: integer, selector: group({ matchLabels: map(string) }, 'matchLabels'), template: podForm }
+/** A built-in kind that is offered: an example, and its form. A Secret has no values: they belong in no manifest. */
+export interface BuiltIn { kind: string; make: (name: string) => Fields; form: Schema }
+export const builtIn: BuiltIn[] = [
+  { kind: 'Deployment', make: (name) => ({ apiVersion: 'apps/v1', kind: 'Deployment', ...named(name), spec: { replicas: 2, ...pods(name) } }), form: group({ spec: group(workload, 'selector', 'template') }, 'spec') },
+  { kind: 'StatefulSet', make: (name) => ({ apiVersion: 'apps/v1', kind: 'StatefulSet', ...named(name), spec: { replicas: 1, serviceName: name, ...pods(name) } }), form: group({ spec: group({ serviceName: string, ...workload }, 'selector', 'template') }, 'spec') },
+  { kind: 'Service', make: (name) => ({ apiVersion: 'v1', kind: 'Service', ...named(name), spec: { selector: { app: name }, ports: [{ port: 80, targetPort: 8080 }] } }), form: group({ spec: group({ type: one('ClusterIP', 'NodePort', 'LoadBalancer', 'ExternalName'), selector: map(string), ports: many(group({ name: string, port: integer, targetPort: either, protocol: one('TCP', 'UDP', 'SCTP') }, 'port')) }) }, 'spec') },
+  {
+    kind: 'Ingress', make: (name) => ({ apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', ...named(name), spec: { rules: [{ host: name + '.example.com', http: { paths: [{ path: '/', pathType: 'Prefix', backend: { service: { name, port: { number: 80 } } } }] } }] } }),
+    form: group({ spec: group({
+      ingressClassName: string, rules: many(group({ host: string, http: group({ paths: many(group({ path: string, pathType: one('Prefix', 'Exact', 'ImplementationSpecific'), backend: group({ service: group({ name: string, port: group({ number: integer, name: string }) }, 'name') }, 'service') }, 'pathType', 'backend')) }, 'paths') })),
+      tls: many(group({ hosts: many(string), secretName: string })),
+    }) }, 'spec'),
+  },
+  { kind: 'ConfigMap', make: (name) => ({ apiVersion: 'v1', kind: 'ConfigMap', ...named(name) }), form: group({ data: map(string) }) },
+  { kind: 'Secret', make: (name) => ({ apiVersion: 'v1', kind: 'Secret', ...named(name), type: 'Opaque' }), form: group({ type: string }) },
+  { kind: 'PersistentVolumeClaim', make: (name) => ({ apiVersion: 'v1', kind: 'PersistentVolumeClaim', ...named(name), spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } }), form: group({ spec: group({ accessModes: many(one('ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOncePod')), storageClassName: string, resources: group({ requests: quantities }) }, 'accessModes', 'resources') }, 'spec') },
 ]
+/** The form of a built-in kind that is offered. */
+export const formOfKind = (kind: string): Schema | undefined => builtIn.find((b) => kindOf(b.make('')) === kind)?.form
 
 const ingress = 'Ingress.networking.k8s.io', workloads = ['Deployment.apps', 'StatefulSet.apps']
 const builtInRelations: Relation[] = [
@@ -100,7 +123,7 @@ export function preview(m: Fields, catalog: Catalog | undefined): Part[] {
       if (runs && (sized.cpu === undefined || sized.memory === undefined)) part.unknown = `${text(r.kind)} sets no requests of CPU and memory`
       for (const key of ['pods', 'cpu', 'memory', 'storage'] as const) if (sized[key] !== undefined && (runs || key === 'storage')) part[key] = (part[key] ?? 0) + sized[key]! * (key === 'pods' ? 1 : sized.pods)
     }
-    for (const o of list(a.roots)) part.makes.push(text(o) + ', which is there')
+    for (const o of list(a.roots)) part.makes.push(text(o) + ', which exists')
     const rates = catalog?.rates
     if (rates && (part.cpu !== undefined || part.memory !== undefined || part.storage !== undefined)) part.cost = (part.cpu ?? 0) * rates.cpu + (part.memory ?? 0) * rates.memory + (part.storage ?? 0) * rates.storage
     return part

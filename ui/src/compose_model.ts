@@ -72,38 +72,28 @@ export function read(s: Schema, typed: string): Value | undefined {
 
 /** Returns the error of a value; empty if it is valid. */
 export function check(s: Schema, v: Value | undefined, required = false): string {
-  if (v === undefined) return required && s.default === undefined ? 'wanted' : ''
+  if (v === undefined) return required && s.default === undefined ? 'it is required' : ''
   if (v === null) return s.nullable ? '' : 'null is not taken'
-  if (s.enum && !s.enum.includes(v)) return 'want one of ' + s.enum.join(', ')
+  if (s.enum && !s.enum.includes(v)) return 'expected one of ' + s.enum.join(', ')
   if (formOf(s) === 'free' && typeof v === 'string' && s.type !== 'string') return 'no JSON: texts stand in quotes'
   if (s.type === 'integer' || s.type === 'number') return checkNumber(s, v)
   if (typeof v === 'string') {
     const n = [...v].length
-    if (n < (s.minLength ?? 0)) return `want ${s.minLength} characters at least`
-    if (n > (s.maxLength ?? Infinity)) return `want ${s.maxLength} characters at most`
-    if (s.pattern && !matches(s.pattern, v)) return 'want text like ' + s.pattern
+    if (n < (s.minLength ?? 0)) return `expected ${s.minLength} characters at least`
+    if (n > (s.maxLength ?? Infinity)) return `expected ${s.maxLength} characters at most`
+    if (s.pattern && !matches(s.pattern, v)) return 'expected text like ' + s.pattern
   }
-  if (Array.isArray(v) && v.length < (s.minItems ?? 0)) return `want ${s.minItems} at least`
-  if (Array.isArray(v) && v.length > (s.maxItems ?? Infinity)) return `want ${s.maxItems} at most`
+  if (Array.isArray(v) && v.length < (s.minItems ?? 0)) return `expected ${s.minItems} at least`
+  if (Array.isArray(v) && v.length > (s.maxItems ?? Infinity)) return `expected ${s.maxItems} at most`
   return ''
 }
 
-export interface Fault { path: string; message: string }
-/** Returns the errors of a value and of all nested values. */
-export function faults(s: Schema, v: Value | undefined, path = 'spec', required = false): Fault[] {
-  const message = check(s, v, required), form = formOf(s)
-  if (message) return [{ path, message }]
-  if (form === 'list') return list(v).flatMap((one, i) => faults(s.items!, one, `${path}[${i}]`))
-  if (form === 'map') return Object.entries(fields(v)).flatMap(([k, one]) => faults(s.additionalProperties!, one, `${path}[${JSON.stringify(k)}]`))
-  return form === 'group' && isFields(v) ? Object.entries(s.properties!).flatMap(([k, p]) => faults(p, at(v, k), `${path}.${k}`, s.required?.includes(k))) : []
-}
-
 function checkNumber(s: Schema, v: Value): string {
-  if (typeof v !== 'number') return 'want a number'
-  if (s.type === 'integer' && !Number.isInteger(v)) return 'want a whole number'
+  if (typeof v !== 'number') return 'expected a number'
+  if (s.type === 'integer' && !Number.isInteger(v)) return 'expected a whole number'
   const { minimum: low, maximum: high } = s
-  if (low !== undefined && (s.exclusiveMinimum ? v <= low : v < low)) return `want ${s.exclusiveMinimum ? 'more than' : 'at least'} ${low}`
-  if (high !== undefined && (s.exclusiveMaximum ? v >= high : v > high)) return `want ${s.exclusiveMaximum ? 'less than' : 'at most'} ${high}`
+  if (low !== undefined && (s.exclusiveMinimum ? v <= low : v < low)) return `expected ${s.exclusiveMinimum ? 'more than' : 'at least'} ${low}`
+  if (high !== undefined && (s.exclusiveMaximum ? v >= high : v > high)) return `expected ${s.exclusiveMaximum ? 'less than' : 'at most'} ${high}`
   return ''
 }
 
@@ -156,13 +146,13 @@ export function rename(m: Fields, i: number, name: string): Fields {
   return next
 }
 
-export type As = 'dependency' | 'spec' | 'label' | 'annotation' | 'value'
+export type As = 'dependency' | 'field' | 'label' | 'annotation'
 /** One end of a connection: a field of an object of an app. An empty root selects the first object. */
 export interface End { app: string; root: string; path: string }
 /** The field path that a connection of this type writes to. */
 export function target(as: As, path: string): string {
   const key = (field: string) => path && `metadata.${field}[${JSON.stringify(path)}]`
-  return as === 'label' ? key('labels') : as === 'annotation' ? key('annotations') : as === 'spec' && path && !/^spec[.[]/.test(path) ? 'spec.' + path : path
+  return as === 'label' ? key('labels') : as === 'annotation' ? key('annotations') : path
 }
 
 /** Adds a dependency or a connection; the path of the dependent app becomes the reason of a dependency. */
@@ -188,62 +178,46 @@ export const objects = (a: Fields): string[] => [
 /** The kind of an object as Kind.group. */
 export const kindOf = (o: Fields) => text(o.kind) + (text(o.apiVersion).includes('/') ? '.' + text(o.apiVersion).split('/')[0] : '')
 
-/** The text fields of a spec, references first. */
-export function paths(s: Schema, depth = 5): string[] {
+/** The text fields of an object, references first. */
+export function paths(s: Schema, depth = 6): string[] {
   const all: string[] = [], refers = /(ref|name|reference)(\.name)?$/i
   const walk = (s: Schema, path: string, levels: number) => {
     if (s.type === 'string' || s['x-kubernetes-int-or-string']) all.push(path)
     else if (levels > 0 && s.type === 'array' && s.items) walk(s.items, path + '[0]', levels - 1)
-    else if (levels > 0) for (const [name, p] of Object.entries(s.properties ?? {})) if (!isSecret(name, p)) walk(p, `${path}.${name}`, levels - 1)
+    else if (levels > 0) for (const [name, p] of Object.entries(s.properties ?? {})) if (!isSecret(name, p)) walk(p, path ? `${path}.${name}` : name, levels - 1)
   }
-  walk(s, 'spec', depth)
+  walk(s, '', depth)
   return all.sort((a, b) => Number(refers.test(b)) - Number(refers.test(a)) || a.split('.').length - b.split('.').length).slice(0, 200)
 }
 
 export interface Link { key: 'dependencies' | 'connections'; i: number; from: string; to: string; word: string; words: string }
-const wordOf = (path: string) => path.startsWith('metadata.labels') ? 'label' : path.startsWith('metadata.annotations') ? 'annotation' : path.startsWith('spec.') ? 'spec' : 'value'
-/** Dependencies and connections as arrows in the direction of the data: from the app that is needed. */
+const wordOf = (path: string) => path.startsWith('metadata.labels') ? 'label' : path.startsWith('metadata.annotations') ? 'annotation' : 'needs'
+/** Dependencies and connections as arrows: from the app that needs to the one that is needed. */
 export const links = (m: Fields): Link[] => [
-  ...spec(m, 'dependencies').map((d, i): Link => ({ key: 'dependencies', i, from: text(d.to), to: text(d.from), word: 'needed by', words: `${text(d.from)} needs ${text(d.to)}${d.reason ? ': ' + text(d.reason) : ''}` })),
+  ...spec(m, 'dependencies').map((d, i): Link => ({ key: 'dependencies', i, from: text(d.from), to: text(d.to), word: 'needs', words: `${text(d.from)} needs ${text(d.to)}${d.reason ? ': ' + text(d.reason) : ''}` })),
   ...spec(m, 'connections').map((c, i): Link => {
     const from = fields(c.from), to = fields(c.to)
     return {
-      key: 'connections', i, from: text(from.app), to: text(to.app), word: wordOf(text(to.path)),
-      words: `${text(from.path)} of ${text(from.root) || text(from.app)} flows into ${text(to.path)} of ${text(to.root) || text(to.app)}`,
+      key: 'connections', i, from: text(to.app), to: text(from.app), word: wordOf(text(to.path)),
+      words: `${text(to.app)} needs ${text(from.app)}: ${text(to.path)}${text(to.root) && ' of ' + text(to.root)} = ${text(from.path)} of ${text(from.root) || text(from.app)}`,
     }
   }),
 ]
 
-/** The errors of resources of apps with a known schema, except in fields that a connection sets. */
-export function specFaults(m: Fields, schemas: Map<string, Schema>): (Fault & { app: number })[] {
-  const filled = (app: Value | undefined, path: string) => spec(m, 'connections').some(({ to }) => {
-    const p = text(get(to, ['path']))
-    return get(to, ['app']) === app && (p === path || p.startsWith(path + '.') || p.startsWith(path + '['))
-  })
-  return spec(m, 'apps').flatMap((a, app) => list(a.resources).map(fields).flatMap((r) => {
-    const s = schemas.get(kindOf(r))
-    return s ? faults(s, r.spec ?? {}).filter((f) => !filled(a.name, f.path)).map((f) => ({ ...f, app })) : []
-  }))
-}
-
-/** A card of the board: the ID of an app is its index, that of an operator -1 - index. Children receive something from it. */
+/** A card of the board: the ID of an app is its index, that of an operator -1 - index. It needs its children. */
 export interface Twig { id: number; children: Twig[] }
-/** The cards as a forest: the parent of an app is its first provider, else its operator. Cycles are cut. */
+/** The cards as a forest: the parent of a card is the first that needs it. Cycles are cut. */
 export function forest(m: Fields): Twig[] {
-  const apps = spec(m, 'apps'), operators = spec(m, 'operators'), twigs = apps.map((_, id): Twig => ({ id, children: [] })), names = appNames(m)
-  const parents = apps.map((a) => { const o = operators.findIndex((o) => o.name === a.operator); return o < 0 ? undefined : -1 - o })
-  const given = new Set<number>()
-  for (const l of links(m)) {
-    const to = names.indexOf(l.to), from = names.indexOf(l.from)
-    if (to < 0 || from < 0 || given.has(to)) continue
+  const apps = spec(m, 'apps'), operators = spec(m, 'operators'), names = appNames(m), parents = new Map<number, number>()
+  const needs = [...links(m).map((l) => [names.indexOf(l.from), names.indexOf(l.to)]).filter((ends) => !ends.includes(-1)), ...apps.flatMap((a, i) => operators.flatMap((o, n) => o.name === a.operator ? [[i, -1 - n]] : []))]
+  for (const [from, to] of needs) {
+    if (parents.has(to)) continue
     let up: number | undefined = from
-    while (up !== undefined && up >= 0 && up !== to) up = parents[up]
-    if (up === to) continue
-    parents[to] = from
-    given.add(to)
+    while (up !== undefined && up !== to) up = parents.get(up)
+    if (up !== to) parents.set(to, from)
   }
-  const roots = operators.map((_, o): Twig => ({ id: -1 - o, children: [] }))
-  twigs.forEach((t, i) => { const up = parents[i]; (up === undefined ? roots : up < 0 ? roots[-1 - up].children : twigs[up].children).push(t) })
+  const twigs = new Map([...apps.keys(), ...operators.map((_, n) => -1 - n)].map((id) => [id, { id, children: [] } as Twig])), roots: Twig[] = []
+  for (const t of twigs.values()) (twigs.get(parents.get(t.id)!)?.children ?? roots).push(t)
   return roots
 }
 

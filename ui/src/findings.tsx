@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { Absent, Bar, Command, Notice, Ref, Unread, Waits, useAsk } from './bits.tsx'
 import type { Page } from './page.ts'
 import { byRule, type Found, levelOf, type Report, type Rule, type Score, severities } from './report.ts'
-import { command, count, inNamespace, kindKey, parse, plural, short, visible } from './words.ts'
+import { command, count, inNamespace, kindKey, parse, plural, readFrom, short, visible } from './words.ts'
 
 const marks = { error: ['✖', 'bad'], warning: ['▲', 'warn'], info: ['●', 'info'], waived: ['‖', 'faint'] } as const
 
@@ -14,7 +14,7 @@ function Mark({ level, n }: { level: keyof typeof marks; n?: number }) {
 }
 
 /** The command that shows the same. */
-const checkCommand = ({ uiState: { namespace } }: Page) => command('kubectl', 'sysop', 'check', ...inNamespace(namespace, true), '--all')
+const checkCommand = ({ uiState }: Page) => command('kubectl', 'sysop', 'check', ...inNamespace(uiState.namespace, true), '--all', ...readFrom(uiState))
 
 export function Findings({ page }: { page: Page }) {
   const unavailable = page.uiState.parts?.checks

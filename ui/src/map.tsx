@@ -363,7 +363,7 @@ function Rail(props: MapProps) {
         </section>
       )}
       <Unrelated {...props} />
-      <section><h3>The same as a file</h3><Command text={command('kubectl', 'sysop', 'stacks', ...inNamespace(page.uiState.namespace, true), ...readFrom(page.uiState.source), '-o', 'html') + ' > stacks.html'} /></section>
+      <section><h3>The same as a file</h3><Command text={command('kubectl', 'sysop', 'stacks', ...inNamespace(page.uiState.namespace, true), ...readFrom(page.uiState), '-o', 'html') + ' > stacks.html'} /></section>
     </aside>
   )
 }

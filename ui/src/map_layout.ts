@@ -60,14 +60,38 @@ export function placeCards(m: MapModel): Placed {
   // What a namespace without stacks has is right of all that may need it.
   const most = Math.max(0, ...column.filter((_, i) => linked.has(i) && !side(i))), first = Math.min(last, ...column.filter((_, i) => side(i)))
   column.forEach((c, i) => { if (side(i)) column[i] = c - first + most + 1 })
-  const columns = Math.max(most, ...column) + 1, left = Array.from({ length: columns + 1 }, (_, c) => inside + c * (stackSize.width + between))
-  const boxes: Box[] = m.cards.map(() => ({ x: 0, y: 0, width: 0, height: 0 }))
   const names = [...new Set(m.cards.map((c) => c.namespace))].sort((a, b) => +!a - +!b || compare(a, b, false))
-  const rank = ranks(m, column, names), regions: Region[] = []
+  const rank = ranks(m, column, names), regions: Region[] = [], wide = LARGE && widen(m, column.map((c, i) => side(i) ? -1 : linked.has(i) ? c : most + 1), most + 1)
+  const lastLeft = wide ? wide.starts[most + 1] - 1 : most
+  column.forEach((c, i) => { if (side(i)) column[i] = c + lastLeft - most })
+  const columns = Math.max(lastLeft, ...column) + 1, left = Array.from({ length: columns + 1 }, (_, c) => inside + c * (stackSize.width + between))
+  const boxes: Box[] = m.cards.map(() => ({ x: 0, y: 0, width: 0, height: 0 })), sizeOf = (c: Card) => ({ width: c.stack ? stackSize.width : partWidth, height: heightOf(c) })
   let beside = 0, under = 0
+  // Regions of a wide map stand side by side on a shelf: its top, and the first free column of each depth.
+  const shelf = { top: 0, next: wide ? wide.starts : [] }
   for (const namespace of names) {
-    const right = !home.has(namespace), from = right ? most + 1 : 0, to = right ? columns - 1 : most, y = right ? beside : under
-    const mine = m.cards.map((_, i) => i).filter((i) => m.cards[i].namespace === namespace)
+    const right = !home.has(namespace), mine = m.cards.map((_, i) => i).filter((i) => m.cards[i].namespace === namespace)
+    let from = right ? lastLeft + 1 : 0, to = right ? columns - 1 : lastLeft, y = right ? beside : under
+    if (LARGE && wide && !right) {
+      const { starts } = wide, lists = starts.slice(1).map((_, d) => mine.filter((i) => (linked.has(i) ? column[i] : wide.home) === d).sort((a, b) => +linked.has(b) - +linked.has(a) || rank[a] - rank[b]))
+      const used = lists.flatMap((list, d) => list.length ? [d] : []), room = (d: number) => Math.min(lists[d].length, starts[d + 1] - starts[d])
+      if (used.length > 1 || used.some((d) => shelf.next[d] + room(d) > starts[d + 1])) Object.assign(shelf, { top: under, next: starts })
+      y = shelf.top
+      const high = left.map(() => 0)
+      for (const d of used) {
+        lists[d].forEach((i, n) => {
+          const c = column[i] = shelf.next[d] + n % room(d), size = sizeOf(m.cards[i])
+          boxes[i] = { x: left[c], y: y + headHeight + high[c], ...size }
+          high[c] += size.height + gap
+        })
+      }
+      const [d] = used
+      if (used.length === 1) { from = shelf.next[d]; to = from + room(d) - 1 }
+      // A region of several depths is as wide as the map, and fills the shelf.
+      shelf.next = used.length > 1 ? starts.slice(1) : shelf.next.map((c, at) => at === d ? to + 1 : c)
+      add()
+      continue
+    }
     const stacked: number[][] = left.map(() => [])
     for (const i of mine) if (linked.has(i)) stacked[column[i]].push(i)
     for (const c of stacked) c.sort((a, b) => rank[a] - rank[b])
@@ -75,9 +99,8 @@ export function placeCards(m: MapModel): Placed {
     stacked.forEach((c, at) => {
       let top = y + headHeight + Math.round((tallest - Math.max(0, high[at])) / 2)
       for (const i of c) {
-        const height = heightOf(m.cards[i])
-        boxes[i] = { x: left[at], y: top, width: m.cards[i].stack ? stackSize.width : partWidth, height }
-        top += height + gap
+        boxes[i] = { x: left[at], y: top, ...sizeOf(m.cards[i]) }
+        top += boxes[i].height + gap
       }
     })
     // What has no line fills rows below.
@@ -86,12 +109,27 @@ export function placeCards(m: MapModel): Placed {
     alone.forEach((i, n) => {
       boxes[i] = { x: left[from + n % perRow], y: below + Math.floor(n / perRow) * (stackSize.broken + gap), width: stackSize.width, height: stackSize.broken }
     })
-    const height = Math.max(0, ...mine.map((i) => boxes[i].y + boxes[i].height)) - y + inside
-    regions.push({ namespace, cards: mine, x: left[from] - inside, y, width: left[to] - left[from] + stackSize.width + 2 * inside, height })
-    if (right) beside = y + height + gap
-    else under = y + height + gap
+    add()
+
+    function add() {
+      const height = Math.max(0, ...mine.map((i) => boxes[i].y + boxes[i].height)) - y + inside
+      regions.push({ namespace, cards: mine, x: left[from] - inside, y, width: left[to] - left[from] + stackSize.width + 2 * inside, height })
+      if (right) beside = y + height + gap
+      else under = Math.max(under, y + height + gap)
+    }
   }
   return { width: left[columns - 1] + stackSize.width + inside, height: Math.max(beside, under) - gap, regions, boxes, ...routes(m, boxes, column, left) }
+}
+
+/** The depths of many stacks get several columns each, so that the map is about as wide as high: where
+    each begins, and the depth of cards without a line, which come as `count`. Undefined for few stacks. */
+function widen(m: MapModel, depth: number[], count: number): { starts: number[]; home: number } | undefined {
+  const wanted = Math.floor(Math.sqrt(0.8 * m.cards.filter((c) => c.stack).length)), cards = Array.from({ length: count + 1 }, (_, d) => depth.filter((own) => own === d).length)
+  if (wanted <= count) return undefined
+  const alone = cards.pop()!, home = cards.indexOf(Math.max(...cards)), wide = cards.map(() => 1)
+  cards[home] += alone
+  for (let n = count; n < wanted; n++) wide[cards.reduce((most, _, d) => cards[d] * wide[most] > cards[most] * wide[d] ? d : most, 0)]++
+  return { starts: wide.reduce((starts, n) => [...starts, starts[starts.length - 1] + n], [0]), home }
 }
 
 /** The order of cards in their columns: by the mean of what they are linked to, a few times over. */

@@ -84,7 +84,7 @@ function Empty({ reason }: { reason?: string }) {
 }
 
 /** The arguments by which a command names a System. */
-const named = (page: Page, s: System) => page.uiState.source === 'snapshot demo' ? ['-f', 'demo', '--from', 'demo'] : [s.name, ...inNamespace(s.namespace), ...readFrom(page.uiState.source)]
+const named = (page: Page, s: System) => page.uiState.source === 'snapshot demo' ? ['-f', 'demo', '--from', 'demo'] : [s.name, ...inNamespace(s.namespace), ...readFrom(page.uiState)]
 
 function OneSystem({ page, system: s }: { page: Page; system: System }) {
   const { gaps = [], runs = [] } = s, say = (what: string) => command('kubectl', 'sysop', 'regulate', what, ...named(page, s))

@@ -3,6 +3,7 @@
 import { useState } from 'preact/hooks'
 import { Command } from './bits.tsx'
 import { encode, type Page } from './page.ts'
+import { byRule, levelOf, type Report } from './report.ts'
 import { isQuiet, shape } from './shape.ts'
 import { cluster, wantedStacks } from './table.ts'
 import type { UIState } from './ui_state.ts'
@@ -19,9 +20,10 @@ function scope(page: Page, name: string, namespace = page.uiState.namespace): st
 }
 
 /** The flags that make a command read and count what the page does, as far as it has them. */
-function flagsOf({ source, flags = {} }: UIState, name: string): string[] {
+function flagsOf(uiState: UIState, name: string): string[] {
+  const { flags = {} } = uiState
   const takes = ['kubeconfig', ...name === 'graph' ? [] : ['prices'], ...name === 'stacks' ? ['health-rules'] : name === 'metrics' ? ['prometheus'] : []]
-  return [...flags.from ? ['--from', flags.from] : readFrom(source), ...takes.flatMap((f) => flags[f] ? ['--' + f, flags[f]] : [])]
+  return [...readFrom(uiState), ...takes.flatMap((f) => flags[f] ? ['--' + f, flags[f]] : [])]
 }
 
 /** Whether the stacks are narrowed by more than a namespace, which no command does. */
@@ -80,6 +82,14 @@ async function allRows(page: Page): Promise<string[][]> {
   try { return rowsOf(page) ?? [] } finally { page.print(false) }
 }
 
+/** The findings, as the filters leave them. */
+async function findings(page: Page): Promise<string[][]> {
+  const report = await page.server!.get<Report>('check'), { search, kinds } = page.choice
+  return [['severity', 'rule', 'object', 'stacks', 'field', 'value', 'message', 'remedy'], ...byRule(report, search).flatMap((r) => r.found.filter((f) => !kinds.length || kinds.includes(levelOf(f.finding))).map(({ finding: f, subjects }) => [
+    levelOf(f), r.id, f.object, subjects.filter((s) => s.scope === 'stack').map((s) => s.name).join('; '), f.field ?? '', f.value ?? '', f.message, f.remedy ?? r.fix ?? '',
+  ]))]
+}
+
 /** A drawing as a picture of twice its size, which a browser's canvas can hold. */
 async function png(svg: string): Promise<Blob> {
   const image = new Image()
@@ -93,7 +103,7 @@ async function png(svg: string): Promise<Blob> {
 
 export function Save({ page }: { page: Page }) {
   const [status, say] = useState(''), { view, stack, root } = page.choice, at = encode(page.choice), drawn = view === 'stack' || view === 'stacks' && !narrowed(page)
-  const file = (as: string) => page.server!.get<string>('file', { as, at }), rows = rowsOf(page)
+  const file = (as: string) => page.server!.get<string>('file', { as, at }), rows = view === 'findings' || rowsOf(page)
   const kinds: Kept[] = [
     // A file has nothing of the other views.
     ...['stacks', 'stack', 'costs'].includes(view) ? [{ format: 'HTML' as const, what: 'the page as it is now, in one file that needs no network', command: commandOf(page, 'HTML'), content: () => file('html') }] : [],
@@ -101,7 +111,7 @@ export function Save({ page }: { page: Page }) {
       { format: 'SVG' as const, what: 'the picture, sharp at every size', command: commandOf(page, 'SVG'), content: () => file('svg') },
       { format: 'PNG' as const, what: 'the picture for a chat or a slide', command: '', content: () => file('svg').then(png) },
     ] : []),
-    ...(rows ? [{ format: 'CSV' as const, what: 'the rows for a spreadsheet', command: view === 'stacks' || view === 'costs' ? commandOf(page, 'CSV') : '', content: async () => (await allRows(page)).map((r) => r.map((t) => cell(safe(t))).join(',')).join('\r\n') + '\r\n' }] : []),
+    ...(rows ? [{ format: 'CSV' as const, what: 'the rows for a spreadsheet', command: view === 'stacks' || view === 'costs' ? commandOf(page, 'CSV') : '', content: async () => (await (view === 'findings' ? findings : allRows)(page)).map((r) => r.map((t) => cell(safe(t))).join(',')).join('\r\n') + '\r\n' }] : []),
   ]
   const save = async (k: Kept) => {
     say(`${k.format} ...`)

@@ -107,7 +107,9 @@ export const kindKey = (k: { kind: string; group?: string }) => k.kind + (k.grou
 export const inNamespace = (namespace = '', all = false) => namespace ? ['-n', namespace] : all ? ['-A'] : []
 
 /** The flags that make a command read the source of this page. */
-export function readFrom(source = ''): string[] {
+export function readFrom(of: string | { source?: string; flags?: { [name: string]: string } } = ''): string[] {
+  const { source = '', flags = {} } = typeof of === 'string' ? { source: of } : of
+  if (flags.from) return ['--from', flags.from]
   const [kind, ...name] = source.split(' ')
   return kind === 'snapshot' ? ['--from', name.join(' ')] : kind === 'context' ? ['--context', name.join(' ')] : []
 }

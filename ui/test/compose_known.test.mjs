@@ -51,6 +51,23 @@ test('a search finds kinds, the nearest name first; what others make is said', (
   assert.equal(k.madeBy(catalog.entries[0], catalog.entries[0].kinds[0]), '')
 })
 
+test('the form of a built-in kind has the fields of its example', async () => {
+  const { check, formOf } = await load('compose_model.ts')
+  const known = (s, v, at) => {
+    assert.equal(check(s, v), '', at)
+    if (formOf(s) === 'list') v.forEach((one, i) => known(s.items, one, `${at}[${i}]`))
+    if (formOf(s) === 'group') for (const [key, value] of Object.entries(v)) {
+      assert.ok(s.properties[key], `${at}.${key}`)
+      known(s.properties[key], value, `${at}.${key}`)
+    }
+  }
+  for (const { kind, make, form } of k.builtIn) {
+    const { apiVersion: _, kind: __, metadata: ___, ...rest } = make('web')
+    known(form, rest, kind)
+  }
+  assert.ok(k.formOfKind('Deployment.apps') && !k.formOfKind('Deployment'))
+})
+
 test('quantities', () => {
   for (const [text, n] of [['250m', .25], ['1', 1], [2, 2], ['1Gi', 2 ** 30], ['1.5k', 1500], ['x', undefined], ['', undefined], [undefined, undefined]]) assert.equal(k.quantity(text), n, text)
 })
