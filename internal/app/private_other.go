@@ -4,5 +4,5 @@ package app
 
 import "io/fs"
 
-// exposedTo says that nobody else can read or change a file: its mode does not tell here.
+// exposedTo is empty: the mode of a file does not say here which users can read or change it.
 func exposedTo(fs.FileInfo) string { return "" }

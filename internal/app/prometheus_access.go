@@ -72,17 +72,17 @@ func ReadPrometheusAccess(ctx context.Context, name string) (PrometheusAccess, e
 	if err != nil {
 		return a, fmt.Errorf("--prometheus-config: %w", err)
 	}
-	if who := exposedTo(info); a.hasSecrets() && who != "" {
-		return PrometheusAccess{}, hint.With(fmt.Errorf("--prometheus-config %s: holds a secret, and %s can read or change it (mode %04o)", name, who, info.Mode().Perm()),
+	if readers := exposedTo(info); a.hasSecrets() && readers != "" {
+		return PrometheusAccess{}, hint.With(fmt.Errorf("--prometheus-config %s: holds a secret, and %s can read or change it (mode %04o)", name, readers, info.Mode().Perm()),
 			"chmod 600 "+name+"; for a Secret that is mounted in a pod, defaultMode: 0400")
 	}
 	a.resolve(filepath.Dir(name))
 	return a, nil
 }
 
-// exposed says who besides its owner can read or change a file of a mode; empty for nobody. As ssh
-// has it, that is nobody for a file of the user's own. A file of another owner may be readable by its
-// group: so the kubelet mounts a Secret for a pod with an fsGroup.
+// exposed says which users besides its owner can read or change a file of a mode; empty for none. As
+// with the keys of ssh, a file of the user's own is for no other user. One of another owner may be
+// readable by its group: so the kubelet mounts a Secret for a pod with an fsGroup.
 func exposed(mode fs.FileMode, own bool) string {
 	switch {
 	case mode&0o007 != 0:

@@ -20,7 +20,7 @@ type deviceFacts struct {
 	pods    []Mount // without hours
 }
 
-// addDevices keeps the allocated devices of a claim by the extended resources that stand for their
+// addDevices keeps the allocated devices of a claim by the extended resources of their
 // classes (KEP-5004): deviceclass.resource.kubernetes.io/CLASS. It omits those that only watch a
 // device, and claims that the scheduler makes for extended resources, which containers request.
 func (c *Collector) addDevices(ref object.Ref, claim *resourcev1.ResourceClaim) {
