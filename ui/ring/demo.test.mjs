@@ -28,8 +28,8 @@ test("the page", () => browsing(async (browser) => {
   assert.ok((await page.getByRole('banner').boundingBox()).height < 50, 'the header has one row')
 
   // One selection in both: a card in the graph selects the row.
-  await page.locator('.graph-card', { hasText: 'ReplicaSet' }).first().click()
-  assert.match(await selected(page).textContent(), /ReplicaSet/)
+  await page.locator('.graph-card', { hasText: 'Ingress' }).first().click()
+  assert.match(await selected(page).textContent(), /Ingress/)
 
   // The text of an option selects it, not the box alone.
   const filters = page.getByRole('search', { name: 'Objects of the stack' })
@@ -44,7 +44,7 @@ test("the page", () => browsing(async (browser) => {
   await page.reload()
   await page.getByRole('treegrid').waitFor()
   assert.equal(page.url(), address)
-  assert.match(await selected(page).textContent(), /ReplicaSet/)
+  assert.match(await selected(page).textContent(), /Ingress/)
   await page.goBack()
   await page.waitForFunction(() => /smtp/.test(document.querySelector('[role=row][aria-selected=true]')?.textContent ?? '') || !document.querySelector('[role=treegrid]'))
   await clean(page, origin)

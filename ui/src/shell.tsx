@@ -104,7 +104,7 @@ function Header({ page }: { page: Page }) {
 function About({ page, show }: { page: Page; show: (dialog: 'help' | 'gaps' | 'file' | 'changes') => void }) {
   const { uiState } = page, missing = (uiState.gaps?.length ?? 0), notes = (uiState.notes?.length ?? 0) + Object.keys(uiState.parts ?? {}).length
   return (
-    <div class="views-end">
+    <section class="views-end" aria-label="This page">
       <Connected page={page} />
       {missing + notes > 0 && (
         <button type="button" class={missing ? 'tone-warn' : ''} aria-haspopup="dialog" onClick={() => show('gaps')}>
@@ -115,7 +115,7 @@ function About({ page, show }: { page: Page; show: (dialog: 'help' | 'gaps' | 'f
       {!FILE && uiState.mode === 'live' && <button type="button" aria-haspopup="dialog" disabled={!page.changes.length} onClick={() => show('changes')}>{page.changes.length ? plural(page.changes.length, 'change') : 'no changes'} of health</button>}
       {!FILE && <button type="button" aria-haspopup="dialog" onClick={() => show('file')}>Save</button>}
       <button type="button" aria-haspopup="dialog" aria-label="Keys and help" onClick={() => show('help')}>?</button>
-    </div>
+    </section>
   )
 }
 
@@ -176,7 +176,7 @@ function useKeys(page: Page, views: ViewName[], help: () => void) {
       else if (e.key === '?') help()
       else if (e.key === 't' && page.choice.view === 'stacks') page.set({ as: page.choice.as ? '' : 'table' }, true)
       else if (e.key === 'n' && page.choice.view === 'stacks') nextBroken()
-      else if (e.key === 'i' && page.choice.view === 'stack' && page.selected() >= 0) page.toggleImpact()
+      else if (!FILE && e.key === 'i' && page.choice.view === 'stack' && page.selected() >= 0) page.toggleImpact()
       else if (e.key === '/') document.getElementById('find')?.focus()
       else return
       e.preventDefault()
