@@ -34,10 +34,11 @@ type Port struct {
 // Verdict is whether a connection is allowed.
 type Verdict string
 
+// The verdicts.
 const (
 	Allowed Verdict = "allowed"
 	Denied  Verdict = "denied"
-	// Unknown: only an address range, or a label of a namespace that was not read, may allow it.
+	// Unknown means that only an address range, or a label of a namespace that was not read, may allow it.
 	Unknown Verdict = "unknown"
 )
 

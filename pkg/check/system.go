@@ -1,6 +1,10 @@
 package check
 
-import "github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+import (
+	"slices"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
 
 // System is what a System manifest declares, as far as rules read it.
 type System struct {
@@ -24,10 +28,8 @@ func (s *System) App(has func(object.Ref) bool) *SystemApp {
 		return nil
 	}
 	for i := range s.Apps {
-		for _, root := range s.Apps[i].Roots {
-			if has(root) {
-				return &s.Apps[i]
-			}
+		if slices.ContainsFunc(s.Apps[i].Roots, has) {
+			return &s.Apps[i]
 		}
 	}
 	return nil

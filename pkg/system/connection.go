@@ -37,6 +37,7 @@ type End struct {
 // Address is the part of an address that a connection passes on.
 type Address string
 
+// The parts.
 const (
 	Host        Address = "host"    // the name of the Service: db-mysql, db-mysql.shop.svc
 	PortNumber  Address = "port"    // 3306

@@ -99,7 +99,6 @@ func (s *System) SetLabels(app, release string, objects, all []*unstructured.Uns
 			continue // They may be shared, and stay when the System goes.
 		}
 		for _, path := range labelPaths(o.GetKind()) {
-			pods := len(path) > 2 || o.GetKind() == "Pod"
 			labels, found, err := unstructured.NestedStringMap(o.Object, path...)
 			if err != nil {
 				continue // It is refused as it is.
@@ -107,17 +106,8 @@ func (s *System) SetLabels(app, release string, objects, all []*unstructured.Uns
 			if !found {
 				labels = map[string]string{}
 			}
-			for _, key := range s.LabelKeys() {
-				was, exists := labels[key]
-				value, own := s.Labels[key]
-				switch {
-				case own && was != value && selected[key] && (exists || pods):
-					notes = append(notes, fmt.Sprintf("%s: the label %s of %s %s stays as it is: a selector reads it", app, key, o.GetKind(), o.GetName()))
-				case own:
-					labels[key] = value
-				case !exists && !(pods && selected[key]) && (pods || key != managedByLabel):
-					labels[key] = recommended[key]
-				}
+			for _, key := range s.setLabels(labels, recommended, selected, len(path) > 2 || o.GetKind() == "Pod") {
+				notes = append(notes, fmt.Sprintf("%s: the label %s of %s %s stays as it is: a selector reads it", app, key, o.GetKind(), o.GetName()))
 			}
 			if len(labels) > 0 {
 				_ = unstructured.SetNestedStringMap(o.Object, labels, path...) // The path was read above.
@@ -125,6 +115,25 @@ func (s *System) SetLabels(app, release string, objects, all []*unstructured.Uns
 		}
 	}
 	return notes
+}
+
+// setLabels sets labels of an object, or of pods. It returns the user's keys that stay as they are,
+// because a selector reads them.
+func (s *System) setLabels(labels, recommended map[string]string, selected map[string]bool, pods bool) (kept []string) {
+	for _, key := range s.LabelKeys() {
+		was, exists := labels[key]
+		value, own := s.Labels[key]
+		switch {
+		case own && was != value && selected[key] && (exists || pods):
+			kept = append(kept, key)
+		case own:
+			labels[key] = value
+		case exists, pods && selected[key], !pods && key == managedByLabel: // Helm sets managed-by on objects itself.
+		default:
+			labels[key] = recommended[key]
+		}
+	}
+	return kept
 }
 
 // liftLabels takes the labels that SetLabels set off the resources, into spec.labels: those of the user
@@ -154,19 +163,25 @@ func (s *System) liftLabels() {
 	}
 	s.Labels = common
 	for _, o := range all {
-		own := o.GetLabels()
-		for _, path := range labelPaths(o.GetKind()) {
-			labels, found, err := unstructured.NestedStringMap(o.Object, path...)
-			if !found || err != nil {
-				continue
-			}
-			maps.DeleteFunc(labels, func(key, value string) bool {
-				_, lifted := common[key]
-				return !selected[key] && (lifted || (key == partOfLabel || key == instanceLabel || key == componentLabel) && own[key] == value || key == managedByLabel && value == "Helm")
-			})
-			if unstructured.RemoveNestedField(o.Object, path...); len(labels) > 0 {
-				_ = unstructured.SetNestedStringMap(o.Object, labels, path...) // The path was read above.
-			}
+		removeLabels(o, common, selected)
+	}
+}
+
+// removeLabels removes the labels that SetLabels sets, but for those that selectors read.
+func removeLabels(o *unstructured.Unstructured, common map[string]string, selected map[string]bool) {
+	own := o.GetLabels()
+	for _, path := range labelPaths(o.GetKind()) {
+		labels, found, err := unstructured.NestedStringMap(o.Object, path...)
+		if !found || err != nil {
+			continue
+		}
+		maps.DeleteFunc(labels, func(key, value string) bool {
+			_, lifted := common[key]
+			recommended := key == partOfLabel || key == instanceLabel || key == componentLabel
+			return !selected[key] && (lifted || recommended && own[key] == value || key == managedByLabel && value == "Helm")
+		})
+		if unstructured.RemoveNestedField(o.Object, path...); len(labels) > 0 {
+			_ = unstructured.SetNestedStringMap(o.Object, labels, path...) // The path was read above.
 		}
 	}
 }
@@ -204,18 +219,17 @@ func selectorKeys(at any, plain bool, into map[string]bool) {
 		}
 	case map[string]any:
 		for name, value := range at {
-			if keys, ok := value.(map[string]any); ok && (name == "matchLabels" || name == "selector" && plain) {
+			keys, _ := value.(map[string]any)
+			list, _ := value.([]any)
+			switch {
+			case name == "matchLabels", name == "selector" && plain:
 				for key := range keys {
 					into[key] = true
 				}
-			}
-			if list, ok := value.([]any); ok && name == "matchExpressions" {
+			case name == "matchExpressions":
 				for _, item := range list {
-					if fields, ok := item.(map[string]any); ok {
-						if key, ok := fields["key"].(string); ok {
-							into[key] = true
-						}
-					}
+					key, _, _ := unstructured.NestedString(map[string]any{"of": item}, "of", "key")
+					into[key] = true
 				}
 			}
 			selectorKeys(value, plain, into)

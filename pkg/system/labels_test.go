@@ -50,7 +50,8 @@ func TestSetLabels(t *testing.T) {
 		},
 		{
 			"a policy would select fewer pods", "{kind: Pod, metadata: {name: a, labels: {team: old}}}", "{kind: NetworkPolicy, metadata: {name: p}, spec: {podSelector: {matchExpressions: [{key: team, operator: In, values: [old]}]}}}",
-			`{` + recommended + `,"app.kubernetes.io/managed-by":"Helm","app.kubernetes.io/part-of":"shop","team":"old"}`, "", []string{"web: the label team of Pod a stays as it is: a selector reads it"},
+			`{` + recommended + `,"app.kubernetes.io/managed-by":"Helm","app.kubernetes.io/part-of":"shop","team":"old"}`, "",
+			[]string{"web: the label team of Pod a stays as it is: a selector reads it"},
 		},
 		{"a definition may be shared", "{kind: CustomResourceDefinition, metadata: {name: a}}", "", "null", "", nil},
 	} {

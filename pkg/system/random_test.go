@@ -156,8 +156,10 @@ func (d *dice) system() *system.System {
 	}
 	if d.maybe() {
 		s.Dependencies = []system.Dependency{{From: "app-0", To: "app-1", Reason: d.odd()}, {From: "app-1", To: "app-0"}}
-		s.Connections = []system.Connection{{From: system.End{App: "app-2", Path: "status.x"}, To: system.End{App: "app-0", Root: d.root(1), Path: `spec["a b"]`}},
-			{From: system.End{App: "app-1", Port: pick(d, "http", "8080"), Value: pick(d, system.Host, system.PortNumber, system.HostAndPort)}, To: pick(d, system.End{App: "app-0", Env: "HOST", Container: pick(d, "", "web")}, system.End{App: "app-0", ConfigMap: "a.b", Key: "host"})}}
+		s.Connections = []system.Connection{
+			{From: system.End{App: "app-2", Path: "status.x"}, To: system.End{App: "app-0", Root: d.root(1), Path: `spec["a b"]`}},
+			{From: system.End{App: "app-1", Port: pick(d, "http", "8080"), Value: pick(d, system.Host, system.PortNumber, system.HostAndPort)}, To: pick(d, system.End{App: "app-0", Env: "HOST", Container: pick(d, "", "web")}, system.End{App: "app-0", ConfigMap: "a.b", Key: "host"})},
+		}
 	}
 	if d.maybe() {
 		s.Labels = pick(d, map[string]string{}, map[string]string{"a.example.com/b": "", "on": "1"})
