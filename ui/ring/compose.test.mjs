@@ -55,7 +55,7 @@ test('from the catalogue to a dry run', () => browsing(async (browser) => {
   await page.getByRole('button', { name: 'Swap', exact: true }).click()
   await page.locator('#compose-as').selectOption('a field')
   const takes = page.getByLabel('Field of certificate')
-  await page.waitForFunction(() => [...document.querySelectorAll('.compose-connect option')].some((o) => o.textContent === 'spec.issuerRef.name'))
+  await page.waitForFunction(() => { const all = [...document.querySelectorAll('.compose-connect option')].map((o) => o.textContent); return all.includes('spec.issuerRef.name') && all.some((o) => o.startsWith('status.')) })
   assert.equal(await takes.evaluate((e) => e.localName), 'select')
   assert.ok((await page.getByLabel('takes of issuer').locator('option').allTextContents()).some((o) => o.startsWith('status.')))
   await proposals.getByRole('button', { name: 'Connect certificate to issuer' }).click()
