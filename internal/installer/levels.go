@@ -62,6 +62,7 @@ func (p *Plan) level(ctx context.Context, name, source string, objects []*unstru
 	if _, taken := p.req.System.App(name); taken {
 		return hint.With(fmt.Errorf("the app %s has the name of the app that %s adds", name, source), "give the app another name")
 	}
+	p.loader.notes = append(p.loader.notes, p.req.System.SetLabels(name, p.req.System.Name+"-"+name, objects, objects)...)
 	return p.loader.app(ctx, &install.Part{Name: name, Labels: p.req.System.LabelKeys()}, objects)
 }
 
