@@ -71,7 +71,7 @@ type Kind struct {
 // Monitoring is how the pods of a custom resource serve metrics.
 type Monitoring struct {
 	// Set is the operator's own switch: the fields by which the pods serve metrics, or are scraped.
-	Set map[string]any `json:"set,omitempty" read:"object"`
+	Set map[string]any `json:"set,omitempty" read:"values"`
 	// Creates is the kind of the monitor that the operator makes then; empty where it makes none.
 	Creates string `json:"creates,omitempty" read:"customKind"`
 	// Port is the name or the number of the container port, and Path where; empty for /metrics.

@@ -67,7 +67,7 @@ func (p *parser) formats() strict.Formats {
 		"name": p.entryName, "health": p.health, "signals": list(signals.Parse), "patterns": list(parsePatterns),
 		"relations": list(func(n *yaml.Node) ([]declare.Spec, []strict.Problem) { return declare.FromNode(n, declare.Options{}) }),
 		"version":   p.version, "requires": parseRequirement, "conflicts": parseConflict,
-		"source": p.source, "chart": p.chart, "manifest": parseManifest, "image": parseImage, "values": chartValues, "object": chartValues,
+		"source": p.source, "chart": p.chart, "manifest": parseManifest, "image": parseImage, "values": chartValues,
 	})
 	return all
 }
