@@ -113,7 +113,8 @@ func (d *board) app(a *monitored) {
 	}
 	panels := []panel{
 		against("CPU", "none", cpuUsed, "cpu"), against("Memory", "bytes", memoryUsed, "memory"),
-		{"Throttled", "percentunit", each(throttled)}, {"Restarts in an hour", "none", each(restartsHour)},
+		{"Throttled", "percentunit", each(throttled)},
+		{"Restarts in an hour", "none", each(restartsHour)},
 	}
 	d.line("timeseries", 7, panels...)
 	claims := eachOf(a, `1 - kubelet_volume_stats_available_bytes{$S} / kubelet_volume_stats_capacity_bytes{$S}`)

@@ -80,16 +80,8 @@ func (w *workload) endpoints(a *monitored) []endpoint {
 	if len(out) == 0 {
 		out = w.annotated()
 	}
-	for _, c := range w.containers {
-		for _, x := range exporters {
-			if len(out) == 0 && strings.HasSuffix("/"+repository(c.Image), "/"+x.image) {
-				name, number, declared := w.hasPort(strconv.FormatInt(x.port, 10))
-				if !declared {
-					number = x.port
-				}
-				out = append(out, endpoint{name, number, "", fmt.Sprintf("the image %s serves metrics at %d", x.image, x.port)})
-			}
-		}
+	if len(out) == 0 {
+		out = w.exported()
 	}
 	for i := range out {
 		if a.Setting.Path != "" {
@@ -97,6 +89,18 @@ func (w *workload) endpoints(a *monitored) []endpoint {
 		}
 	}
 	return distinct(out)
+}
+
+// exported is the port of the first container whose image is known.
+func (w *workload) exported() []endpoint {
+	for _, c := range w.containers {
+		for _, x := range exporters {
+			if strings.HasSuffix("/"+repository(c.Image), "/"+x.image) {
+				return w.declared(strconv.FormatInt(x.port, 10), "", fmt.Sprintf("the image %s serves metrics at %d", x.image, x.port))
+			}
+		}
+	}
+	return nil
 }
 
 // declared is a port that the manifest or the catalog names: it may be without a declaration in the container.

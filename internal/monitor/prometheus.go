@@ -64,7 +64,7 @@ func (m *maker) prometheuses() []prometheus {
 func (m *maker) takes(p *prometheus, kind, namespace string, set map[string]string) bool {
 	prefix := selectors[kind]
 	selector, found, _ := unstructured.NestedMap(p.object.Object, "spec", prefix+"Selector")
-	return !(p.agent && kind == "PrometheusRule") && selects(selector, found, set) && m.reaches(p, prefix, namespace)
+	return (!p.agent || kind != "PrometheusRule") && selects(selector, found, set) && m.reaches(p, prefix, namespace)
 }
 
 // reaches says whether it selects objects of a namespace.
