@@ -45,6 +45,7 @@ func (o *installOptions) applyMonitoring(ctx context.Context, args []string) err
 	if err != nil {
 		return err
 	}
+	o.confirmed = sys.Name // a monitor that is no longer needed holds no data
 	req := o.request()
 	req.System, req.Manifest, req.Wait = sys, manifest, true
 	return o.change(ctx, cats, req)

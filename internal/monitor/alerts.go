@@ -69,7 +69,7 @@ func (m *maker) group(a *monitored) map[string]any {
 	}
 	for _, r := range m.rules(a, m.scrapes(a)) {
 		alert := Alert{Name: r.name, App: a.Name, Severity: r.severity, Expr: r.expr, Summary: r.summary}
-		made := map[string]any{
+		rule := map[string]any{
 			"alert": r.name, "expr": r.expr,
 			"labels": map[string]any{SystemLabel: m.Name, AppLabel: a.Name, "severity": r.severity},
 			"annotations": map[string]any{
@@ -78,9 +78,9 @@ func (m *maker) group(a *monitored) map[string]any {
 		}
 		if r.minutes > 0 {
 			alert.For = seconds(r.minutes * 60)
-			made["for"] = alert.For
+			rule["for"] = alert.For
 		}
-		rules = append(rules, made)
+		rules = append(rules, rule)
 		m.plan.Alerts = append(m.plan.Alerts, alert)
 	}
 	if len(rules) == 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// scrape is a port that a monitor of somebody else scrapes.
+// scrape is a port that a monitor of others scrapes.
 type scrape struct {
 	by   *unstructured.Unstructured
 	port string

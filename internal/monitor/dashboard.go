@@ -52,17 +52,17 @@ var source = map[string]any{"type": "prometheus", "uid": "${datasource}"}
 
 func (d *board) document() map[string]any {
 	m := d.m
-	of := fmt.Sprintf(`{%s=%q}`, SystemLabel, m.Name)
+	selector := fmt.Sprintf(`{%s=%q}`, SystemLabel, m.Name)
 	d.row("System " + m.Name)
 	d.line("stat", 4,
-		panel{"Targets down", "none", []query{{fmt.Sprintf(`count(up%s == 0) or vector(0)`, of), ""}}},
+		panel{"Targets down", "none", []query{{fmt.Sprintf(`count(up%s == 0) or vector(0)`, selector), ""}}},
 		panel{"Alerts firing", "none", []query{{fmt.Sprintf(`count(ALERTS{%s=%q,alertstate="firing"}) or vector(0)`, SystemLabel, m.Name), ""}}},
-		panel{"Pods not ready", "none", []query{{fmt.Sprintf(`count(kube_pod_status_ready{condition="false"} * on (namespace, pod) group_left () %s%s > 0) or vector(0)`, podsRecord, of), ""}}},
-		panel{"Restarts in an hour", "none", []query{{fmt.Sprintf(`sum(increase(kube_pod_container_status_restarts_total[1h]) * on (namespace, pod) group_left () %s%s) or vector(0)`, podsRecord, of), ""}}},
+		panel{"Pods not ready", "none", []query{{fmt.Sprintf(`count(kube_pod_status_ready{condition="false"} * on (namespace, pod) group_left () %s%s > 0) or vector(0)`, podsRecord, selector), ""}}},
+		panel{"Restarts in an hour", "none", []query{{fmt.Sprintf(`sum(increase(kube_pod_container_status_restarts_total[1h]) * on (namespace, pod) group_left () %s%s) or vector(0)`, podsRecord, selector), ""}}},
 	)
 	d.line("timeseries", 8,
-		panel{"CPU by app", "none", []query{{d.usage(cpuUsed, of, AppLabel), "{{" + AppLabel + "}}"}}},
-		panel{"Memory by app", "bytes", []query{{d.usage(memoryUsed, of, AppLabel), "{{" + AppLabel + "}}"}}},
+		panel{"CPU by app", "none", []query{{d.usage(cpuUsed, selector, AppLabel), "{{" + AppLabel + "}}"}}},
+		panel{"Memory by app", "bytes", []query{{d.usage(memoryUsed, selector, AppLabel), "{{" + AppLabel + "}}"}}},
 	)
 	for i := range m.apps {
 		d.app(&m.apps[i])
@@ -86,8 +86,8 @@ const (
 )
 
 // usage sums an amount of containers over the pods that a selector of the record has.
-func (d *board) usage(amount, of string, by ...string) string {
-	return fmt.Sprintf(`sum by (%s) (%s * on (namespace, pod) group_left (%s) %s%s)`, strings.Join(by, ", "), amount, AppLabel, podsRecord, of)
+func (d *board) usage(amount, selector string, labels ...string) string {
+	return fmt.Sprintf(`sum by (%s) (%s * on (namespace, pod) group_left (%s) %s%s)`, strings.Join(labels, ", "), amount, AppLabel, podsRecord, selector)
 }
 
 // app draws the row of an app: usage against requests and limits, saturation, restarts.
@@ -100,20 +100,21 @@ func (d *board) app(a *monitored) {
 		title = "Shared, used by " + strings.Join(a.UsedBy, ", ")
 	}
 	d.row(title)
-	of := fmt.Sprintf(`{%s=%q,%s=%q}`, SystemLabel, d.m.Name, AppLabel, a.Name)
+	selector := fmt.Sprintf(`{%s=%q,%s=%q}`, SystemLabel, d.m.Name, AppLabel, a.Name)
 	against := func(title, unit, used, resource string) panel {
 		return panel{title, unit, []query{
-			{d.usage(used, of, AppLabel), "used"},
-			{d.usage(fmt.Sprintf(requested, resource), of, AppLabel), "requested"},
-			{d.usage(fmt.Sprintf(limited, resource), of, AppLabel), "limit"},
+			{d.usage(used, selector, AppLabel), "used"},
+			{d.usage(fmt.Sprintf(requested, resource), selector, AppLabel), "requested"},
+			{d.usage(fmt.Sprintf(limited, resource), selector, AppLabel), "limit"},
 		}}
 	}
 	each := func(amount string) []query {
-		return []query{{fmt.Sprintf(`max by (pod, container) (%s * on (namespace, pod) group_left () %s%s)`, amount, podsRecord, of), "{{pod}} {{container}}"}}
+		return []query{{fmt.Sprintf(`max by (pod, container) (%s * on (namespace, pod) group_left () %s%s)`, amount, podsRecord, selector), "{{pod}} {{container}}"}}
 	}
 	panels := []panel{
 		against("CPU", "none", cpuUsed, "cpu"), against("Memory", "bytes", memoryUsed, "memory"),
-		{"Throttled", "percentunit", each(throttled)}, {"Restarts in an hour", "none", each(restartsHour)},
+		{"Throttled", "percentunit", each(throttled)},
+		{"Restarts in an hour", "none", each(restartsHour)},
 	}
 	d.line("timeseries", 7, panels...)
 	claims := eachOf(a, `1 - kubelet_volume_stats_available_bytes{$S} / kubelet_volume_stats_capacity_bytes{$S}`)

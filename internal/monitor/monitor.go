@@ -7,6 +7,7 @@ package monitor
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -224,9 +225,7 @@ func (m *maker) add(apiVersion, kind, namespace, name string, labels map[string]
 		marks[k] = v
 	}
 	o := map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": map[string]any{"name": name, "namespace": namespace, "labels": marks}}
-	for k, v := range body {
-		o[k] = v
-	}
+	maps.Copy(o, body)
 	m.plan.Objects = append(m.plan.Objects, o)
 }
 

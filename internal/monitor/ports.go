@@ -80,16 +80,8 @@ func (w *workload) endpoints(a *monitored) []endpoint {
 	if len(out) == 0 {
 		out = w.annotated()
 	}
-	for _, c := range w.containers {
-		for _, x := range exporters {
-			if len(out) == 0 && strings.HasSuffix("/"+repository(c.Image), "/"+x.image) {
-				name, number, declared := w.hasPort(strconv.FormatInt(x.port, 10))
-				if !declared {
-					number = x.port
-				}
-				out = append(out, endpoint{name, number, "", fmt.Sprintf("the image %s serves metrics at %d", x.image, x.port)})
-			}
-		}
+	if len(out) == 0 {
+		out = w.exported()
 	}
 	for i := range out {
 		if a.Setting.Path != "" {
@@ -99,8 +91,20 @@ func (w *workload) endpoints(a *monitored) []endpoint {
 	return distinct(out)
 }
 
-// declared is a port that somebody names: it may be without a declaration in the container.
-func (w *workload) declared(port, path, why string) []endpoint {
+// exported is the port of the first container whose image is known.
+func (w *workload) exported() []endpoint {
+	for _, c := range w.containers {
+		for _, x := range exporters {
+			if strings.HasSuffix("/"+repository(c.Image), "/"+x.image) {
+				return w.declared(strconv.FormatInt(x.port, 10), "", fmt.Sprintf("the image %s serves metrics at %d", x.image, x.port))
+			}
+		}
+	}
+	return nil
+}
+
+// declared is a port that the manifest or the catalog names: it may be without a declaration in the container.
+func (w *workload) declared(port, path, evidence string) []endpoint {
 	name, number, ok := w.hasPort(port)
 	if !ok {
 		var err error
@@ -108,15 +112,15 @@ func (w *workload) declared(port, path, why string) []endpoint {
 			return nil
 		}
 	}
-	return []endpoint{{name, number, path, why}}
+	return []endpoint{{name, number, path, evidence}}
 }
 
 // ofCatalog are the ports that the catalog names, as far as the containers have them.
-func (w *workload) ofCatalog(m catalog.Monitoring, why string) []endpoint {
+func (w *workload) ofCatalog(m catalog.Monitoring, evidence string) []endpoint {
 	if _, _, ok := w.hasPort(m.Port); !ok {
 		return nil
 	}
-	return w.declared(m.Port, m.Path, why)
+	return w.declared(m.Port, m.Path, evidence)
 }
 
 // Annotations by which a Prometheus without an operator finds pods, by convention.
@@ -130,14 +134,14 @@ func (w *workload) annotated() []endpoint {
 	if w.annotations[noteScrape] != "true" {
 		return nil
 	}
-	path, why := w.annotations[notePath], "the annotation "+noteScrape+" of the pods"
+	path, evidence := w.annotations[notePath], "the annotation "+noteScrape+" of the pods"
 	if port := w.annotations[notePort]; port != "" {
-		return w.declared(port, path, why)
+		return w.declared(port, path, evidence)
 	}
 	var out []endpoint
 	for _, c := range w.containers {
 		for _, p := range c.Ports {
-			out = append(out, endpoint{p.Name, p.ContainerPort, path, why})
+			out = append(out, endpoint{p.Name, p.ContainerPort, path, evidence})
 		}
 	}
 	if len(out) > 1 {

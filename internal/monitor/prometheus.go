@@ -64,7 +64,7 @@ func (m *maker) prometheuses() []prometheus {
 func (m *maker) takes(p *prometheus, kind, namespace string, set map[string]string) bool {
 	prefix := selectors[kind]
 	selector, found, _ := unstructured.NestedMap(p.object.Object, "spec", prefix+"Selector")
-	return !(p.agent && kind == "PrometheusRule") && selects(selector, found, set) && m.reaches(p, prefix, namespace)
+	return (!p.agent || kind != "PrometheusRule") && selects(selector, found, set) && m.reaches(p, prefix, namespace)
 }
 
 // reaches says whether it selects objects of a namespace.
@@ -125,21 +125,21 @@ func (m *maker) choose() {
 // describe adds a Prometheus to the plan, with what it selects.
 func (m *maker) describe(p *prometheus) {
 	shown := Prometheus{Object: p.ref, Monitors: true}
-	var not []string
+	var ignored []string
 	for _, ns := range m.namespaces() {
 		for _, kind := range []string{"ServiceMonitor", "PodMonitor"} {
 			if !m.takes(p, kind, ns, m.labels(kind)) {
 				shown.Monitors = false
-				not = append(not, kind+" in "+ns)
+				ignored = append(ignored, kind+" in "+ns)
 			}
 		}
 	}
 	shown.Rules = m.takes(p, "PrometheusRule", m.Namespace, m.labels("PrometheusRule"))
 	if !shown.Rules && !p.agent {
-		not = append(not, "PrometheusRule in "+m.Namespace)
+		ignored = append(ignored, "PrometheusRule in "+m.Namespace)
 	}
-	if len(not) > 0 {
-		shown.Message = "does not select " + strings.Join(not, ", ")
+	if len(ignored) > 0 {
+		shown.Message = "does not select " + strings.Join(ignored, ", ")
 	}
 	m.plan.Prometheuses = append(m.plan.Prometheuses, shown)
 }

@@ -129,9 +129,9 @@ func (m *maker) certificatesExpr(certs map[string][]string) string {
 	if len(certs) == 0 {
 		return ""
 	}
-	left := each(certs, "name", `certmanager_certificate_expiration_timestamp_seconds{$S}`)
+	own := each(certs, "name", `certmanager_certificate_expiration_timestamp_seconds{$S}`)
 	exported := each(certs, "name", `certmanager_certificate_expiration_timestamp_seconds{exported_$S}`)
-	return fmt.Sprintf(`(%s) - time() < %s`, either(left, exported), number(m.threshold("certificateHours")*3600))
+	return fmt.Sprintf(`(%s) - time() < %s`, either(own, exported), number(m.threshold("certificateHours")*3600))
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

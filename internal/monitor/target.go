@@ -76,7 +76,7 @@ func (m *maker) unknown(a *monitored, w *workload, taken []scrape) []Target {
 		return []Target{t}
 	}
 	if w.owner != nil {
-		if t, made := m.operatorScrapes(w.owner); made {
+		if t, scraped := m.operatorScrapes(w.owner); scraped {
 			return []Target{t}
 		}
 	}
@@ -89,7 +89,7 @@ func (m *maker) unknown(a *monitored, w *workload, taken []scrape) []Target {
 	return []Target{{Object: w.ref, How: NoEndpoint, Why: "no port, annotation or image says that it serves metrics"}}
 }
 
-// taken is a target that a monitor of somebody else scrapes.
+// taken is a target that a monitor of others scrapes.
 func (m *maker) taken(ref object.Ref, s scrape, port string) Target {
 	t := Target{Object: ref, How: Collected, By: nameOf(s.by), Prometheus: m.takenBy(s.by), Port: port, Why: "the selector of " + nameOf(s.by) + " selects it"}
 	if t.Prometheus == "" && len(m.all) > 0 {
@@ -169,7 +169,7 @@ func covers(o, patch map[string]any) bool {
 func (m *maker) unstarted(a *monitored, o *unstructured.Unstructured) []Target {
 	ref := object.RefOf(o)
 	c, known := catalog.MonitoringOf(ref.GroupKind())
-	made, scraped := m.operatorScrapes(o)
+	existing, scraped := m.operatorScrapes(o)
 	switch t, changed := m.switchOf(o); {
 	case !known:
 		return nil
@@ -178,7 +178,7 @@ func (m *maker) unstarted(a *monitored, o *unstructured.Unstructured) []Target {
 	case changed:
 		return []Target{t}
 	case scraped:
-		return []Target{made}
+		return []Target{existing}
 	case c.Pods == "" || !m.operated:
 		m.gap(ref.String(), "run the same command again once it runs", "its pods do not exist yet, so nothing is known of their ports")
 		return []Target{{Object: ref, How: NoEndpoint, Why: "its operator has not created pods"}}

@@ -146,7 +146,7 @@ func podsOf(ref object.Ref, template map[string]any) workload {
 		list, _, _ := unstructured.NestedSlice(template, "spec", field)
 		for _, item := range list {
 			fields, _ := item.(map[string]any)
-			if always, _, _ := unstructured.NestedString(fields, "restartPolicy"); field == "initContainers" && always != "Always" {
+			if policy, _, _ := unstructured.NestedString(fields, "restartPolicy"); field == "initContainers" && policy != "Always" {
 				continue
 			}
 			var c container
@@ -158,10 +158,9 @@ func podsOf(ref object.Ref, template map[string]any) workload {
 	return w
 }
 
-// pod takes a pod that no workload of apps or batch made: one stands for all of its controller.
+// pod takes a pod that no workload of apps or batch made: the first of a controller represents all.
 func (a *monitored) pod(o *unstructured.Unstructured, all map[object.Ref]*unstructured.Unstructured) {
-	made := metav1.GetControllerOf(o)
-	if made == nil {
+	if metav1.GetControllerOf(o) == nil {
 		w := podsOf(object.RefOf(o), o.Object)
 		w.selector = map[string]any{"matchLabels": anyMap(w.labels)}
 		a.workloads = append(a.workloads, w)

@@ -35,8 +35,11 @@ type Request struct {
 // everywhere are the kinds that are read in all namespaces.
 var everywhere = []schema.GroupKind{
 	{Kind: "Namespace"},
-	{Group: monitor.OperatorGroup, Kind: "Prometheus"}, {Group: monitor.OperatorGroup, Kind: "PrometheusAgent"},
-	{Group: monitor.OperatorGroup, Kind: "ServiceMonitor"}, {Group: monitor.OperatorGroup, Kind: "PodMonitor"}, {Group: monitor.OperatorGroup, Kind: "ScrapeConfig"},
+	{Group: monitor.OperatorGroup, Kind: "Prometheus"},
+	{Group: monitor.OperatorGroup, Kind: "PrometheusAgent"},
+	{Group: monitor.OperatorGroup, Kind: "ServiceMonitor"},
+	{Group: monitor.OperatorGroup, Kind: "PodMonitor"},
+	{Group: monitor.OperatorGroup, Kind: "ScrapeConfig"},
 	{Group: "grafana.integreatly.org", Kind: "Grafana"},
 }
 
@@ -280,7 +283,7 @@ func (r *reading) collect(o object.Object) {
 	} else {
 		var err error
 		if fields, err = runtime.DefaultUnstructuredConverter.ToUnstructured(o.Body); err != nil {
-			r.gaps = append(r.gaps, object.Gap{Resource: o.Ref.String(), Reason: "Malformed", Message: fmt.Sprintf("cannot be read: %v", err)})
+			r.gaps = append(r.gaps, object.Gap{Resource: o.String(), Reason: "Malformed", Message: fmt.Sprintf("cannot be read: %v", err)})
 			return
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // MonitorPlanDocument is how a System or some stacks are monitored (docs/schema/monitor-plan.json).
 type MonitorPlanDocument struct {
 	Head `json:",inline"`
-	*monitor.Plan
+	monitor.Plan
 }
 
 // monitorRow is a target with its app.
@@ -38,7 +38,7 @@ func MonitorPlan(p *monitor.Plan) Output {
 		{Column: Column{Name: "PROMETHEUS", DropOrder: 4, Truncate: Middle, MinWidth: leastName}, cell: text(func(r monitorRow) string { return shortRef(r.target.Prometheus) })},
 		{Column: Column{Name: "WHY", DropOrder: 3, Truncate: End, MinWidth: leastWhy}, cell: text(func(r monitorRow) string { return r.target.Why })},
 	}
-	return Output{Table: c.table(rows), Wide: c.wideTable(rows), Names: MonitorObjects(p), Document: MonitorPlanDocument{headOf("MonitorPlan"), p}}
+	return Output{Table: c.table(rows), Wide: c.wideTable(rows), Names: MonitorObjects(p), Document: MonitorPlanDocument{headOf("MonitorPlan"), *p}}
 }
 
 // shortRef leaves out the group of the operator of Prometheus, as tables do with all groups.
@@ -56,7 +56,7 @@ func scrapedCell(how string) Cell {
 	case monitor.Annotations:
 		return Cell{"by annotations", Good}
 	case monitor.Switch:
-		return Cell{"once its operator is told", Warn}
+		return Cell{"once its operator is set to", Warn}
 	case monitor.Unselected:
 		return Cell{"no: its monitor is not selected", Bad}
 	case monitor.Off:
@@ -130,7 +130,7 @@ func gapLines(gaps []monitor.Gap) []string {
 // (docs/schema/monitor-status.json).
 type MonitorStatusDocument struct {
 	Head `json:",inline"`
-	*monitor.Status
+	monitor.Status
 }
 
 // MonitorStatus returns the answer of monitor status. Names are the apps that are not seen.
@@ -171,7 +171,7 @@ func MonitorStatus(s *monitor.Status) Output {
 			return Cell{strings.Join(firing[a.Name], ", "), Bad}
 		}},
 	}
-	return Output{Table: c.table(rows), Wide: c.wideTable(rows), Names: names, Document: MonitorStatusDocument{headOf("MonitorStatus"), s}}
+	return Output{Table: c.table(rows), Wide: c.wideTable(rows), Names: names, Document: MonitorStatusDocument{headOf("MonitorStatus"), *s}}
 }
 
 // MonitorStatusWarnings are the targets that are down, and the alerts that fire, with the command

@@ -281,7 +281,8 @@ func TestAlerts(t *testing.T) {
 		if !slices.ContainsFunc(alertCases, func(c struct {
 			name, app string
 			bad, good series
-		}) bool {
+		},
+		) bool {
 			return c.name == a.Name
 		}) {
 			t.Errorf("%s of %s has no case", a.Name, a.App)
