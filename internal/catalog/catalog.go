@@ -62,6 +62,9 @@ type Kind struct {
 	// Signals say how an object is held, by the operator's API; without a kind and an
 	// origin, which Signals fills in.
 	Signals []signals.Signal `json:"signals,omitempty" read:"signals"`
+	// Backup says how the operator backs up the data of an object: the first way that an object
+	// is configured for is used.
+	Backup []Backup `json:"backup,omitempty" want:"a list of ways to back up an object"`
 }
 
 // All returns every entry, by name. The entries are shared: they must not be
