@@ -108,7 +108,10 @@ func sealed(secrets []*unstructured.Unstructured, to Recipients) ([]byte, error)
 	if _, err := w.Write(plain); err != nil {
 		return nil, err
 	}
-	return out.Bytes(), w.Close()
+	if err := w.Close(); err != nil { // which writes the end
+		return nil, fmt.Errorf("encrypt the Secrets: %w", err)
+	}
+	return out.Bytes(), nil
 }
 
 // asApplied is a Secret without what a cluster puts into it.

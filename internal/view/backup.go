@@ -123,3 +123,31 @@ func BackupSummary(p *backup.Plan) string {
 	words = append(words, "the manifests of "+object.Count(p.Apps, "app"))
 	return strings.Join(words, ", ")
 }
+
+// Restore returns the answer of restore plan.
+func Restore(r *backup.Restore) Output {
+	type row struct{ object, app, way, from, tone string }
+	var rows []row
+	for _, p := range r.Parts {
+		rows = append(rows, row{p.Object.String(), p.App, p.Way, p.From, ""})
+	}
+	for _, u := range r.Unrestored {
+		rows = append(rows, row{u.Object.String(), "", "not restored", u.Reason, "bad"})
+	}
+	c := columns[row]{
+		{Column: Column{Name: "OBJECT", Truncate: Middle, MinWidth: leastName}, cell: text(func(r row) string { return r.object })},
+		{Column: Column{Name: "APP", DropOrder: 2}, cell: text(func(r row) string { return r.app })},
+		{Column: Column{Name: "BY"}, cell: func(r row) Cell {
+			if r.tone != "" {
+				return Cell{r.way, Bad}
+			}
+			return Cell{Text: r.way}
+		}},
+		{Column: Column{Name: "FROM", DropOrder: 1, Truncate: Middle, MinWidth: 20}, cell: faint(func(r row) string { return r.from })},
+	}
+	a := Output{Table: c.table(rows), Document: r}
+	for _, r := range rows {
+		a.Names = append(a.Names, r.object)
+	}
+	return a
+}

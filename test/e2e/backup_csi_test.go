@@ -1,0 +1,270 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
+	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/apply"
+)
+
+// csi plays a CSI driver: its provisioner makes the volumes of claims, and its snapshotter (the
+// sidecar, not the snapshot controller, which is the real one) makes the contents ready. A
+// volume that comes from a snapshot has the snapshot's handle in its own.
+type csi struct {
+	t      *testing.T
+	c      *cluster.Cluster
+	client dynamic.Interface
+	mu     sync.Mutex
+	broken bool // snapshots fail
+}
+
+const csiDriver = "csi.example.com"
+
+var (
+	snapshotsGVR = schema.GroupVersionResource{Group: "snapshot.storage.k8s.io", Version: "v1", Resource: "volumesnapshots"}
+	contentsGVR  = schema.GroupVersionResource{Group: "snapshot.storage.k8s.io", Version: "v1", Resource: "volumesnapshotcontents"}
+)
+
+const csiClasses = `apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: fast}
+provisioner: csi.example.com
+---
+apiVersion: snapshot.storage.k8s.io/v1
+kind: VolumeSnapshotClass
+metadata: {name: fast}
+driver: csi.example.com
+deletionPolicy: Retain
+`
+
+// startCSI serves the published definitions of VolumeSnapshots, and starts the snapshot controller
+// and the driver.
+func startCSI(t *testing.T, c *cluster.Cluster) *csi {
+	t.Helper()
+	const module = "../cluster/snapshots"
+	command := func(args ...string) string {
+		cmd := exec.CommandContext(t.Context(), "go", args...)
+		cmd.Dir = module
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
+		cmd.Stderr = os.Stderr
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("go %s: %v", strings.Join(args, " "), err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	program := filepath.Join(t.TempDir(), "snapshot-controller")
+	command("build", "-ldflags", "-s -w", "-o", program, "github.com/kubernetes-csi/external-snapshotter/v8/cmd/snapshot-controller")
+	dir := command("list", "-m", "-f", "{{.Dir}}", "github.com/kubernetes-csi/external-snapshotter/client/v8")
+	files, err := filepath.Glob(filepath.Join(dir, "config", "crd", "snapshot.storage.k8s.io_*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("the module has no definitions: %v", err)
+	}
+	definitions, err := apply.ReadFiles(files...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Apply(t.Context(), definitions); err != nil {
+		t.Fatal(err)
+	}
+	applyText(t, c, csiClasses)
+	kubeconfig, err := c.User("snapshot-controller", "system:masters")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	controller := exec.CommandContext(ctx, program, "--kubeconfig="+kubeconfig, "--leader-election=false", "--worker-threads=2", "--retry-interval-start=200ms")
+	logs := &strings.Builder{}
+	controller.Stdout, controller.Stderr = logs, logs
+	if err := controller.Start(); err != nil {
+		t.Fatal(err)
+	}
+	d := &csi{t: t, c: c, client: dynamic.NewForConfigOrDie(c.Config())}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		d.play(ctx)
+	}()
+	t.Cleanup(func() {
+		stop()
+		<-done
+		_ = controller.Wait() // it was killed
+		if t.Failed() {
+			t.Logf("the snapshot controller says:\n%s", logs)
+		}
+	})
+	return d
+}
+
+// play looks for work until it is stopped.
+func (d *csi) play(ctx context.Context) {
+	for ctx.Err() == nil {
+		for _, work := range []func(context.Context) error{d.provision, d.snapshot} {
+			if err := work(ctx); err != nil && ctx.Err() == nil && !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) && !apierrors.IsNotFound(err) {
+				d.t.Logf("the CSI driver: %v", err)
+			}
+		}
+		waitBriefly(ctx)
+	}
+}
+
+// provision makes the volumes of claims.
+func (d *csi) provision(ctx context.Context) error {
+	all, err := admin(d.c).CoreV1().PersistentVolumeClaims("").List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for i := range all.Items {
+		claim := &all.Items[i]
+		if claim.Status.Phase != corev1.ClaimPending || claim.Spec.StorageClassName == nil || *claim.Spec.StorageClassName != "fast" || claim.Spec.VolumeName != "" {
+			continue
+		}
+		handle := "vol-" + string(claim.UID)
+		if source := claim.Spec.DataSource; source != nil {
+			from, err := d.handle(ctx, claim.Namespace, source.Name)
+			if err != nil || from == "" {
+				continue // not ready yet
+			}
+			handle = "from-" + from
+		}
+		volume := &corev1.PersistentVolume{
+			ObjectMeta: metav1.ObjectMeta{Name: "pvc-" + string(claim.UID), Annotations: map[string]string{"pv.kubernetes.io/provisioned-by": csiDriver}},
+			Spec: corev1.PersistentVolumeSpec{
+				AccessModes: claim.Spec.AccessModes, Capacity: claim.Spec.Resources.Requests, StorageClassName: "fast", PersistentVolumeReclaimPolicy: corev1.PersistentVolumeReclaimDelete,
+				ClaimRef:               &corev1.ObjectReference{Kind: "PersistentVolumeClaim", APIVersion: "v1", Namespace: claim.Namespace, Name: claim.Name, UID: claim.UID},
+				PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: csiDriver, VolumeHandle: handle}},
+			},
+		}
+		if _, err := admin(d.c).CoreV1().PersistentVolumes().Create(ctx, volume, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// handle is that of the content of a snapshot that is ready; empty before.
+func (d *csi) handle(ctx context.Context, namespace, name string) (string, error) {
+	snapshot, err := d.client.Resource(snapshotsGVR).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return "", err
+	}
+	if ready, _, _ := unstructured.NestedBool(snapshot.Object, "status", "readyToUse"); !ready {
+		return "", nil
+	}
+	bound, _, _ := unstructured.NestedString(snapshot.Object, "status", "boundVolumeSnapshotContentName")
+	content, err := d.client.Resource(contentsGVR).Get(ctx, bound, metav1.GetOptions{})
+	if err != nil {
+		return "", err
+	}
+	handle, _, _ := unstructured.NestedString(content.Object, "status", "snapshotHandle")
+	return handle, nil
+}
+
+// snapshot makes contents ready, as the sidecar of a driver does.
+func (d *csi) snapshot(ctx context.Context) error {
+	d.mu.Lock()
+	broken := d.broken
+	d.mu.Unlock()
+	all, err := d.client.Resource(contentsGVR).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for i := range all.Items {
+		content := &all.Items[i]
+		if ready, _, _ := unstructured.NestedBool(content.Object, "status", "readyToUse"); ready || content.GetDeletionTimestamp() != nil {
+			continue
+		}
+		handle, given, _ := unstructured.NestedString(content.Object, "spec", "source", "snapshotHandle")
+		if !given {
+			handle = "snap-" + string(content.GetUID())
+		}
+		status := map[string]any{"snapshotHandle": handle, "readyToUse": true, "restoreSize": int64(1 << 30), "creationTime": time.Now().UnixNano()}
+		if broken {
+			status = map[string]any{"readyToUse": false, "error": map[string]any{"message": "the storage is full", "time": time.Now().UTC().Format(time.RFC3339)}}
+		}
+		content.Object["status"] = status
+		if _, err := d.client.Resource(contentsGVR).UpdateStatus(ctx, content, metav1.UpdateOptions{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fail has snapshots fail, or not any more.
+func (d *csi) fail(on bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.broken = on
+}
+
+// handles are those of the volumes of a namespace's claims.
+func (d *csi) handles(namespace string) map[string]string {
+	d.t.Helper()
+	claims, err := admin(d.c).CoreV1().PersistentVolumeClaims(namespace).List(d.t.Context(), metav1.ListOptions{})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	out := map[string]string{}
+	for i := range claims.Items {
+		name := claims.Items[i].Spec.VolumeName
+		if name == "" {
+			continue
+		}
+		volume, err := admin(d.c).CoreV1().PersistentVolumes().Get(d.t.Context(), name, metav1.GetOptions{})
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		out[claims.Items[i].Name] = volume.Spec.CSI.VolumeHandle
+	}
+	return out
+}
+
+// snapshots are the names of the VolumeSnapshots of a namespace.
+func (d *csi) snapshots(namespace string) (out []string) {
+	d.t.Helper()
+	all, err := d.client.Resource(snapshotsGVR).Namespace(namespace).List(d.t.Context(), metav1.ListOptions{})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	for i := range all.Items {
+		out = append(out, all.Items[i].GetName())
+	}
+	return out
+}
+
+// bound waits until claims have volumes.
+func (d *csi) bound(namespace string, names ...string) {
+	d.t.Helper()
+	cluster.Eventually(d.t, limit, func() error {
+		have := d.handles(namespace)
+		for _, name := range names {
+			if have[name] == "" {
+				return fmt.Errorf("the claim %s has no volume: %v", name, have)
+			}
+		}
+		return nil
+	})
+}
+
+// waitBriefly is the pause between two looks of what a test plays.
+func waitBriefly(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(200 * time.Millisecond):
+	}
+}
