@@ -39,8 +39,8 @@ type Part struct {
 	// Object is a custom resource, or a claim.
 	Object object.Ref `json:"object"`
 	Method Method     `json:"method"`
-	// Way is the way of the operator, or the VolumeSnapshotClass.
-	Way string `json:"way"`
+	// Provider is the way of the operator, or the VolumeSnapshotClass.
+	Provider string `json:"provider"`
 	// Backup is the object that is created to save the part. The part is saved when it is Healthy.
 	Backup object.Ref `json:"backup"`
 	// Size is what its claims request.

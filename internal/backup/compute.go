@@ -96,7 +96,7 @@ func (c *computer) byOperator(id graph.ID) {
 		return
 	}
 	o := newObject(gvk, ref.Namespace, name, c.labels(), spec)
-	c.saved[id] = &Part{Object: ref, Method: ByOperator, Way: way.Method, Backup: object.RefOf(o), Reason: way.Requires + " is set", Create: o}
+	c.saved[id] = &Part{Object: ref, Method: ByOperator, Provider: way.Method, Backup: object.RefOf(o), Reason: way.Requires + " is set", Create: o}
 	c.plan.Parts = append(c.plan.Parts, *c.saved[id])
 }
 
@@ -194,7 +194,7 @@ func (c *computer) snapshot(p Part, fields map[string]any) bool {
 	}
 	spec := map[string]any{"volumeSnapshotClassName": class, "source": map[string]any{"persistentVolumeClaimName": p.Object.Name}}
 	p.Create = newObject(snapshotKind.WithVersion("v1"), p.Object.Namespace, c.nameOf(p.Object.Name), c.labels(), spec)
-	p.Backup, p.Way, p.Driver = object.RefOf(p.Create), class, driver
+	p.Backup, p.Provider, p.Driver = object.RefOf(p.Create), class, driver
 	p.Claim = claimSpec(fields)
 	if policy := Text(c.Whole[classRef(class)], "deletionPolicy"); policy != "Retain" {
 		note := fmt.Sprintf("VolumeSnapshotClass %s deletes a snapshot with its namespace: deletionPolicy: Retain keeps it for a restore elsewhere", class)
@@ -299,7 +299,7 @@ func HandleOf(p *Part) string {
 // wayOf finds the way in the catalog that a part was saved by.
 func wayOf(p *Part) (catalog.Backup, bool) {
 	for _, way := range catalog.Backups(p.Object.GroupKind()) {
-		if way.Method == p.Way {
+		if way.Method == p.Provider {
 			return way, true
 		}
 	}

@@ -53,9 +53,9 @@ type Restore struct {
 type RestoredPart struct {
 	Object object.Ref `json:"object"`
 	App    string     `json:"app"`
-	// From is where its data comes from, and Way how it gets there.
-	From string `json:"from"`
-	Way  string `json:"way"`
+	// Source is where its data is read from, and Method how.
+	Source string `json:"source"`
+	Method string `json:"method"`
 }
 
 // Restored computes the System that restores a complete backup: its apps, with their claims made
@@ -69,7 +69,7 @@ func Restored(p *Plan, o RestoreOptions) (*Restore, error) {
 		return nil, &hint.Lines{Lines: hint.Placed(p.Name, problems)}
 	}
 	r := &restorer{plan: p, options: o, sys: sys, stamp: p.Time.UTC().Format(StampFormat), Restore: &Restore{
-		Head: document.Head{APIVersion: document.APIVersion, Kind: "Restore"}, Backup: p.Name, Name: sys.Name,
+		Head: document.Head{APIVersion: document.APIVersion, Kind: "Restore"}, Backup: p.Name, Name: sys.Name, Parts: []RestoredPart{},
 	}}
 	r.relocate()
 	for i := range p.Parts {
@@ -292,7 +292,7 @@ func (r *restorer) byOperator(p *Part) {
 		r.unrestored(p.Object, "apply it, and restore it from "+p.Handle, "its manifest is not in the backup")
 		return
 	case !known || way.Patch == nil && way.Restore == nil:
-		r.unrestored(p.Object, "restore it from "+p.Handle+" as its operator documents", "the catalog knows no restore of %s", p.Way)
+		r.unrestored(p.Object, "restore it from "+p.Handle+" as its operator documents", "the catalog knows no restore of %s", p.Provider)
 		return
 	}
 	values := catalog.BackupValues{Name: p.Object.Name, Backup: p.Backup.Name, Stamp: r.stamp, Object: o.DeepCopy().Object, BackupOf: p.Result}

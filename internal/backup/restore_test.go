@@ -57,16 +57,16 @@ func saved() *backup.Plan {
 		Name: "shop-backup-20260901-120000", Source: "shop", Namespace: "shop", Time: time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC), Specs: specs,
 		Parts: []backup.Part{
 			{
-				Object: ref("PerconaXtraDBCluster.pxc.percona.com", "pxc"), Method: backup.ByOperator, Way: "XtraBackup", Status: health.Healthy, Handle: "s3://b/pxc",
+				Object: ref("PerconaXtraDBCluster.pxc.percona.com", "pxc"), Method: backup.ByOperator, Provider: "XtraBackup", Status: health.Healthy, Handle: "s3://b/pxc",
 				Backup: ref("PerconaXtraDBClusterBackup.pxc.percona.com", "pxc-20260901-120000"),
 				Result: map[string]any{"status": map[string]any{"destination": "s3://b/pxc", "s3": map[string]any{"bucket": "b"}}},
 			},
 			{
-				Object: ref("Cluster.postgresql.cnpg.io", "pg"), Method: backup.ByOperator, Way: "Barman object store", Status: health.Healthy, Handle: "1",
+				Object: ref("Cluster.postgresql.cnpg.io", "pg"), Method: backup.ByOperator, Provider: "Barman object store", Status: health.Healthy, Handle: "1",
 				Backup: ref("Backup.postgresql.cnpg.io", "pg-20260901-120000"), Result: map[string]any{"status": map[string]any{"backupId": "1"}},
 			},
 			{
-				Object: ref("PersistentVolumeClaim", "files"), Method: backup.BySnapshot, Way: "fast", Status: health.Healthy, Handle: "snap-1", Driver: "csi.example.com", Size: "2Gi",
+				Object: ref("PersistentVolumeClaim", "files"), Method: backup.BySnapshot, Provider: "fast", Status: health.Healthy, Handle: "snap-1", Driver: "csi.example.com", Size: "2Gi",
 				Backup: ref("VolumeSnapshot.snapshot.storage.k8s.io", "files-20260901-120000"),
 				Claim:  map[string]any{"storageClassName": "fast", "accessModes": []any{"ReadWriteOnce"}, "resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}}},
 			},
@@ -174,7 +174,7 @@ func TestNotRestored(t *testing.T) {
 	p.Parts[2].Object.Name = "lost"
 	owner := ref("Widget.example.com", "w")
 	p.Parts[2].Owner = &owner
-	p.Parts[0].Way = "another way"
+	p.Parts[0].Provider = "another way"
 	r, err := backup.Restored(p, backup.RestoreOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -51,7 +51,7 @@ func Make(ctx context.Context, in *app.Input, r Request) (*backup.Plan, error) {
 	if len(roots) == 0 {
 		return nil, hint.With(errors.New("name what is backed up: a ROOT, or a System with --system NAME"), "kubectl sysop stacks lists the roots")
 	}
-	plan := &backup.Plan{Head: document.Head{APIVersion: document.APIVersion, Kind: "Backup"}, Consistency: r.Consistency, Source: sourceOf(&q, roots)}
+	plan := &backup.Plan{Head: document.Head{APIVersion: document.APIVersion, Kind: "Backup"}, Consistency: r.Consistency, Parts: []backup.Part{}, Source: sourceOf(&q, roots)}
 	if err := setName(plan, r.Name, in.Now()); err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ func Backup(p *backup.Plan) Output {
 	for i := range p.Parts {
 		part := &p.Parts[i]
 		made = made || part.Status != ""
-		row := backupRow{object: part.Object, result: part.Backup, method: string(part.Method), way: part.Way, size: part.Size, status: string(part.Status), cause: part.Reason}
+		row := backupRow{object: part.Object, result: part.Backup, method: string(part.Method), way: part.Provider, size: part.Size, status: string(part.Status), cause: part.Reason}
 		if part.Status != "" {
 			row.cause = firstText(part.Message, part.Handle)
 			row.tone = statusTone(part.Status)
@@ -129,7 +129,7 @@ func Restore(r *backup.Restore) Output {
 	type row struct{ object, app, way, from, tone string }
 	var rows []row
 	for _, p := range r.Parts {
-		rows = append(rows, row{p.Object.String(), p.App, p.Way, p.From, ""})
+		rows = append(rows, row{p.Object.String(), p.App, p.Method, p.Source, ""})
 	}
 	for _, u := range r.Unrestored {
 		rows = append(rows, row{u.Object.String(), "", "not restored", u.Reason, "bad"})

@@ -2,6 +2,8 @@ module github.com/kubectl-sysop/kubectl-sysop/test/cluster/snapshots
 
 go 1.26.0
 
+tool github.com/kubernetes-csi/external-snapshotter/v8/cmd/snapshot-controller
+
 require (
 	cel.dev/expr v0.25.3 // indirect
 	github.com/NYTimes/gziphandler v1.1.1 // indirect
