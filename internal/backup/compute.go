@@ -59,8 +59,8 @@ type computer struct {
 	// saved are the custom resources whose operator saves them; with a nil part, why it does not
 	// is in the notes of their claims.
 	saved map[graph.ID]*Part
-	// lack is what the owner of the claim at hand lacks for a backup by its operator.
-	lack string
+	// missing is the field that the owner of the claim at hand needs for a backup by its operator.
+	missing string
 }
 
 func (c *computer) unsaved(ref object.Ref, reason, hint string) {
@@ -118,7 +118,7 @@ func (c *computer) claim(id graph.ID, ref object.Ref) {
 		c.unsaved(ref, "it could not be read", "")
 		return
 	}
-	c.lack = ""
+	c.missing = ""
 	p := Part{Object: ref, Method: BySnapshot, Reason: "no operator makes it"}
 	size, _ := resource.ParseQuantity(Text(fields, "spec", "resources", "requests", "storage"))
 	for _, owner := range c.Graph.OwnerPath(id, graph.StackOptions{}) {
@@ -130,8 +130,8 @@ func (c *computer) claim(id graph.ID, ref object.Ref) {
 			c.addSize(of, size)
 			return
 		case known:
-			c.lack = requirements(of)
-			p.Reason = fmt.Sprintf("%s has no backup configured: %s is not set", of, c.lack)
+			c.missing = requirements(of)
+			p.Reason = fmt.Sprintf("%s has no backup configured: %s is not set", of, c.missing)
 		case of.GroupKind() == setKind:
 			p.Set = &of
 		case p.Owner == nil && len(c.Graph.OwnersOf(owner)) == 0:
@@ -208,9 +208,9 @@ func (c *computer) snapshot(p Part, fields map[string]any) bool {
 
 // noSnapshot notes a claim of which no snapshot can be taken.
 func (c *computer) noSnapshot(p Part, reason, hint string) {
-	if c.lack != "" {
+	if c.missing != "" {
 		reason += "; " + p.Reason
-		hint = "set " + c.lack + " of " + p.Owner.String() + ", or " + hint
+		hint = "set " + c.missing + " of " + p.Owner.String() + ", or " + hint
 	}
 	c.unsaved(p.Object, reason, hint)
 }

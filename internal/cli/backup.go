@@ -52,10 +52,10 @@ func (q *backupQuestion) plan(ctx context.Context, c *common, cats *catalogueOpt
 // tellPlan writes what a plan notes.
 func (c *common) tellPlan(p *backup.Plan) {
 	c.notes(p.Notes)
-	told := map[string]bool{}
+	shown := map[string]bool{}
 	for _, u := range p.Unsaved {
-		if u.Hint != "" && !told[u.Hint] {
-			told[u.Hint] = true
+		if u.Hint != "" && !shown[u.Hint] {
+			shown[u.Hint] = true
 			fmt.Fprintln(c.env.ErrOut, safe("hint: "+u.Hint))
 		}
 	}
