@@ -122,24 +122,24 @@ func (c *computer) claim(id graph.ID, ref object.Ref) {
 	p := Part{Object: ref, Method: BySnapshot, Reason: "no operator makes it"}
 	size, _ := resource.ParseQuantity(Text(fields, "spec", "resources", "requests", "storage"))
 	for _, owner := range c.Graph.OwnerPath(id, graph.StackOptions{}) {
-		of := c.Graph.Ref(owner)
+		above := c.Graph.Ref(owner)
 		part, known := c.saved[owner]
 		switch {
 		case part != nil:
 			c.total.Add(size)
-			c.addSize(of, size)
+			c.addSize(above, size)
 			return
 		case known:
-			c.missing = requirements(of)
-			p.Reason = fmt.Sprintf("%s has no backup configured: %s is not set", of, c.missing)
-		case of.GroupKind() == setKind:
-			p.Set = &of
+			c.missing = requirements(above)
+			p.Reason = fmt.Sprintf("%s has no backup configured: %s is not set", above, c.missing)
+		case above.GroupKind() == setKind:
+			p.Set = &above
 		case p.Owner == nil && len(c.Graph.OwnersOf(owner)) == 0:
-			p.Reason = of.String() + ": the catalog knows no backup by its operator"
+			p.Reason = above.String() + ": the catalog knows no backup by its operator"
 		}
 		if p.Owner == nil {
-			p.Owner = &of
-			c.own(of)
+			p.Owner = &above
+			c.own(above)
 		}
 	}
 	if c.plan.Consistency == Crash {
@@ -152,9 +152,9 @@ func (c *computer) claim(id graph.ID, ref object.Ref) {
 }
 
 // requirements are the fields that configure the backups of a kind.
-func requirements(of object.Ref) string {
+func requirements(owner object.Ref) string {
 	var out []string
-	for _, way := range catalog.Backups(of.GroupKind()) {
+	for _, way := range catalog.Backups(owner.GroupKind()) {
 		out = append(out, way.Requires)
 	}
 	return strings.Join(out, " or ")

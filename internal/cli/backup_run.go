@@ -71,27 +71,27 @@ func (o *backupRunOptions) run(ctx context.Context, args []string) error {
 func (o *backupRunOptions) save(ctx context.Context, p *backup.Plan, recipients backup.Recipients) error {
 	in := o.Input
 	in.Config.Namespace = &p.Namespace
-	made, err := backups.Read(ctx, &in, p.Name)
+	result, err := backups.Read(ctx, &in, p.Name)
 	if err != nil {
 		return err
 	}
-	if !made.Complete() {
-		return hint.With(fmt.Errorf("%d of %d parts of the backup %s are saved", made.Ready(), len(made.Parts), p.Name), "kubectl sysop backup show "+p.Name+" -n "+p.Namespace)
+	if !result.Complete() {
+		return hint.With(fmt.Errorf("%d of %d parts of the backup %s are saved", result.Ready(), len(result.Parts), p.Name), "kubectl sysop backup show "+p.Name+" -n "+p.Namespace)
 	}
 	if o.out.file == "" {
 		return nil
 	}
 	var secrets []*unstructured.Unstructured
 	if recipients != nil {
-		if secrets, err = backups.Secrets(ctx, &in, made); err != nil {
+		if secrets, err = backups.Secrets(ctx, &in, result); err != nil {
 			return err
 		}
 	}
-	if err := made.WriteFile(o.out.file, secrets, recipients); err != nil {
+	if err := result.WriteFile(o.out.file, secrets, recipients); err != nil {
 		return err
 	}
 	fmt.Fprintf(o.env.ErrOut, "written to %s\n", safe(o.out.file))
-	if recipients == nil && len(made.Secrets()) > 0 {
+	if recipients == nil && len(result.Secrets()) > 0 {
 		o.Warn("the file has no Secrets: name who may read them with --recipient")
 	}
 	return nil

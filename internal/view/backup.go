@@ -19,11 +19,11 @@ type backupRow struct {
 
 // Backup returns the answer of backup plan and backup show.
 func Backup(p *backup.Plan) Output {
-	made := false
+	done := false
 	var rows []backupRow
 	for i := range p.Parts {
 		part := &p.Parts[i]
-		made = made || part.Status != ""
+		done = done || part.Status != ""
 		row := backupRow{object: part.Object, result: part.Backup, method: string(part.Method), way: part.Provider, size: part.Size, status: string(part.Status), cause: part.Reason}
 		if part.Status != "" {
 			row.cause = firstText(part.Message, part.Handle)
@@ -42,10 +42,10 @@ func Backup(p *backup.Plan) Output {
 		{Column: Column{Name: "STATUS"}, cell: func(r backupRow) Cell { return Cell{r.status, r.tone} }},
 		{Column: Column{Name: "REASON", DropOrder: 1, Truncate: End, MinWidth: 20}, cell: faint(func(r backupRow) string { return r.cause })},
 	}
-	if made {
+	if done {
 		c[len(c)-1].Name = "HANDLE"
 	}
-	a := Output{Table: c.omit(!made, "STATUS").table(rows), Document: p}
+	a := Output{Table: c.omit(!done, "STATUS").table(rows), Document: p}
 	for _, r := range rows {
 		a.Names = append(a.Names, r.object.String())
 	}

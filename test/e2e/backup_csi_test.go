@@ -22,9 +22,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/apply"
 )
 
-// csi plays a CSI driver: its provisioner makes the volumes of claims, and its snapshotter (the
-// sidecar, not the snapshot controller, which is the real one) makes the contents ready. A
-// volume that comes from a snapshot has the snapshot's handle in its own.
+// csi plays a CSI driver: its snapshotter (the sidecar, not the snapshot controller, which is the
+// real one) makes the contents ready. kwok provisions the volumes; an admission policy makes them
+// those of the driver.
 type csi struct {
 	t      *testing.T
 	c      *cluster.Cluster
@@ -32,8 +32,6 @@ type csi struct {
 	mu     sync.Mutex
 	broken bool // snapshots fail
 }
-
-const csiDriver = "csi.example.com"
 
 var (
 	snapshotsGVR = schema.GroupVersionResource{Group: "snapshot.storage.k8s.io", Version: "v1", Resource: "volumesnapshots"}
@@ -50,6 +48,27 @@ kind: VolumeSnapshotClass
 metadata: {name: fast}
 driver: csi.example.com
 deletionPolicy: Retain
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicy
+metadata: {name: volumes-of-csi}
+spec:
+  reinvocationPolicy: Never
+  failurePolicy: Fail
+  matchConstraints:
+    resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [persistentvolumes]}]
+  matchConditions: [{name: class, expression: 'object.spec.storageClassName == "fast" && has(object.spec.hostPath)'}]
+  mutations:
+  - patchType: JSONPatch
+    jsonPatch:
+      expression: >-
+        [JSONPatch{op: "remove", path: "/spec/hostPath"},
+        JSONPatch{op: "add", path: "/spec/csi", value: Object.spec.csi{driver: "csi.example.com", volumeHandle: object.metadata.name}}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicyBinding
+metadata: {name: volumes-of-csi}
+spec: {policyName: volumes-of-csi}
 `
 
 // startCSI serves the published definitions of VolumeSnapshots, and starts the snapshot controller
@@ -71,7 +90,7 @@ func startCSI(t *testing.T, c *cluster.Cluster) *csi {
 	program := filepath.Join(t.TempDir(), "snapshot-controller")
 	command("build", "-ldflags", "-s -w", "-o", program, "github.com/kubernetes-csi/external-snapshotter/v8/cmd/snapshot-controller")
 	dir := command("list", "-m", "-f", "{{.Dir}}", "github.com/kubernetes-csi/external-snapshotter/client/v8")
-	files, err := filepath.Glob(filepath.Join(dir, "config", "crd", "snapshot.storage.k8s.io_*.yaml"))
+	files, err := filepath.Glob(filepath.Join(dir, "config", "crd", "*snapshot.storage.k8s.io_*.yaml"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("the module has no definitions: %v", err)
 	}
@@ -114,47 +133,11 @@ func startCSI(t *testing.T, c *cluster.Cluster) *csi {
 // play looks for work until it is stopped.
 func (d *csi) play(ctx context.Context) {
 	for ctx.Err() == nil {
-		for _, work := range []func(context.Context) error{d.provision, d.snapshot} {
-			if err := work(ctx); err != nil && ctx.Err() == nil && !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) && !apierrors.IsNotFound(err) {
-				d.t.Logf("the CSI driver: %v", err)
-			}
+		if err := d.snapshot(ctx); err != nil && ctx.Err() == nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
+			d.t.Logf("the CSI driver: %v", err)
 		}
 		waitBriefly(ctx)
 	}
-}
-
-// provision makes the volumes of claims.
-func (d *csi) provision(ctx context.Context) error {
-	all, err := admin(d.c).CoreV1().PersistentVolumeClaims("").List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return err
-	}
-	for i := range all.Items {
-		claim := &all.Items[i]
-		if claim.Status.Phase != corev1.ClaimPending || claim.Spec.StorageClassName == nil || *claim.Spec.StorageClassName != "fast" || claim.Spec.VolumeName != "" {
-			continue
-		}
-		handle := "vol-" + string(claim.UID)
-		if source := claim.Spec.DataSource; source != nil {
-			from, err := d.handle(ctx, claim.Namespace, source.Name)
-			if err != nil || from == "" {
-				continue // not ready yet
-			}
-			handle = "from-" + from
-		}
-		volume := &corev1.PersistentVolume{
-			ObjectMeta: metav1.ObjectMeta{Name: "pvc-" + string(claim.UID), Annotations: map[string]string{"pv.kubernetes.io/provisioned-by": csiDriver}},
-			Spec: corev1.PersistentVolumeSpec{
-				AccessModes: claim.Spec.AccessModes, Capacity: claim.Spec.Resources.Requests, StorageClassName: "fast", PersistentVolumeReclaimPolicy: corev1.PersistentVolumeReclaimDelete,
-				ClaimRef:               &corev1.ObjectReference{Kind: "PersistentVolumeClaim", APIVersion: "v1", Namespace: claim.Namespace, Name: claim.Name, UID: claim.UID},
-				PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: csiDriver, VolumeHandle: handle}},
-			},
-		}
-		if _, err := admin(d.c).CoreV1().PersistentVolumes().Create(ctx, volume, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
-			return err
-		}
-	}
-	return nil
 }
 
 // handle is that of the content of a snapshot that is ready; empty before.
@@ -212,7 +195,7 @@ func (d *csi) fail(on bool) {
 	d.broken = on
 }
 
-// handles are those of the volumes of a namespace's claims.
+// handles are those of the snapshots that the claims of a namespace are made from; empty for none.
 func (d *csi) handles(namespace string) map[string]string {
 	d.t.Helper()
 	claims, err := admin(d.c).CoreV1().PersistentVolumeClaims(namespace).List(d.t.Context(), metav1.ListOptions{})
@@ -221,15 +204,12 @@ func (d *csi) handles(namespace string) map[string]string {
 	}
 	out := map[string]string{}
 	for i := range claims.Items {
-		name := claims.Items[i].Spec.VolumeName
-		if name == "" {
-			continue
+		out[claims.Items[i].Name] = ""
+		if source := claims.Items[i].Spec.DataSource; source != nil {
+			if out[claims.Items[i].Name], err = d.handle(d.t.Context(), namespace, source.Name); err != nil {
+				d.t.Fatal(err)
+			}
 		}
-		volume, err := admin(d.c).CoreV1().PersistentVolumes().Get(d.t.Context(), name, metav1.GetOptions{})
-		if err != nil {
-			d.t.Fatal(err)
-		}
-		out[claims.Items[i].Name] = volume.Spec.CSI.VolumeHandle
 	}
 	return out
 }
@@ -247,14 +227,22 @@ func (d *csi) snapshots(namespace string) (out []string) {
 	return out
 }
 
-// bound waits until claims have volumes.
+// bound waits until claims have volumes of the driver.
 func (d *csi) bound(namespace string, names ...string) {
 	d.t.Helper()
+	core := admin(d.c).CoreV1()
 	cluster.Eventually(d.t, limit, func() error {
-		have := d.handles(namespace)
 		for _, name := range names {
-			if have[name] == "" {
-				return fmt.Errorf("the claim %s has no volume: %v", name, have)
+			claim, err := core.PersistentVolumeClaims(namespace).Get(d.t.Context(), name, metav1.GetOptions{})
+			if err != nil {
+				return err
+			}
+			volume, err := core.PersistentVolumes().Get(d.t.Context(), claim.Spec.VolumeName, metav1.GetOptions{})
+			if err != nil {
+				return err
+			}
+			if volume.Spec.CSI == nil || claim.Status.Phase != corev1.ClaimBound {
+				return fmt.Errorf("%s is %s, its volume %v", name, claim.Status.Phase, volume.Spec)
 			}
 		}
 		return nil
