@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
@@ -20,6 +21,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/document"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
@@ -238,7 +240,12 @@ func export(ctx context.Context, given *app.Input, r Request, roots []string, p 
 	if len(problems) > 0 {
 		return &hint.Lines{Lines: hint.Placed(out.Name, problems)}
 	}
-	p.Specs, p.Apps = string(out.Text), len(sys.Apps)
+	omitBackups(sys)
+	text, err := sys.YAML()
+	if err != nil {
+		return err
+	}
+	p.Specs, p.Apps = string(text), len(sys.Apps)
 	for _, input := range sys.Inputs {
 		ref := object.Ref{Kind: "Secret", Namespace: input.Namespace, Name: input.Secret}
 		if input.ConfigMap != "" {
@@ -250,6 +257,34 @@ func export(ctx context.Context, given *app.Input, r Request, roots []string, p 
 		p.Inputs = append(p.Inputs, ref)
 	}
 	return nil
+}
+
+// omitBackups removes backups and snapshots from the manifests: installing them would make new ones.
+func omitBackups(sys *system.System) {
+	kinds := map[schema.GroupKind]bool{{Group: backup.SnapshotGroup, Kind: "VolumeSnapshot"}: true}
+	for _, e := range catalog.All() {
+		for _, k := range e.Kinds {
+			for _, way := range k.Backup {
+				kinds[declare.GroupKind(way.Object.Kind)] = true
+			}
+		}
+	}
+	gone := map[string]bool{}
+	for i := range sys.Apps {
+		a := &sys.Apps[i]
+		a.Resources = slices.DeleteFunc(a.Resources, func(o *unstructured.Unstructured) bool {
+			if !kinds[o.GroupVersionKind().GroupKind()] {
+				return false
+			}
+			a.Roots = slices.DeleteFunc(a.Roots, func(r system.Root) bool {
+				return r.Name == o.GetName() && strings.EqualFold(r.Type, o.GroupVersionKind().GroupKind().String())
+			})
+			return true
+		})
+		gone[a.Name] = len(a.Resources) == 0
+	}
+	sys.Apps = slices.DeleteFunc(sys.Apps, func(a system.App) bool { return gone[a.Name] })
+	sys.Dependencies = slices.DeleteFunc(sys.Dependencies, func(d system.Dependency) bool { return gone[d.From] || gone[d.To] })
 }
 
 // check is the error of a strict plan that leaves something out.
