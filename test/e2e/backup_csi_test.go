@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,6 +14,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -102,6 +104,7 @@ func startCSI(t *testing.T, c *cluster.Cluster) *csi {
 		t.Fatal(err)
 	}
 	applyText(t, c, csiClasses)
+	awaitPolicy(t, c)
 	kubeconfig, err := c.User("snapshot-controller", "system:masters")
 	if err != nil {
 		t.Fatal(err)
@@ -128,6 +131,25 @@ func startCSI(t *testing.T, c *cluster.Cluster) *csi {
 		}
 	})
 	return d
+}
+
+// awaitPolicy waits until the API server applies the policy on volumes.
+func awaitPolicy(t *testing.T, c *cluster.Cluster) {
+	t.Helper()
+	volume := &corev1.PersistentVolume{
+		ObjectMeta: metav1.ObjectMeta{Name: "probe-of-csi"},
+		Spec: corev1.PersistentVolumeSpec{
+			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, Capacity: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}, StorageClassName: "fast",
+			PersistentVolumeSource: corev1.PersistentVolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/tmp/probe"}},
+		},
+	}
+	cluster.Eventually(t, limit, func() error {
+		got, err := admin(c).CoreV1().PersistentVolumes().Create(t.Context(), volume, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		if err == nil && got.Spec.CSI == nil {
+			err = errors.New("the policy is not active yet")
+		}
+		return err
+	})
 }
 
 // play looks for work until it is stopped.
