@@ -89,6 +89,8 @@ type Plan struct {
 	Notes  []string     `json:"notes,omitempty"`
 	// Specs is the manifest of the apps, as system export writes it.
 	Specs string `json:"-"`
+	// Record is the text of the record of a run that is continued; empty for a new one.
+	Record string `json:"-"`
 	// Owners are the topmost owners of the parts, whose manifests are taken as well.
 	Owners []object.Ref `json:"-"`
 	// Live says that it was read from the cluster that it was made in.

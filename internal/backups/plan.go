@@ -68,6 +68,11 @@ func Make(ctx context.Context, in *app.Input, r Request) (*backup.Plan, error) {
 	if err := export(ctx, in, r, roots, plan); err != nil {
 		return nil, err
 	}
+	if r.Name != "" && in.From == "" {
+		if err := resume(ctx, in, plan); err != nil {
+			return nil, err
+		}
+	}
 	session.PrintTimings(state.Graph)
 	return plan, check(plan, r.Strict)
 }

@@ -48,9 +48,12 @@ func System(p *backup.Plan) (*system.System, string, error) {
 
 // recordOf is the ConfigMap that says what the backup is of. It has no value of a Secret.
 func recordOf(p *backup.Plan) (*unstructured.Unstructured, error) {
-	text, err := json.Marshal(p)
-	if err != nil {
-		return nil, err
+	text := []byte(p.Record)
+	if p.Record == "" {
+		var err error
+		if text, err = json.Marshal(p); err != nil {
+			return nil, err
+		}
 	}
 	if size := len(text) + len(p.Specs); size > maxRecord {
 		return nil, hint.With(fmt.Errorf("the record of the backup has %d bytes, and the limit of a ConfigMap is %d", size, maxRecord), "back up fewer ROOTs at a time")
@@ -110,6 +113,24 @@ func Read(ctx context.Context, in *app.Input, name string) (*backup.Plan, error)
 	}
 	p.Live = true
 	return p, cluster{c}.fill(ctx, in, []*backup.Plan{p})
+}
+
+// resume takes the record of a run that is continued: what the first one wrote stays.
+func resume(ctx context.Context, in *app.Input, p *backup.Plan) error {
+	c, err := systems.Connect(ctx, in)
+	if err != nil {
+		return err
+	}
+	o, err := c.Objects.Resource(configMaps).Namespace(p.Namespace).Get(ctx, p.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the record of the backup %s: %w", p.Name, err)
+	}
+	data, _, _ := unstructured.NestedStringMap(o.Object, "data")
+	p.Record, p.Specs = data[backup.RecordKey], data[backup.SpecsKey]
+	return nil
 }
 
 func planOf(o *unstructured.Unstructured) (*backup.Plan, error) {

@@ -60,7 +60,7 @@ func (o *backupRunOptions) run(ctx context.Context, args []string) error {
 	if req.System, req.Manifest, err = backups.System(p); err != nil {
 		return err
 	}
-	fmt.Fprintf(o.env.ErrOut, "backup %s; if this is interrupted, --name %s continues it\n", safe(p.Name), safe(p.Name))
+	fmt.Fprintf(o.env.ErrOut, "backup %s; if this is interrupted, --name %[1]s --delete-data=%[1]s continues it\n", safe(p.Name))
 	if err := o.changeNamed(ctx, req); err != nil || o.dryRun != "none" || o.printRBAC {
 		return err
 	}
