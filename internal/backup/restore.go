@@ -125,6 +125,9 @@ func (r *restorer) relocate() {
 	hosts := map[string]bool{}
 	for i := range r.sys.Apps {
 		a := &r.sys.Apps[i]
+		if r.options.NoOperators {
+			a.Operator = ""
+		}
 		for j := range a.Roots {
 			a.Roots[j].Namespace = r.namespace(a.Roots[j].Namespace)
 		}

@@ -36,6 +36,11 @@ metadata: {name: web, namespace: NS}
 stringData: {password: correct-horse}
 ---
 apiVersion: v1
+kind: Secret
+metadata: {name: s3, namespace: NS}
+stringData: {id: key}
+---
+apiVersion: v1
 kind: ConfigMap
 metadata: {name: settings, namespace: NS}
 data: {color: blue}
