@@ -32,7 +32,7 @@ import (
 var schemas = []string{
 	"graph", "problems", "path", "impact", "health", "health-change", "metrics", "metrics-doctor", "monitor-plan", "monitor-status", "stacks", "ui-state", "ui", "logs", "man", "version", "snapshot", "rules", "rules-explain", "rules-lint", "prices", "prices-nodes", "check", "preflight", "colocation", "drain", "autoscale-plan", "autoscale-status",
 	"regulate-plan", "regulate-status", "regulate-history", "regulate-done", "regulate-run", "regulate-neighbours", "signals", "system", "system-show", "system-validate", "system-change", "systems", "entry",
-	"event", "install-plan", "install-done", "install-history", "install-diff", "catalog", "catalog-show", "catalog-validate",
+	"event", "install-plan", "install-done", "install-history", "install-diff", "catalog", "catalog-show", "catalog-validate", "backup", "backups", "restore",
 }
 
 func compile(t *testing.T, name string) *jsonschema.Schema {

@@ -17,6 +17,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/backup"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/manpage"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/uistate"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
@@ -151,6 +152,7 @@ func TestSchemasAreTheTypes(t *testing.T) {
 		"prices": cost.BookDocument{}, "prices-nodes": view.NodePricesDocument{},
 		"event": journal.Event{}, "install-plan": view.InstallPlanDocument{}, "install-done": view.InstallDoneDocument{}, "install-history": view.InstallHistoryDocument{}, "install-diff": view.InstallDiffDocument{},
 		"catalog": view.CatalogDocument{}, "catalog-show": view.CatalogEntryDocument{}, "catalog-validate": view.CatalogProblemsDocument{},
+		"backup": backup.Plan{}, "backups": view.BackupsDocument{}, "restore": backup.Restore{},
 		"system-show": view.SystemShownDocument{}, "system-validate": view.SystemsCheckedDocument{},
 	} {
 		t.Run(name, func(t *testing.T) {

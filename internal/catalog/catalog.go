@@ -66,6 +66,9 @@ type Kind struct {
 	Signals []signals.Signal `json:"signals,omitempty" read:"signals"`
 	// Monitoring says how the pods that run for an object serve metrics; nil where that is unknown.
 	Monitoring *Monitoring `json:"monitoring,omitempty"`
+	// Backup says how the operator backs up the data of an object: the first way that an object
+	// is configured for is used.
+	Backup []Backup `json:"backup,omitempty" want:"a list of ways to back up an object"`
 }
 
 // Monitoring is how the pods of a custom resource serve metrics.

@@ -53,7 +53,7 @@ func textFormats() strict.Formats {
 	}
 	return strict.Formats{
 		"kind": kindProblem, "groupKind": groupKindProblem, "semver": line(semverProblem), "url": line(urlProblem), "oci": line(ociProblem),
-		"path": line(pathProblem), "policy": line(policyProblem), "inline": inlineProblem, "example": exampleProblem,
+		"path": line(pathProblem), "policy": line(policyProblem), "inline": inlineProblem, "fieldPath": line(fieldPathProblem), "example": exampleProblem,
 		"customKind": func(text string) string {
 			if !strings.Contains(text, ".") {
 				return "a custom kind is written Kind.group"

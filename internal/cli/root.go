@@ -44,7 +44,7 @@ func New(env Env) *cobra.Command {
 			quietLogs()
 		}
 	}
-	root.AddCommand(newAutoscale(env), newCatalog(env), newGraph(env), newCheck(env), newDiff(env), newHealth(env), newHistory(env), newPath(env), newImpact(env), newInstall(env), newLogs(env), newMetrics(env), newMan(env), newMonitor(env), newPrices(env), newRegulate(env), newRollback(env), newRules(env), newSnapshot(env), newStacks(env), newSystem(env), newUI(env), newUninstall(env), newUpgrade(env), newVersion(env))
+	root.AddCommand(newAutoscale(env), newBackup(env), newCatalog(env), newGraph(env), newCheck(env), newDiff(env), newHealth(env), newHistory(env), newPath(env), newImpact(env), newInstall(env), newLogs(env), newMetrics(env), newMan(env), newMonitor(env), newPrices(env), newRegulate(env), newRestore(env), newRollback(env), newRules(env), newSnapshot(env), newStacks(env), newSystem(env), newUI(env), newUninstall(env), newUpgrade(env), newVersion(env))
 	addCompletion(env, root)
 	describe(root)
 	return root

@@ -13,7 +13,7 @@ import (
 )
 
 // Entry compares all that an entry of the catalog names with the definitions: its kinds and
-// their scope, the fields of relations, health rules and signals, and those of its examples.
+// their scope, the fields of relations, health rules, signals and backups, and those of its examples.
 func Entry(defs *Definitions, e *catalog.Entry, doc Document) []Finding {
 	l := &linter{defs: defs, doc: doc, own: map[schema.GroupKind][]string{}, unknown: map[schema.GroupKind]bool{}}
 	for i := range e.Kinds {
@@ -24,6 +24,7 @@ func Entry(defs *Definitions, e *catalog.Entry, doc Document) []Finding {
 		l.healthRules(k, pos.child("health"))
 		l.signals(k, pos.child("signals"))
 		l.monitoring(k, pos.child("monitoring"))
+		l.backups(k, pos.child("backup"))
 	}
 	l.relations(e.Relations)
 	for i := range e.Versions {

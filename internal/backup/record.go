@@ -1,0 +1,74 @@
+package backup
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// Keys of a record: of the ConfigMap of a backup, and of its file.
+const (
+	RecordKey = "backup.json"
+	SpecsKey  = "system.yaml"
+)
+
+// ParseRecord reads a record, or the same of a file.
+func ParseRecord(name string, text, specs []byte) (*Plan, error) {
+	p := &Plan{}
+	if err := json.Unmarshal(text, p); err != nil {
+		return nil, fmt.Errorf("read the record %s: %w", name, err)
+	}
+	p.Specs = string(specs)
+	return p, nil
+}
+
+// Secrets are those that the apps need and that no controller makes.
+func (p *Plan) Secrets() []object.Ref {
+	return slices.DeleteFunc(slices.Clone(p.Inputs), func(ref object.Ref) bool { return ref.GroupKind() != secretKind })
+}
+
+// Ready says how many parts are saved.
+func (p *Plan) Ready() int {
+	n := 0
+	for i := range p.Parts {
+		if p.Parts[i].Status == health.Healthy {
+			n++
+		}
+	}
+	return n
+}
+
+// Complete says whether all parts are saved.
+func (p *Plan) Complete() bool { return p.Ready() == len(p.Parts) }
+
+// Retention is which backups are kept.
+type Retention struct {
+	Keep int // how many of each source; 0 for any number
+	// OlderThan is the age from which they are not; 0 for any age.
+	OlderThan time.Duration
+}
+
+// Expired returns the backups that a retention does not keep. The newest complete backup of each
+// source is always kept.
+func (r Retention) Expired(all []*Plan, now time.Time) []*Plan {
+	type source struct{ namespace, name string }
+	seen, complete := map[source]int{}, map[source]bool{}
+	var out []*Plan
+	for _, p := range all { // the newest first
+		s := source{p.Namespace, p.Source}
+		if p.Complete() && !complete[s] {
+			complete[s] = true
+			seen[s]++
+			continue
+		}
+		seen[s]++
+		if r.Keep > 0 && seen[s] > r.Keep || r.OlderThan > 0 && now.Sub(p.Time) > r.OlderThan {
+			out = append(out, p)
+		}
+	}
+	return out
+}

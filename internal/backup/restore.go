@@ -1,0 +1,422 @@
+package backup
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/document"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+// RestoreOptions say where a backup is restored, and how.
+type RestoreOptions struct {
+	// Namespaces and StorageClasses map names of the backup to those of the restore.
+	Namespaces, StorageClasses map[string]string
+	// Secrets are those of the file of the backup.
+	Secrets []*unstructured.Unstructured
+	// NoOperators leaves out the operators that the apps need: they exist.
+	NoOperators bool
+}
+
+// Restore is how a backup is restored (docs/schema/restore.json).
+type Restore struct {
+	document.Head `json:",inline"`
+	Backup        string `json:"backup"`
+	Name          string `json:"name"` // of the System that is installed
+	Namespace     string `json:"namespace"`
+	// Parts are those that hold state, in the order in which they are restored.
+	Parts []RestoredPart `json:"parts"`
+	// Unrestored are parts whose data is not restored.
+	Unrestored []Unsaved `json:"unrestored,omitempty"`
+	// Apps is how many apps are installed, Secrets are those of the file, and Inputs are Secrets
+	// and ConfigMaps that have to exist before.
+	Apps    int          `json:"apps"`
+	Secrets []object.Ref `json:"secrets,omitempty"`
+	Inputs  []object.Ref `json:"inputs,omitempty"`
+	Notes   []string     `json:"notes,omitempty"`
+	// System is what is installed, and Manifest its text without the Secrets.
+	System   *system.System `json:"-"`
+	Manifest string         `json:"-"`
+}
+
+// RestoredPart is a part whose data is restored.
+type RestoredPart struct {
+	Object object.Ref `json:"object"`
+	App    string     `json:"app"`
+	// Source is where its data is read from, and Method how.
+	Source string `json:"source"`
+	Method string `json:"method"`
+}
+
+// Restored computes the System that restores a complete backup: its apps, with their claims made
+// from snapshots and their custom resources made from the backups of their operators.
+func Restored(p *Plan, o RestoreOptions) (*Restore, error) {
+	if !p.Complete() {
+		return nil, incomplete(p)
+	}
+	sys, problems := system.Parse("the manifest of the backup "+p.Name, []byte(p.Specs))
+	if len(problems) > 0 {
+		return nil, &hint.Lines{Lines: hint.Placed(p.Name, problems)}
+	}
+	r := &restorer{plan: p, options: o, sys: sys, stamp: p.Time.UTC().Format(StampFormat), Restore: &Restore{
+		Head: document.Head{APIVersion: document.APIVersion, Kind: "Restore"}, Backup: p.Name, Name: sys.Name, Parts: []RestoredPart{},
+	}}
+	r.relocate()
+	for i := range p.Parts {
+		r.part(&p.Parts[i])
+	}
+	for _, u := range p.Unsaved {
+		u.Reason = "it is not in the backup: " + u.Reason
+		r.Unrestored = append(r.Unrestored, u)
+	}
+	r.snapshotApp()
+	r.Apps = len(sys.Apps)
+	return r.Restore, r.finish()
+}
+
+// incomplete says which part of a backup is not saved.
+func incomplete(p *Plan) error {
+	lines := &hint.Lines{}
+	for i := range p.Parts {
+		if part := &p.Parts[i]; part.Status != health.Healthy {
+			lines.Lines = append(lines.Lines, fmt.Sprintf("%s is not saved: %s is %s %s", part.Object, part.Backup, part.Status, part.Message))
+		}
+	}
+	return hint.With(lines, "kubectl sysop backup list lists the complete backups")
+}
+
+type restorer struct {
+	*Restore
+	plan    *Plan
+	options RestoreOptions
+	sys     *system.System
+	stamp   string
+	// snapshots are the VolumeSnapshots and contents to create, and users the apps that need them.
+	snapshots []*unstructured.Unstructured
+	users     []string
+}
+
+// namespace maps the namespace of an object; empty stays empty.
+func (r *restorer) namespace(ns string) string {
+	if to, ok := r.options.Namespaces[ns]; ok {
+		return to
+	}
+	return ns
+}
+
+// relocate moves the apps to the namespaces and storage classes of the restore.
+func (r *restorer) relocate() {
+	former := r.sys.Namespace
+	r.sys.Namespace = r.namespace(former)
+	r.Namespace = r.sys.Namespace
+	if r.options.NoOperators {
+		r.sys.Operators = nil
+	}
+	hosts := map[string]bool{}
+	for i := range r.sys.Apps {
+		a := &r.sys.Apps[i]
+		if r.options.NoOperators {
+			a.Operator = ""
+		}
+		for j := range a.Roots {
+			a.Roots[j].Namespace = r.namespace(a.Roots[j].Namespace)
+		}
+		for _, o := range a.Resources {
+			if ns := o.GetNamespace(); ns != "" {
+				o.SetNamespace(r.namespace(ns))
+			}
+			w := walker{r, hosts}
+			w.walk(o.Object)
+		}
+	}
+	for i := range r.sys.Inputs {
+		r.sys.Inputs[i].Namespace = r.namespace(r.sys.Inputs[i].Namespace)
+	}
+	for _, text := range slices.Sorted(maps.Keys(hosts)) {
+		r.Notes = append(r.Notes, text+" names a Service of a namespace that is mapped: it stays as it is")
+	}
+}
+
+// walker maps the storage classes and the namespaces of subjects in an object, and collects the host names
+// of mapped namespaces.
+type walker struct {
+	*restorer
+	hosts map[string]bool
+}
+
+func (w walker) walk(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, item := range v {
+			text, isText := item.(string)
+			switch {
+			case !isText:
+				w.walk(item)
+			case key == "storageClassName" || key == "storageClass":
+				if to, ok := w.options.StorageClasses[text]; ok {
+					v[key] = to
+				}
+			case key == "namespace" && v["kind"] == "ServiceAccount":
+				v[key] = w.namespace(text)
+			default:
+				w.host(text)
+			}
+		}
+	case []any:
+		for _, item := range v {
+			if text, ok := item.(string); ok {
+				w.host(text)
+			}
+			w.walk(item)
+		}
+	}
+}
+
+func (w walker) host(text string) {
+	for from, to := range w.options.Namespaces {
+		if from != to && strings.Contains(text, "."+from+".svc") && len(text) < 200 {
+			w.hosts[text] = true
+		}
+	}
+}
+
+// find returns an object of the apps by its kind and name in the backup.
+func (r *restorer) find(ref object.Ref) (app int, found *unstructured.Unstructured) {
+	ns := r.namespace(ref.Namespace)
+	for i := range r.sys.Apps {
+		for _, o := range r.sys.Apps[i].Resources {
+			if o.GroupVersionKind().GroupKind() == ref.GroupKind() && o.GetName() == ref.Name && (o.GetNamespace() == ns || o.GetNamespace() == "" && r.sys.Namespace == ns) {
+				return i, o
+			}
+		}
+	}
+	return -1, nil
+}
+
+func (r *restorer) unrestored(ref object.Ref, hint, format string, args ...any) {
+	r.Unrestored = append(r.Unrestored, Unsaved{ref, fmt.Sprintf(format, args...), hint})
+}
+
+func (r *restorer) restored(p *Part, app, from, way string) {
+	ref := p.Object
+	ref.Namespace = r.namespace(ref.Namespace)
+	r.Parts = append(r.Parts, RestoredPart{ref, app, from, way})
+}
+
+func (r *restorer) part(p *Part) {
+	if p.Method == ByOperator {
+		r.byOperator(p)
+		return
+	}
+	app, claim := r.find(p.Object)
+	if claim == nil {
+		// A StatefulSet takes up claims with the names that it would give them.
+		for _, owner := range []*object.Ref{p.Set, p.Owner} {
+			if owner != nil && p.Set != nil && app < 0 {
+				app, _ = r.find(*owner)
+			}
+		}
+		if app < 0 {
+			owner := "its owner"
+			if p.Owner != nil {
+				owner = p.Owner.String()
+			}
+			r.unrestored(p.Object, "create a claim with dataSource "+p.Backup.Name+" and copy its data by hand", "%s creates its own claims, and takes up none of this name", owner)
+			return
+		}
+		claim = newObject(ClaimKind.WithVersion("v1"), r.namespace(p.Object.Namespace), p.Object.Name, nil, r.claimSpec(p))
+		r.sys.Apps[app].Resources = append(r.sys.Apps[app].Resources, claim)
+	} else {
+		claim.Object["spec"] = r.claimSpec(p)
+	}
+	r.use(p, r.sys.Apps[app].Name)
+}
+
+// claimSpec is the spec of a claim that is made from a snapshot.
+func (r *restorer) claimSpec(p *Part) map[string]any {
+	spec := (&unstructured.Unstructured{Object: p.Claim}).DeepCopy().Object
+	if to, ok := r.options.StorageClasses[Text(spec, "storageClassName")]; ok {
+		spec["storageClassName"] = to
+	}
+	wanted, _ := resource.ParseQuantity(Text(spec, "resources", "requests", "storage"))
+	if saved, err := resource.ParseQuantity(p.Size); err == nil && saved.Cmp(wanted) > 0 {
+		spec["resources"] = map[string]any{"requests": map[string]any{"storage": saved.String()}}
+	}
+	spec["dataSource"] = map[string]any{"apiGroup": SnapshotGroup, "kind": snapshotKind.Kind, "name": p.Backup.Name}
+	return spec
+}
+
+// use has an app wait for a snapshot. In another namespace, and from a file, the snapshot is one of
+// its own, on a content with the same handle; deleting it keeps the data.
+func (r *restorer) use(p *Part, app string) {
+	r.restored(p, app, p.Backup.String(), "a claim from the snapshot")
+	to := r.namespace(p.Backup.Namespace)
+	if r.plan.Live && to == p.Backup.Namespace {
+		return
+	}
+	if p.Handle == "" {
+		r.unrestored(p.Object, "restore it in its own namespace", "the handle of its snapshot is unknown")
+		return
+	}
+	if !slices.Contains(r.users, app) {
+		r.users = append(r.users, app)
+	}
+	name := p.Backup.Name + "-" + to
+	labels := map[string]string{NameLabel: r.plan.Name}
+	content := newObject(contentKindOf(), "", name, labels, map[string]any{
+		"driver": p.Driver, "deletionPolicy": "Retain", "source": map[string]any{"snapshotHandle": p.Handle},
+		"volumeSnapshotRef": map[string]any{"name": p.Backup.Name, "namespace": to},
+	})
+	if mode := Text(p.Claim, "volumeMode"); mode != "" {
+		content.Object["spec"].(map[string]any)["sourceVolumeMode"] = mode
+	}
+	snapshot := newObject(snapshotKind.WithVersion("v1"), to, p.Backup.Name, labels, map[string]any{"source": map[string]any{"volumeSnapshotContentName": name}})
+	r.snapshots = append(r.snapshots, content, snapshot)
+}
+
+func contentKindOf() schema.GroupVersionKind { return ContentKind.WithVersion("v1") }
+
+// byOperator restores a custom resource from the backup of its operator.
+func (r *restorer) byOperator(p *Part) {
+	way, known := wayOf(p)
+	app, o := r.find(p.Object)
+	switch {
+	case o == nil:
+		r.unrestored(p.Object, "apply it, and restore it from "+p.Handle, "its manifest is not in the backup")
+		return
+	case !known || way.Patch == nil && way.Restore == nil:
+		r.unrestored(p.Object, "restore it from "+p.Handle+" as its operator documents", "the catalog knows no restore of %s", p.Provider)
+		return
+	}
+	values := catalog.BackupValues{Name: p.Object.Name, Backup: p.Backup.Name, Stamp: r.stamp, Object: o.DeepCopy().Object, BackupOf: p.Result}
+	name := r.sys.Apps[app].Name
+	if way.Patch != nil {
+		patch, _ := values.Fill(way.Patch).(map[string]any)
+		merge(o.Object, patch)
+	}
+	if way.Restore != nil {
+		gvk, spec := way.Restore.Fill(values)
+		restore := newObject(gvk, o.GetNamespace(), p.Backup.Name, map[string]string{NameLabel: r.plan.Name}, spec)
+		r.after(name, system.App{Name: r.free("restore-" + p.Object.Name), Resources: []*unstructured.Unstructured{restore}})
+	}
+	r.restored(p, name, p.Handle, way.Method)
+}
+
+// merge merges a patch into fields (RFC 7386).
+func merge(fields, patch map[string]any) {
+	for key, v := range patch {
+		inner, isMap := v.(map[string]any)
+		was, both := fields[key].(map[string]any)
+		switch {
+		case v == nil:
+			delete(fields, key)
+		case isMap && both:
+			merge(was, inner)
+		case isMap:
+			fresh := map[string]any{}
+			merge(fresh, inner)
+			fields[key] = fresh
+		default:
+			fields[key] = v
+		}
+	}
+}
+
+// after adds an app that is installed after another one, and before those that need that one.
+func (r *restorer) after(name string, added system.App) {
+	for _, d := range slices.Clone(r.sys.Dependencies) {
+		if d.To == name {
+			r.sys.Dependencies = append(r.sys.Dependencies, system.Dependency{From: d.From, To: added.Name, Reason: "its data is restored first"})
+		}
+	}
+	r.sys.Apps = append(r.sys.Apps, added)
+	r.sys.Dependencies = append(r.sys.Dependencies, system.Dependency{From: added.Name, To: name, Reason: "it restores its data"})
+}
+
+// free is a name that no app has.
+func (r *restorer) free(name string) string {
+	name = strings.Trim(strings.ReplaceAll(name, ".", "-")[:min(len(name), 60)], "-")
+	for {
+		if _, taken := r.sys.App(name); !taken {
+			return name
+		}
+		name += "-2"
+	}
+}
+
+// snapshotApp adds the app of the snapshots, which those with claims need.
+func (r *restorer) snapshotApp() {
+	if len(r.snapshots) == 0 {
+		return
+	}
+	name := r.free("volume-snapshots")
+	r.sys.Apps = append(r.sys.Apps, system.App{Name: name, Resources: r.snapshots})
+	for _, user := range r.users {
+		r.sys.Dependencies = append(r.sys.Dependencies, system.Dependency{From: user, To: name, Reason: "its claims are made from snapshots"})
+	}
+}
+
+// finish checks the System, and adds the Secrets, which are not in its manifest: the manifest is
+// stored in a ConfigMap.
+func (r *restorer) finish() error {
+	for _, in := range r.sys.Inputs {
+		ref := object.Ref{Kind: secretKind.Kind, Namespace: in.Namespace, Name: in.Secret}
+		if in.ConfigMap != "" {
+			ref.Kind, ref.Name = "ConfigMap", in.ConfigMap
+		}
+		if ref.Namespace == "" {
+			ref.Namespace = r.sys.Namespace
+		}
+		r.Inputs = append(r.Inputs, ref)
+	}
+	text, err := r.sys.YAML()
+	if err != nil {
+		return err
+	}
+	sys, problems := system.Parse(r.Name, text)
+	if len(problems) > 0 {
+		return &hint.Lines{Lines: hint.Placed(r.Name, problems)}
+	}
+	r.System, r.Manifest = sys, string(text)
+	r.secretApp()
+	return nil
+}
+
+// keepPolicy keeps an object when its release is deleted.
+const keepPolicy = "helm.sh/resource-policy"
+
+// secretApp adds the app of the Secrets, which every other app needs.
+func (r *restorer) secretApp() {
+	if len(r.options.Secrets) == 0 {
+		return
+	}
+	app := system.App{Name: r.free("secrets")}
+	for _, o := range r.options.Secrets {
+		secret := o.DeepCopy()
+		secret.SetNamespace(r.namespace(o.GetNamespace()))
+		// A later upgrade by the manifest has no such app: the Secrets stay.
+		secret.SetAnnotations(map[string]string{keepPolicy: "keep"})
+		ref := object.RefOf(secret)
+		r.Secrets = append(r.Secrets, ref)
+		r.Inputs = slices.DeleteFunc(r.Inputs, func(in object.Ref) bool { return in == ref })
+		r.System.Inputs = slices.DeleteFunc(r.System.Inputs, func(in system.Input) bool {
+			return in.Secret == ref.Name && (in.Namespace == ref.Namespace || in.Namespace == "" && r.System.Namespace == ref.Namespace)
+		})
+		app.Resources = append(app.Resources, secret)
+		app.Roots = append(app.Roots, system.Root{Type: ref.Kind, Namespace: ref.Namespace, Name: ref.Name})
+	}
+	for i := range r.System.Apps {
+		r.System.Dependencies = append(r.System.Dependencies, system.Dependency{From: r.System.Apps[i].Name, To: app.Name, Reason: "its Secrets are restored first"})
+	}
+	r.System.Apps = append([]system.App{app}, r.System.Apps...)
+}

@@ -1,0 +1,189 @@
+package backup_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/backup"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+const specs = `apiVersion: sysop.dev/v1alpha1
+kind: System
+metadata: {name: shop, namespace: shop}
+spec:
+  apps:
+  - name: pxc
+    resources:
+    - apiVersion: pxc.percona.com/v1
+      kind: PerconaXtraDBCluster
+      metadata: {name: pxc}
+      spec: {backup: {storages: {s3: {type: s3}}}}
+  - name: pg
+    resources:
+    - apiVersion: postgresql.cnpg.io/v1
+      kind: Cluster
+      metadata: {name: pg}
+      spec: {storage: {storageClass: fast}, bootstrap: {initdb: {database: app}}, backup: {barmanObjectStore: {destinationPath: "s3://b/"}}}
+  - name: web
+    resources:
+    - apiVersion: v1
+      kind: PersistentVolumeClaim
+      metadata: {name: files}
+      spec: {storageClassName: fast, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+    - apiVersion: apps/v1
+      kind: Deployment
+      metadata: {name: web}
+      spec: {template: {spec: {containers: [{name: web, env: [{name: DB, value: pxc.shop.svc}]}]}}}
+  inputs:
+  - {secret: web}
+  - {secret: other}
+  dependencies:
+  - {from: web, to: pxc}
+`
+
+func ref(kind, name string) object.Ref {
+	k, group, _ := strings.Cut(kind, ".")
+	return object.Ref{Group: group, Kind: k, Namespace: "shop", Name: name}
+}
+
+func saved() *backup.Plan {
+	return &backup.Plan{
+		Name: "shop-backup-20260901-120000", Source: "shop", Namespace: "shop", Time: time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC), Specs: specs,
+		Parts: []backup.Part{
+			{
+				Object: ref("PerconaXtraDBCluster.pxc.percona.com", "pxc"), Method: backup.ByOperator, Provider: "XtraBackup", Status: health.Healthy, Handle: "s3://b/pxc",
+				Backup: ref("PerconaXtraDBClusterBackup.pxc.percona.com", "pxc-20260901-120000"),
+				Result: map[string]any{"status": map[string]any{"destination": "s3://b/pxc", "s3": map[string]any{"bucket": "b"}}},
+			},
+			{
+				Object: ref("Cluster.postgresql.cnpg.io", "pg"), Method: backup.ByOperator, Provider: "Barman object store", Status: health.Healthy, Handle: "1",
+				Backup: ref("Backup.postgresql.cnpg.io", "pg-20260901-120000"), Result: map[string]any{"status": map[string]any{"backupId": "1"}},
+			},
+			{
+				Object: ref("PersistentVolumeClaim", "files"), Method: backup.BySnapshot, Provider: "fast", Status: health.Healthy, Handle: "snap-1", Driver: "csi.example.com", Size: "2Gi",
+				Backup: ref("VolumeSnapshot.snapshot.storage.k8s.io", "files-20260901-120000"),
+				Claim:  map[string]any{"storageClassName": "fast", "accessModes": []any{"ReadWriteOnce"}, "resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}}},
+			},
+		},
+	}
+}
+
+// resource finds an object of a System, as fields joined by dots.
+func resource(t *testing.T, sys *system.System, kind, name string) *unstructured.Unstructured {
+	t.Helper()
+	for i := range sys.Apps {
+		for _, o := range sys.Apps[i].Resources {
+			if o.GetKind() == kind && o.GetName() == name {
+				return o
+			}
+		}
+	}
+	t.Fatalf("no %s %s", kind, name)
+	return nil
+}
+
+func value(t *testing.T, o *unstructured.Unstructured, path ...string) any {
+	t.Helper()
+	v, _, err := unstructured.NestedFieldNoCopy(o.Object, path...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func needs(sys *system.System, from, to string) bool {
+	for _, d := range sys.Dependencies {
+		if d.From == from && d.To == to {
+			return true
+		}
+	}
+	return false
+}
+
+// A restore elsewhere: every kind of part by its own way, in order, without a value of a Secret in
+// the manifest.
+func TestRestored(t *testing.T) {
+	t.Parallel()
+	secret := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": "web", "namespace": "shop"}, "data": map[string]any{"password": "Y29ycmVjdA=="}}}
+	r, err := backup.Restored(saved(), backup.RestoreOptions{
+		Namespaces: map[string]string{"shop": "copy"}, StorageClasses: map[string]string{"fast": "slow"}, Secrets: []*unstructured.Unstructured{secret},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sys := r.System
+	if r.Namespace != "copy" || len(r.Parts) != 3 || len(r.Unrestored) != 0 {
+		t.Errorf("it is %+v", r)
+	}
+	restore := resource(t, sys, "PerconaXtraDBClusterRestore", "pxc-20260901-120000")
+	if value(t, restore, "spec", "backupSource", "s3", "bucket") != "b" || value(t, restore, "spec", "backupSource", "azure") != nil || value(t, restore, "spec", "pxcCluster") != "pxc" {
+		t.Errorf("the restore is %v", restore)
+	}
+	if !needs(sys, "restore-pxc", "pxc") || !needs(sys, "web", "restore-pxc") || !needs(sys, "web", "volume-snapshots") || !needs(sys, "pg", "secrets") {
+		t.Errorf("the dependencies are %+v", sys.Dependencies)
+	}
+	pg := resource(t, sys, "Cluster", "pg")
+	if value(t, pg, "spec", "bootstrap", "initdb") != nil || value(t, pg, "spec", "bootstrap", "recovery", "recoveryTarget", "backupID") != "1" ||
+		value(t, pg, "spec", "backup", "barmanObjectStore", "serverName") != "pg-20260901-120000" || value(t, pg, "spec", "storage", "storageClass") != "slow" {
+		t.Errorf("the PostgreSQL cluster is %v", pg)
+	}
+	claim := resource(t, sys, "PersistentVolumeClaim", "files")
+	if value(t, claim, "spec", "dataSource", "name") != "files-20260901-120000" || value(t, claim, "spec", "storageClassName") != "slow" || value(t, claim, "spec", "resources", "requests", "storage") != "2Gi" {
+		t.Errorf("the claim is %v", claim)
+	}
+	content := resource(t, sys, "VolumeSnapshotContent", "files-20260901-120000-copy")
+	if value(t, content, "spec", "source", "snapshotHandle") != "snap-1" || value(t, content, "spec", "deletionPolicy") != "Retain" || value(t, content, "spec", "volumeSnapshotRef", "namespace") != "copy" {
+		t.Errorf("the content is %v", content)
+	}
+	if strings.Contains(r.Manifest, "Y29ycmVjdA") || !strings.Contains(r.Manifest, "secret: web") {
+		t.Errorf("the manifest is\n%s", r.Manifest)
+	}
+	if resource(t, sys, "Secret", "web").GetNamespace() != "copy" || len(sys.Inputs) != 1 || sys.Inputs[0].Secret != "other" {
+		t.Errorf("the inputs are %+v", sys.Inputs)
+	}
+	if len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "pxc.shop.svc") {
+		t.Errorf("the notes are %q", r.Notes)
+	}
+}
+
+// In its own namespace, in the cluster that it was made in, a claim is made from the snapshot that
+// exists.
+func TestRestoredInPlace(t *testing.T) {
+	t.Parallel()
+	p := saved()
+	p.Live = true
+	r, err := backup.Restored(p, backup.RestoreOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(r.Manifest, "VolumeSnapshotContent") || len(r.Parts) != 3 {
+		t.Errorf("it is\n%s", r.Manifest)
+	}
+}
+
+// What is not saved, or what nobody takes up, is not restored.
+func TestNotRestored(t *testing.T) {
+	t.Parallel()
+	p := saved()
+	p.Parts[2].Object.Name = "lost"
+	owner := ref("Widget.example.com", "w")
+	p.Parts[2].Owner = &owner
+	p.Parts[0].Provider = "another way"
+	r, err := backup.Restored(p, backup.RestoreOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Unrestored) != 2 || !strings.Contains(r.Unrestored[0].Reason, "the catalog knows no restore of another way") || !strings.Contains(r.Unrestored[1].Reason, "Widget.example.com/shop/w creates its own claims") {
+		t.Errorf("not restored: %+v", r.Unrestored)
+	}
+	p.Parts[1].Status = health.Progressing
+	if _, err := backup.Restored(p, backup.RestoreOptions{}); err == nil || !strings.Contains(err.Error(), "Cluster.postgresql.cnpg.io/shop/pg is not saved") {
+		t.Errorf("an incomplete backup: %v", err)
+	}
+}

@@ -1,0 +1,255 @@
+package backups
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/backup"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+// maxRecord is what a ConfigMap holds, with room for its metadata.
+const maxRecord = 900 << 10
+
+// System returns the System that the objects of a plan are, and its manifest.
+func System(p *backup.Plan) (*system.System, string, error) {
+	if len(p.Parts) == 0 {
+		return nil, "", hint.With(errors.New("there is no part to save"), "kubectl sysop backup plan shows what was found; system export writes the manifests")
+	}
+	var objects []*unstructured.Unstructured
+	for i := range p.Parts {
+		objects = append(objects, p.Parts[i].Create)
+	}
+	record, err := recordOf(p)
+	if err != nil {
+		return nil, "", err
+	}
+	description := fmt.Sprintf("the backup of %s at %s", p.Source, p.Time.Format(time.RFC3339))
+	return installer.Generated(p.Name, p.Namespace, description, "backup", append([]*unstructured.Unstructured{record}, objects...))
+}
+
+// recordOf is the ConfigMap that says what the backup is of. It has no value of a Secret.
+func recordOf(p *backup.Plan) (*unstructured.Unstructured, error) {
+	text := []byte(p.Record)
+	if p.Record == "" {
+		var err error
+		if text, err = json.Marshal(p); err != nil {
+			return nil, err
+		}
+	}
+	if size := len(text) + len(p.Specs); size > maxRecord {
+		return nil, hint.With(fmt.Errorf("the record of the backup has %d bytes, and the limit of a ConfigMap is %d", size, maxRecord), "back up fewer ROOTs at a time")
+	}
+	o := &unstructured.Unstructured{Object: map[string]any{"data": map[string]any{backup.RecordKey: string(text), backup.SpecsKey: p.Specs}}}
+	o.SetGroupVersionKind(app.ConfigMapKind.WithVersion("v1"))
+	o.SetName(p.Name)
+	o.SetNamespace(p.Namespace)
+	o.SetLabels(map[string]string{backup.SourceLabel: p.Source, backup.NameLabel: p.Name})
+	return o, nil
+}
+
+// List returns the backups of a namespace, or of all, the newest first, with the state of their
+// parts.
+func List(ctx context.Context, in *app.Input) ([]*backup.Plan, error) {
+	c, err := systems.Connect(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	list, err := c.Objects.Resource(configMaps).Namespace(c.Namespace).List(ctx, metav1.ListOptions{LabelSelector: backup.SourceLabel})
+	if err != nil {
+		return nil, fmt.Errorf("list the records of backups: %w", err)
+	}
+	var out []*backup.Plan
+	for i := range list.Items {
+		p, err := planOf(&list.Items[i])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, p)
+	}
+	slices.SortFunc(out, func(a, b *backup.Plan) int {
+		return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	return out, cluster{c}.fill(ctx, in, out)
+}
+
+// Read returns a backup by its name.
+func Read(ctx context.Context, in *app.Input, name string) (*backup.Plan, error) {
+	c, err := systems.Connect(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	if c.Namespace == "" {
+		return nil, errors.New("-A: name the namespace of the backup with -n")
+	}
+	o, err := c.Objects.Resource(configMaps).Namespace(c.Namespace).Get(ctx, name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err) || err == nil && o.GetLabels()[backup.NameLabel] == "":
+		return nil, hint.With(fmt.Errorf("no backup %q in namespace %s", name, c.Namespace), "kubectl sysop backup list -A lists the backups")
+	case err != nil:
+		return nil, fmt.Errorf("read the record of the backup %s: %w", name, err)
+	}
+	p, err := planOf(o)
+	if err != nil {
+		return nil, err
+	}
+	p.Live = true
+	return p, cluster{c}.fill(ctx, in, []*backup.Plan{p})
+}
+
+// resume takes the record of a run that is continued: what the first one wrote stays.
+func resume(ctx context.Context, in *app.Input, p *backup.Plan) error {
+	c, err := systems.Connect(ctx, in)
+	if err != nil {
+		return err
+	}
+	o, err := c.Objects.Resource(configMaps).Namespace(p.Namespace).Get(ctx, p.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the record of the backup %s: %w", p.Name, err)
+	}
+	data, _, _ := unstructured.NestedStringMap(o.Object, "data")
+	p.Record, p.Specs = data[backup.RecordKey], data[backup.SpecsKey]
+	return nil
+}
+
+func planOf(o *unstructured.Unstructured) (*backup.Plan, error) {
+	data, _, _ := unstructured.NestedStringMap(o.Object, "data")
+	return backup.ParseRecord(object.RefOf(o).String(), []byte(data[backup.RecordKey]), []byte(data[backup.SpecsKey]))
+}
+
+var configMaps = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
+
+// cluster reads the objects of backups.
+type cluster struct{ *systems.Cluster }
+
+// fill adds the state of the parts: whether they are saved, and where.
+func (c cluster) fill(ctx context.Context, in *app.Input, plans []*backup.Plan) error {
+	var refs []object.Ref
+	for _, p := range plans {
+		for i := range p.Parts {
+			refs = append(refs, p.Parts[i].Backup)
+		}
+	}
+	if len(refs) == 0 {
+		return nil
+	}
+	states, err := healthOf(ctx, in, refs)
+	if err != nil {
+		return err
+	}
+	for _, p := range plans {
+		for i := range p.Parts {
+			part := &p.Parts[i]
+			h := states[part.Backup]
+			part.Status, part.Message = h.Status, h.Message
+			if h.Status != health.Healthy {
+				continue
+			}
+			if err := c.result(ctx, part); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// healthOf returns the health of objects; that of a missing one is Missing.
+func healthOf(ctx context.Context, given *app.Input, refs []object.Ref) (map[object.Ref]health.Health, error) {
+	in := *given
+	verdicts := in.CollectHealth(nil)
+	s, err := in.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	g, err := s.Read(ctx, source.Query{Objects: refs}, func(*graph.Graph) []graph.ID { return nil }, graph.StackOptions{})
+	if err != nil {
+		return nil, err
+	}
+	assessed := verdicts.Assess(g)
+	out := map[object.Ref]health.Health{}
+	for _, ref := range refs {
+		out[ref] = health.Health{Status: health.Missing, Message: "it does not exist"}
+		if id, ok := g.Find(ref); ok && g.State(id) != graph.Missing {
+			out[ref] = assessed.OwnHealth(id)
+		}
+	}
+	return out, nil
+}
+
+// result reads where the data of a saved part lies.
+func (c cluster) result(ctx context.Context, p *backup.Part) error {
+	o, err := c.get(ctx, p.Backup)
+	if err != nil {
+		return err
+	}
+	p.Result = map[string]any{"spec": o["spec"], "status": o["status"]}
+	if p.Method == backup.ByOperator {
+		p.Handle = backup.HandleOf(p)
+		return nil
+	}
+	p.Size = cmp.Or(backup.Text(o, "status", "restoreSize"), p.Size)
+	content, err := c.get(ctx, object.Ref{Group: backup.SnapshotGroup, Kind: backup.ContentKind.Kind, Name: backup.Text(o, "status", "boundVolumeSnapshotContentName")})
+	if apierrors.IsForbidden(err) { // Contents are cluster-scoped: a restore in the same namespace needs none.
+		p.Message = "its VolumeSnapshotContent may not be read: the handle is unknown"
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	p.Handle, p.Driver = backup.Text(content, "status", "snapshotHandle"), cmp.Or(backup.Text(content, "spec", "driver"), p.Driver)
+	return nil
+}
+
+func (c cluster) get(ctx context.Context, ref object.Ref) (map[string]any, error) {
+	kind, ok := c.Kinds.Kind(ref.GroupKind())
+	if !ok {
+		return nil, fmt.Errorf("%s: the cluster does not serve that kind", ref)
+	}
+	resource := schema.GroupVersionResource{Group: kind.Group, Version: kind.Version, Resource: kind.Plural}
+	o, err := c.Objects.Resource(resource).Namespace(ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", ref, err)
+	}
+	return o.Object, nil
+}
+
+// Secrets reads the Secrets that the apps of a backup need. One that does not exist is left out.
+func Secrets(ctx context.Context, in *app.Input, p *backup.Plan) ([]*unstructured.Unstructured, error) {
+	c, err := systems.Connect(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	var out []*unstructured.Unstructured
+	for _, ref := range p.Secrets() {
+		o, err := cluster{c}.get(ctx, ref)
+		if apierrors.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, &unstructured.Unstructured{Object: o})
+	}
+	return out, nil
+}

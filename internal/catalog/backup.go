@@ -1,0 +1,193 @@
+package catalog
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// Backup is how the operator of a kind backs up the data of an object of it, and restores it.
+//
+// Its texts have placeholders. {{name}} is the name of the object, {{backup}} that of its backup
+// and {{stamp}} the time of the backup; {{object.PATH}} and {{backup.PATH}} are values of the
+// object and of its backup, and {{key.PATH}} is the first key of a mapping of the object. A text
+// that is one placeholder becomes its value, of any type; a field without a value is left out.
+type Backup struct {
+	// Method names this way for people, where a kind has several.
+	Method string `json:"method" read:",required,unique"`
+	// Requires is a field of the object that has to be set, and Value what it has to be; empty for
+	// any value.
+	Requires string `json:"requires,omitempty" read:"fieldPath"`
+	Value    string `json:"value,omitempty"`
+	// Object is the object to create. It is done when it is Healthy.
+	Object BackupObject `json:"object" read:",required"`
+	// Handle is the field of that object that says where the data lies.
+	Handle string `json:"handle,omitempty" read:"fieldPath"`
+	// Patch is what a restore merges into the object before it is created; Restore is what it
+	// creates when that object is Healthy. With neither, a restore is done by hand.
+	Patch   map[string]any `json:"patch,omitempty" read:"values"`
+	Restore *BackupObject  `json:"restore,omitempty"`
+	Source  string         `json:"source" read:",required"`
+}
+
+// BackupObject is the template of an object.
+type BackupObject struct {
+	Kind    string         `json:"kind" read:"customKind,required"` // Kind.group
+	Version string         `json:"version" read:"apiVersion,required"`
+	Spec    map[string]any `json:"spec" read:"values,required"`
+}
+
+// Backups returns how objects of a kind are backed up by their operator; nil where the catalog
+// knows no way.
+func Backups(gk schema.GroupKind) []Backup {
+	_, kind, _ := KindOf(object.Resource{Group: gk.Group, Kind: gk.Kind})
+	return kind.Backup
+}
+
+// IsConfigured says whether an object has what the backup requires.
+func (b *Backup) IsConfigured(fields map[string]any) bool {
+	if b.Requires == "" {
+		return true
+	}
+	p, err := field.Parse(b.Requires)
+	if err != nil {
+		return false
+	}
+	for _, v := range p.Find(fields) {
+		if v != nil && (b.Value == "" || field.Scalar(v) == b.Value) {
+			return true
+		}
+	}
+	return false
+}
+
+// BackupValues are the values of the placeholders.
+type BackupValues struct {
+	Name, Backup, Stamp string
+	Object, BackupOf    map[string]any
+}
+
+var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{([^{}]+)\}\}`) })
+
+// Fill returns the object of a template, and its kind.
+func (o *BackupObject) Fill(v BackupValues) (kind schema.GroupVersionKind, spec map[string]any) {
+	filled, _ := v.Fill(o.Spec).(map[string]any)
+	return declare.GroupKind(o.Kind).WithVersion(o.Version), filled
+}
+
+// Fill replaces the placeholders of a value. A field whose placeholder has no value is left out.
+func (v BackupValues) Fill(template any) any {
+	switch t := template.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for key, item := range t {
+			if filled := v.Fill(item); filled != nil || item == nil {
+				out[key] = filled
+			}
+		}
+		return out
+	case []any:
+		out := []any{}
+		for _, item := range t {
+			out = append(out, v.Fill(item))
+		}
+		return out
+	case string:
+		return v.text(t)
+	}
+	return template
+}
+
+func (v BackupValues) text(text string) any {
+	whole := placeholder().FindString(text) == text && text != ""
+	if whole {
+		return v.value(strings.Trim(text, "{}"))
+	}
+	return placeholder().ReplaceAllStringFunc(text, func(name string) string {
+		found := v.value(strings.Trim(name, "{}"))
+		if found == nil {
+			return ""
+		}
+		return field.Scalar(found)
+	})
+}
+
+// value is the value of a placeholder; nil for none.
+func (v BackupValues) value(name string) any {
+	from, path, _ := strings.Cut(name, ".")
+	fields := v.Object
+	switch name {
+	case "name":
+		return v.Name
+	case "backup":
+		return v.Backup
+	case "stamp":
+		return v.Stamp
+	}
+	if from == "backup" {
+		fields = v.BackupOf
+	}
+	p, err := field.Parse(path)
+	if err != nil {
+		return nil
+	}
+	for _, found := range p.Find(fields) {
+		if from != "key" {
+			return found
+		}
+		keys, _ := found.(map[string]any)
+		var names []string
+		for k := range keys {
+			names = append(names, k)
+		}
+		if len(names) > 0 {
+			return slices.Min(names)
+		}
+	}
+	return nil
+}
+
+// fieldPathProblem says what is wrong with the path of a field.
+func fieldPathProblem(text string) string {
+	if _, err := field.Parse(text); err != nil {
+		return fmt.Sprintf("%q is not the path of a field: %v", field.Shorten(text), err)
+	}
+	return ""
+}
+
+// Placeholders returns the fields that the placeholders of a template name, of the object and of
+// its backup.
+func Placeholders(template any) (ofObject, ofBackup []string) {
+	switch t := template.(type) {
+	case map[string]any:
+		for _, item := range t {
+			o, b := Placeholders(item)
+			ofObject, ofBackup = append(ofObject, o...), append(ofBackup, b...)
+		}
+	case []any:
+		for _, item := range t {
+			o, b := Placeholders(item)
+			ofObject, ofBackup = append(ofObject, o...), append(ofBackup, b...)
+		}
+	case string:
+		for _, m := range placeholder().FindAllStringSubmatch(t, -1) {
+			from, path, dotted := strings.Cut(m[1], ".")
+			switch {
+			case !dotted:
+			case from == "backup":
+				ofBackup = append(ofBackup, path)
+			default:
+				ofObject = append(ofObject, path)
+			}
+		}
+	}
+	return ofObject, ofBackup
+}

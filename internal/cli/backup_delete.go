@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/backup"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/backups"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+type backupDeleteOptions struct {
+	*installOptions
+	keep      int
+	olderThan time.Duration
+}
+
+func newBackupDelete(env Env) *cobra.Command {
+	o := &backupDeleteOptions{installOptions: newInstallOptions(env, install.Uninstall)}
+	cmd := o.command("delete [NAME]", between(0, 1, "the NAME of a backup, or --keep or --older-than"), o.completeSystem, o.run)
+	o.writingFlags(cmd)
+	o.findingFlags(cmd)
+	f := cmd.Flags()
+	f.IntVar(&o.keep, "keep", 0, "without a NAME: delete all but this many of each source; the newest complete one stays")
+	f.DurationVar(&o.olderThan, "older-than", 0, "without a NAME: delete those of this age (720h); the newest complete one of each source stays")
+	return cmd
+}
+
+func (o *backupDeleteOptions) run(ctx context.Context, args []string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	if len(args) == 1 {
+		return o.delete(ctx, args[0])
+	}
+	if o.keep <= 0 && o.olderThan <= 0 {
+		return hint.With(fmt.Errorf("name a backup, or which ones are deleted: --keep or --older-than"), "kubectl sysop backup list lists them")
+	}
+	in := o.Input
+	all, err := backups.List(ctx, &in)
+	if err != nil {
+		return err
+	}
+	expired := backup.Retention{Keep: o.keep, OlderThan: o.olderThan}.Expired(all, o.env.Now())
+	if err := o.write(view.Backups(expired, o.env.Now())); err != nil || len(expired) == 0 {
+		return err
+	}
+	if agreed, err := o.agreedToAll(ctx, len(expired)); err != nil || !agreed {
+		return err
+	}
+	o.yes = true
+	for _, p := range expired {
+		o.confirmed = p.Name
+		if err := o.delete(ctx, p.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// agreedToAll asks once for all backups that a retention does not keep.
+func (o *backupDeleteOptions) agreedToAll(ctx context.Context, n int) (bool, error) {
+	if o.dryRun != "none" || o.yes {
+		return o.dryRun == "none", nil
+	}
+	return o.env.ask(ctx, fmt.Sprintf("delete %s with the data. Do it?", object.Count(n, "backup")))
+}
+
+// delete uninstalls the System that a backup is.
+func (o *backupDeleteOptions) delete(ctx context.Context, name string) error {
+	in := o.Input
+	p, err := backups.Read(ctx, &in, name)
+	if err != nil {
+		return err
+	}
+	if o.confirmed == "" {
+		o.confirmed = askName
+	}
+	if err := o.named(name); err != nil {
+		return err
+	}
+	req := o.request()
+	req.Name, req.DeleteData = p.Name, false // only what the backup created
+	return o.changeNamed(ctx, req)
+}

@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+)
+
+type restoreRunOptions struct {
+	*installOptions
+	question restoreQuestion
+}
+
+func newRestoreRun(env Env) *cobra.Command {
+	o := &restoreRunOptions{installOptions: newInstallOptions(env, install.Install)}
+	cmd := o.command("run [NAME]", between(0, 1, "the NAME of a backup, or --file FILE"), o.completeSystem, o.run)
+	o.writingFlags(cmd)
+	o.catalogueFlags(cmd)
+	o.question.flags(cmd)
+	return cmd
+}
+
+func (o *restoreRunOptions) run(ctx context.Context, args []string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	r, err := o.question.plan(ctx, o.common, args)
+	if err != nil {
+		return err
+	}
+	if err := o.named(r.Name); err != nil {
+		return err
+	}
+	if o.human() && !o.printRBAC {
+		if err := o.write(view.Restore(r)); err != nil {
+			return err
+		}
+		o.tellRestore(r)
+	}
+	o.Config.Namespace = &r.Namespace // that of the backup was asked for, to read it
+	req := o.request()
+	req.Wait, req.System, req.Manifest = true, r.System, r.Manifest
+	cats, err := o.load(ctx, o.common)
+	if err != nil {
+		return err
+	}
+	return o.change(ctx, cats, req)
+}

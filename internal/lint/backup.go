@@ -1,0 +1,62 @@
+package lint
+
+import (
+	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
+)
+
+// backups checks the fields that the backups of a kind read and set: of the kind itself, of the
+// object that makes a backup, and of the one that restores it.
+func (l *linter) backups(k *catalog.Kind, pos anchor) {
+	for i := range k.Backup {
+		b := &k.Backup[i]
+		at := pos.child(i)
+		own := backupLint{l, k.Kind, nil, "backup: "}
+		backup := backupLint{l, b.Object.Kind, []string{b.Object.Version}, "backup: "}
+		own.path(b.Requires, at.child("requires"))
+		backup.content(map[string]any{"spec": b.Object.Spec}, at.child("object"))
+		backup.path(b.Handle, at.child("handle"))
+		own.content(b.Patch, at.child("patch"))
+		templates := []any{b.Object.Spec, b.Patch}
+		if r := b.Restore; r != nil {
+			backupLint{l, r.Kind, []string{r.Version}, "restore: "}.content(map[string]any{"spec": r.Spec}, at.child("restore"))
+			templates = append(templates, r.Spec)
+		}
+		ofObject, ofBackup := catalog.Placeholders(templates)
+		for _, path := range ofObject {
+			own.path(path, at)
+		}
+		for _, path := range ofBackup {
+			backup.path(path, at)
+		}
+	}
+}
+
+// backupLint checks the fields of one kind.
+type backupLint struct {
+	l        *linter
+	kind     string
+	versions []string
+	about    string
+}
+
+func (b backupLint) check(pos anchor, check func(field.Shape) *fault) {
+	b.l.hold(use{kind: b.kind, where: pos, about: b.about, versions: b.versions, check: check})
+}
+
+func (b backupLint) path(text string, pos anchor) {
+	p, err := field.Parse(text)
+	if text == "" || err != nil {
+		return
+	}
+	b.check(pos, func(shape field.Shape) *fault {
+		_, wrong := at(shape, p)
+		return wrong
+	})
+}
+
+func (b backupLint) content(fields map[string]any, pos anchor) {
+	if len(fields) > 0 {
+		b.check(pos, func(shape field.Shape) *fault { return content(shape, "", fields) })
+	}
+}

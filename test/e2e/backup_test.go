@@ -1,0 +1,421 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"filippo.io/age"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
+	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/faults"
+)
+
+// backupShop is a database of two claims, a web server with a claim and a Secret, a worker, and a
+// PostgreSQL cluster, of which the test plays the operator: it has neither pods nor claims.
+const backupShop = `apiVersion: v1
+kind: Namespace
+metadata: {name: NS}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: web, namespace: NS}
+stringData: {password: correct-horse}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: s3, namespace: NS}
+stringData: {id: key}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings, namespace: NS}
+data: {color: blue}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: files, namespace: NS}
+spec: {storageClassName: fast, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: db, namespace: NS}
+spec: {clusterIP: None, selector: {app: db}, ports: [{port: 3306}]}
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db, namespace: NS}
+spec:
+  serviceName: db
+  replicas: 2
+  selector: {matchLabels: {app: db}}
+  template:
+    metadata: {labels: {app: db}}
+    spec: {containers: [{name: db, image: 'example.com/db:1', volumeMounts: [{name: data, mountPath: /data}]}]}
+  volumeClaimTemplates:
+  - metadata: {name: data}
+    spec: {storageClassName: fast, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: NS}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - name: web
+        image: example.com/web:1
+        env:
+        - {name: DB_HOST, value: db}
+        - {name: PASSWORD, valueFrom: {secretKeyRef: {name: web, key: password}}}
+        envFrom: [{configMapRef: {name: settings}}]
+        volumeMounts: [{name: files, mountPath: /files}]
+      volumes: [{name: files, persistentVolumeClaim: {claimName: files}}]
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: worker, namespace: NS}
+spec:
+  selector: {matchLabels: {app: worker}}
+  template:
+    metadata: {labels: {app: worker}}
+    spec: {containers: [{name: worker, image: 'example.com/worker:1', env: [{name: DB_HOST, value: db}]}]}
+---
+apiVersion: postgresql.cnpg.io/v1
+kind: Cluster
+metadata: {name: pg, namespace: NS}
+spec:
+  instances: 1
+  storage: {size: 1Gi}
+  backup: {barmanObjectStore: {destinationPath: 's3://backups/', s3Credentials: {accessKeyId: {name: s3, key: id}}}}
+`
+
+const backupSystem = `apiVersion: sysop.dev/v1alpha1
+kind: System
+metadata: {name: shop, namespace: NS}
+spec:
+  apps:
+  - {name: db, roots: [statefulset/db, service/db]}
+  - {name: pg, roots: [cluster.postgresql.cnpg.io/pg]}
+  - {name: web, roots: [deployment/web]}
+  - {name: worker, roots: [deployment/worker]}
+`
+
+// cnpg are the two kinds of CloudNativePG that a backup is about, with open schemas.
+const cnpg = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: clusters.postgresql.cnpg.io}
+spec:
+  group: postgresql.cnpg.io
+  scope: Namespaced
+  names: {kind: Cluster, plural: clusters, singular: cluster, listKind: ClusterList}
+  versions: [{name: v1, served: true, storage: true, subresources: {status: {}}, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: backups.postgresql.cnpg.io}
+spec:
+  group: postgresql.cnpg.io
+  scope: Namespaced
+  names: {kind: Backup, plural: backups, singular: backup, listKind: BackupList}
+  versions: [{name: v1, served: true, storage: true, subresources: {status: {}}, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
+`
+
+var (
+	pgClusters = schema.GroupVersionResource{Group: "postgresql.cnpg.io", Version: "v1", Resource: "clusters"}
+	pgBackups  = schema.GroupVersionResource{Group: "postgresql.cnpg.io", Version: "v1", Resource: "backups"}
+)
+
+// backupWorld is the shop on a cluster, with who backs it up.
+type backupWorld struct {
+	*installer
+	driver *csi
+	ns     string
+}
+
+func newBackupWorld(t *testing.T) *backupWorld {
+	t.Helper()
+	c := withoutOperators.Cluster(t)
+	w := &backupWorld{installer: newInstaller(t, c, unraced(t), ""), driver: startCSI(t, c), ns: "shop-backed-up"}
+	applyText(t, c, cnpg)
+	t.Cleanup(w.removeDefinitions)
+	w.playOperator()
+	applyText(t, c, strings.ReplaceAll(backupShop, "NS", w.ns))
+	if err := os.WriteFile(filepath.Join(w.home, "shop.yaml"), []byte(strings.ReplaceAll(backupSystem, "NS", w.ns)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.driver.bound(w.ns, "files", "data-db-0", "data-db-1")
+	return w
+}
+
+// removeDefinitions leaves the cluster as it was for the tests that share it.
+func (w *backupWorld) removeDefinitions() {
+	crds := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+	for _, name := range []string{"clusters.postgresql.cnpg.io", "backups.postgresql.cnpg.io"} {
+		if err := w.client.Resource(crds).Delete(context.Background(), name, metav1.DeleteOptions{}); err != nil {
+			w.t.Error(err)
+		}
+	}
+}
+
+// playOperator plays CloudNativePG: clusters are healthy, and backups complete.
+func (w *backupWorld) playOperator() {
+	ctx := w.t.Context()
+	status := func(kind schema.GroupVersionResource, status map[string]any) {
+		all, err := w.client.Resource(kind).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return
+		}
+		for i := range all.Items {
+			o := &all.Items[i]
+			if _, done := o.Object["status"]; !done {
+				o.Object["status"] = status
+				_, _ = w.client.Resource(kind).Namespace(o.GetNamespace()).UpdateStatus(ctx, o, metav1.UpdateOptions{}) // again in the next round
+			}
+		}
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for ctx.Err() == nil {
+			status(pgClusters, map[string]any{"phase": "Cluster in healthy state", "conditions": []any{map[string]any{"type": "Ready", "status": "True"}}})
+			status(pgBackups, map[string]any{"phase": "completed", "backupId": "20260901T120000", "serverName": "pg"})
+			waitBriefly(ctx)
+		}
+	}()
+	w.t.Cleanup(func() { <-done })
+}
+
+// killedAt kills a run right after the effect of the n-th write that matches.
+func (w *backupWorld) killedAt(name string, n int, match func(*http.Request) bool, args ...string) {
+	w.t.Helper()
+	var killed atomic.Bool
+	started := make(chan *os.Process, 1)
+	w.proxy.Reset()
+	w.proxy.Inject(faults.Fault{Match: faults.Nth(n, match), Effect: faults.Lost(func() {
+		killed.Store(true)
+		_ = (<-started).Kill() // it may have ended by itself
+	})})
+	run := w.start(args...)
+	started <- run.cmd.Process
+	r := run.wait()
+	w.proxy.Reset()
+	if !killed.Load() {
+		w.t.Fatalf("it came to no such write: exit code %d:\n%s", r.code, r.stderr)
+	}
+	leases := admin(w.c).CoordinationV1().Leases(w.ns)
+	l, err := leases.Get(w.t.Context(), "sysop-install-"+name, metav1.GetOptions{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	*l.Spec.LeaseDurationSeconds = 1
+	if _, err := leases.Update(w.t.Context(), l, metav1.UpdateOptions{}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func creates(resource string) func(*http.Request) bool {
+	return func(q *http.Request) bool {
+		return (q.Method == http.MethodPost || q.Method == http.MethodPatch) && strings.Contains(q.URL.Path, "/"+resource) && !q.URL.Query().Has("dryRun")
+	}
+}
+
+// backups are the names of the backups, with how many parts are saved.
+func (w *backupWorld) backups() map[string]int {
+	w.t.Helper()
+	r := w.run("backup", "list", "-n", w.ns, "-o", "json").succeeds(w.t)
+	var doc struct {
+		Backups []struct {
+			Name  string
+			Parts []struct{ Status string }
+		}
+	}
+	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil {
+		w.t.Fatalf("%v in:\n%s", err, r.stdout)
+	}
+	out := map[string]int{}
+	for _, b := range doc.Backups {
+		for _, p := range b.Parts {
+			if p.Status == "Healthy" {
+				out[b.Name]++
+			}
+		}
+	}
+	return out
+}
+
+// spec is the spec of an object without what the API server chose for its namespace.
+func (w *backupWorld) spec(resource schema.GroupVersionResource, ns, name string) any {
+	w.t.Helper()
+	o, err := w.client.Resource(resource).Namespace(ns).Get(w.t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return o.Object["spec"]
+}
+
+// TestBackup: a System of a database, a web server, a worker and a PostgreSQL cluster is backed up
+// through the real snapshot controller; the run is killed, continued and undone; its namespace is
+// deleted, and it is restored in another one from the file: the specs and Secrets are equal, and
+// the claims come from the right snapshots.
+func TestBackup(t *testing.T) {
+	w := newBackupWorld(t)
+	identity, err := age.GenerateX25519Identity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := filepath.Join(w.home, "key.txt")
+	if err := os.WriteFile(key, []byte(identity.String()+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := w.run("backup", "plan", "--system", "shop.yaml", "--strict").succeeds(t)
+	for _, words := range []string{"data-db-0", "data-db-1", "files", "Barman object store"} {
+		if !strings.Contains(r.stdout, words) {
+			t.Errorf("no %s in the plan:\n%s", words, r.stdout)
+		}
+	}
+
+	const first, second, third = "shop-backup-20260901-120000", "shop-backup-20260901-130000", "shop-backup-20260901-140000"
+	run := func(name string, more ...string) []string {
+		return append([]string{"backup", "run", "--system", "shop.yaml", "--name", name, "--yes", "--timeout", "60s"}, more...)
+	}
+	// Killed while snapshots were created: the same command continues, once the name confirms that
+	// those of the step that did not finish are deleted.
+	file := []string{"--file", "shop.backup", "--recipient", identity.Recipient().String()}
+	w.killedAt(first, 1, creates("volumesnapshots"), run(first, file...)...)
+	r = w.run(run(first, append(file, "--delete-data="+first)...)...).succeeds(t)
+	t.Logf("it says:\n%s", r.stderr)
+	if got := w.backups(); got[first] != 4 {
+		t.Fatalf("the backups are %v, want 4 parts of %s", got, first)
+	}
+	if got := w.history(first, w.ns); !slices.Equal(got, []string{"install done"}) {
+		t.Errorf("history: %v", got)
+	}
+
+	// Killed, and undone: no snapshot is orphaned.
+	before := w.driver.snapshots(w.ns)
+	w.killedAt(second, 1, creates("volumesnapshots"), run(second)...)
+	w.run("rollback", second, "--unfinished", "-n", w.ns, "--yes", "--delete-data="+second).succeeds(t)
+	if got := w.driver.snapshots(w.ns); !slices.Equal(got, before) {
+		t.Errorf("snapshots after the undo: %v, want %v", got, before)
+	}
+
+	// A snapshot that fails takes the others with it.
+	w.driver.fail(true)
+	w.failed(w.run(run(third, "--timeout", "5s")...), "the storage is full")
+	w.driver.fail(false)
+	if got := w.driver.snapshots(w.ns); !slices.Equal(got, before) {
+		t.Errorf("snapshots after a failed backup: %v, want %v", got, before)
+	}
+
+	w.restoreElsewhere(key)
+}
+
+// restoreElsewhere loses the namespace, and restores it from the file by another name.
+func (w *backupWorld) restoreElsewhere(key string) {
+	w.t.Helper()
+	t, to := w.t, w.ns+"-again"
+	deployments := schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
+	sets := schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "statefulsets"}
+	web, worker, db := w.spec(deployments, w.ns, "web"), w.spec(deployments, w.ns, "worker"), w.spec(sets, w.ns, "db")
+	saved := map[string]string{}
+	all, err := w.client.Resource(snapshotsGVR).Namespace(w.ns).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range all.Items {
+		claim, _, _ := unstructured.NestedString(all.Items[i].Object, "spec", "source", "persistentVolumeClaimName")
+		if saved[claim], err = w.driver.handle(t.Context(), w.ns, all.Items[i].GetName()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.removeNamespace()
+
+	args := []string{"restore", "run", "--file", "shop.backup", "--identity", key, "--namespace-map", w.ns + "=" + to, "--no-operators", "--yes", "--timeout", "90s"}
+	text, err := os.ReadFile(filepath.Join(w.home, "shop.backup"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(text), "correct-horse") || strings.Contains(string(text), "Y29ycmVjdC1ob3JzZQ") {
+		t.Error("the file has the value of a Secret")
+	}
+	if err := os.WriteFile(filepath.Join(w.home, "cut.backup"), text[:len(text)/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.refused([]string{"cut.backup"}, "restore", "run", "--file", "cut.backup", "--yes")
+	other, err := age.GenerateX25519Identity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(w.home, "other.txt"), []byte(other.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.refused([]string{"--identity other.txt"}, "restore", "run", "--file", "shop.backup", "--identity", "other.txt", "--yes")
+
+	r := w.run(args...).succeeds(t)
+	t.Logf("it says:\n%s%s", r.stdout, r.stderr)
+	if strings.Contains(r.stdout+r.stderr, "correct-horse") || strings.Contains(r.stdout+r.stderr, "Y29ycmVjdC1ob3JzZQ") {
+		t.Error("the value of a Secret is printed")
+	}
+	for name, want := range map[string]any{"web": web, "worker": worker} {
+		if got := w.spec(deployments, to, name); !equality.Semantic.DeepEqual(got, want) {
+			t.Errorf("the Deployment %s is\n%v\nwant\n%v", name, got, want)
+		}
+	}
+	if got := w.spec(sets, to, "db"); !equality.Semantic.DeepEqual(got, db) {
+		t.Errorf("the StatefulSet is\n%v\nwant\n%v", got, db)
+	}
+	secret, err := admin(w.c).CoreV1().Secrets(to).Get(t.Context(), "web", metav1.GetOptions{})
+	if err != nil || string(secret.Data["password"]) != "correct-horse" {
+		t.Errorf("the Secret is %v, %v", secret.Data, err)
+	}
+	w.driver.bound(to, "files", "data-db-0", "data-db-1")
+	if got := w.driver.handles(to); !maps.Equal(got, saved) {
+		t.Errorf("the claims are from %v, want %v", got, saved)
+	}
+	pg, _ := w.spec(pgClusters, to, "pg").(map[string]any)
+	if id, _, _ := unstructured.NestedString(pg, "bootstrap", "recovery", "recoveryTarget", "backupID"); id != "20260901T120000" {
+		t.Errorf("the PostgreSQL cluster is\n%v", pg)
+	}
+	list, err := admin(w.c).CoreV1().ConfigMaps(to).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range list.Items {
+		if text := fmt.Sprint(list.Items[i].Data, list.Items[i].Annotations); strings.Contains(text, "correct-horse") || strings.Contains(text, "Y29ycmVjdC1ob3JzZQ") {
+			t.Errorf("the ConfigMap %s has the value of a Secret", list.Items[i].Name)
+		}
+	}
+}
+
+// removeNamespace deletes the namespace of the shop, and waits until it is gone.
+func (w *backupWorld) removeNamespace() {
+	w.t.Helper()
+	spaces := admin(w.c).CoreV1().Namespaces()
+	if err := spaces.Delete(w.t.Context(), w.ns, metav1.DeleteOptions{}); err != nil {
+		w.t.Fatal(err)
+	}
+	cluster.Eventually(w.t, limit, func() error {
+		_, err := spaces.Get(w.t.Context(), w.ns, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return fmt.Errorf("the namespace is still there: %v", err)
+	})
+}
