@@ -19,6 +19,8 @@ var inputs = []string{"entry", "system", "snapshot"}
 
 // fieldsThatStay are the former names that are still right, by schema and place, and why.
 var fieldsThatStay = map[string]string{
+	"monitor-plan monitorTarget.why":         "the evidence that it serves metrics",
+	"monitor-plan monitorTarget.by":          "the monitor that scrapes it",
 	"graph edge.why":                         "the evidence of an edge",
 	"path step.why":                          "the evidence of an edge",
 	"impact edge.why":                        "the evidence of an edge",

@@ -11,6 +11,7 @@ import (
 func fileFlags() map[string][]string {
 	yaml := []string{"yaml", "yml", "json"}
 	return map[string][]string{
+		"file": nil, "identity": nil, "recipients-file": nil,
 		"filename": yaml, "rules": yaml, "values": yaml, "waivers": yaml, "health-rules": yaml, "footprint": yaml,
 		"bundle": {"tar", "tgz"}, "key": {"pem", "pub"}, "keyring": {"gpg", "pgp", "asc"},
 		"catalog": nil, "write": nil, "output": nil, "prometheus-token-file": nil,
@@ -29,10 +30,11 @@ func plainFlags() map[string]string {
 		"as": "the possible users are not listed anywhere", "as-group": "as --as", "as-uid": "as --as", "as-user-extra": "as --as",
 		"token": "a secret", "server": address, "tls-server-name": address, "proxy-url": address, "image-registry": address, "image": address,
 		"prometheus": address, "listen": address, "metrics-address": address,
-		"request-timeout": duration, "timeout": duration, "stabilization": duration, "lock-lease": duration, "interval": duration, "since": duration, "since-time": "a time",
-		"depth": number, "top": number, "budget": number, "replicas": number, "max-streams": number, "share-overhead": number, "v": number,
+		"request-timeout": duration, "timeout": duration, "stabilization": duration, "lock-lease": duration, "interval": duration, "since": duration, "older-than": duration, "since-time": "a time",
+		"depth": number, "top": number, "budget": number, "replicas": number, "max-streams": number, "share-overhead": number, "keep": number, "v": number,
 		"set": text, "set-string": text, "name": text, "kubernetes": "a version of Kubernetes", "prometheus-matchers": text, "prometheus-header": text,
 		"provider": text, "billing-account": text, "billing-account-name": text, "delete-data": "the user has to type it",
+		"recipient": "a public key", "namespace-map": text, "storage-class-map": text,
 	}
 }
 

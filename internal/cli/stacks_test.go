@@ -138,7 +138,7 @@ func TestStacksAddUp(t *testing.T) {
 
 // On a narrow terminal the stack, how it fares and why are what stays.
 func TestStacksNarrow(t *testing.T) {
-	for width, want := range map[int][]string{80: {"NAME", "HEALTH", "CAUSE", "PODS", "USD/MONTH", "AGE"}, 160: {"NAME", "ROOTS", "HEALTH", "CAUSE", "PODS", "CPU", "MEMORY", "USD/MONTH", "AGE"}} {
+	for width, want := range map[int][]string{80: {"NAME", "(SHARED)", "HEALTH", "CAUSE", "PODS", "USD/MONTH", "AGE"}, 160: {"NAME", "(SHARED)", "ROOTS", "HEALTH", "CAUSE", "PODS", "CPU", "MEMORY", "USD/MONTH", "AGE"}} {
 		out, _ := answer(t, width, "stacks", "--from", "demo")
 		head, _, _ := strings.Cut(out, "\n")
 		if got := strings.Fields(head); !slices.Equal(got, want) {

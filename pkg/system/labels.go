@@ -119,13 +119,13 @@ func (s *System) SetLabels(app, release string, objects, all []*unstructured.Uns
 
 // setLabels sets labels of an object, or of pods. It returns the user's keys that stay as they are,
 // because a selector reads them.
-func (s *System) setLabels(labels, recommended map[string]string, selected map[string]bool, pods bool) (kept []string) {
+func (s *System) setLabels(labels, recommended map[string]string, selected map[string]bool, pods bool) (refused []string) {
 	for _, key := range s.LabelKeys() {
 		was, exists := labels[key]
 		value, own := s.Labels[key]
 		switch {
 		case own && was != value && selected[key] && (exists || pods):
-			kept = append(kept, key)
+			refused = append(refused, key)
 		case own:
 			labels[key] = value
 		case exists, pods && selected[key], !pods && key == managedByLabel: // Helm sets managed-by on objects itself.
@@ -133,7 +133,7 @@ func (s *System) setLabels(labels, recommended map[string]string, selected map[s
 			labels[key] = recommended[key]
 		}
 	}
-	return kept
+	return refused
 }
 
 // liftLabels takes the labels that SetLabels set off the resources, into spec.labels: those of the user
