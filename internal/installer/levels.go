@@ -40,7 +40,7 @@ func (p *Plan) loadLevels(ctx context.Context) error {
 			desired[part.Name] = part.Rendered.Objects
 		}
 	}
-	plan, _, _, err := monitoring.New(ctx, p.Input, monitoring.Request{System: sys, Desired: desired})
+	plan, _, _, err := monitoring.New(ctx, p.Input.Another(sys.Namespace), monitoring.Request{System: sys, Desired: desired})
 	if err != nil {
 		return fmt.Errorf("spec.monitoring: %w", err)
 	}
