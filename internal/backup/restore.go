@@ -44,9 +44,10 @@ type Restore struct {
 	Secrets []object.Ref `json:"secrets,omitempty"`
 	Inputs  []object.Ref `json:"inputs,omitempty"`
 	Notes   []string     `json:"notes,omitempty"`
-	// System is what is installed, and Manifest its text without the Secrets.
-	System   *system.System `json:"-"`
-	Manifest string         `json:"-"`
+	// System is what is installed, Manifest its text, and SecretObjects come before its apps.
+	System        *system.System               `json:"-"`
+	Manifest      string                       `json:"-"`
+	SecretObjects []*unstructured.Unstructured `json:"-"`
 }
 
 // RestoredPart is a part whose data is restored.
@@ -366,8 +367,7 @@ func (r *restorer) snapshotApp() {
 	}
 }
 
-// finish checks the System, and adds the Secrets, which are not in its manifest: the manifest is
-// stored in a ConfigMap.
+// finish checks the System, and sets its manifest and what has to exist before.
 func (r *restorer) finish() error {
 	for _, in := range r.sys.Inputs {
 		ref := object.Ref{Kind: secretKind.Kind, Namespace: in.Namespace, Name: in.Secret}
@@ -388,23 +388,19 @@ func (r *restorer) finish() error {
 		return &hint.Lines{Lines: hint.Placed(r.Name, problems)}
 	}
 	r.System, r.Manifest = sys, string(text)
-	r.secretApp()
+	r.secrets()
 	return nil
 }
 
 // keepPolicy keeps an object when its release is deleted.
 const keepPolicy = "helm.sh/resource-policy"
 
-// secretApp adds the app of the Secrets, which every other app needs.
-func (r *restorer) secretApp() {
-	if len(r.options.Secrets) == 0 {
-		return
-	}
-	app := system.App{Name: r.free("secrets")}
+// secrets moves the Secrets of the file: they are no inputs that have to exist before.
+func (r *restorer) secrets() {
 	for _, o := range r.options.Secrets {
 		secret := o.DeepCopy()
 		secret.SetNamespace(r.namespace(o.GetNamespace()))
-		// A later upgrade by the manifest has no such app: the Secrets stay.
+		// A later upgrade by the manifest has none of them: they stay.
 		secret.SetAnnotations(map[string]string{keepPolicy: "keep"})
 		ref := object.RefOf(secret)
 		r.Secrets = append(r.Secrets, ref)
@@ -412,11 +408,6 @@ func (r *restorer) secretApp() {
 		r.System.Inputs = slices.DeleteFunc(r.System.Inputs, func(in system.Input) bool {
 			return in.Secret == ref.Name && (in.Namespace == ref.Namespace || in.Namespace == "" && r.System.Namespace == ref.Namespace)
 		})
-		app.Resources = append(app.Resources, secret)
-		app.Roots = append(app.Roots, system.Root{Type: ref.Kind, Namespace: ref.Namespace, Name: ref.Name})
+		r.SecretObjects = append(r.SecretObjects, secret)
 	}
-	for i := range r.System.Apps {
-		r.System.Dependencies = append(r.System.Dependencies, system.Dependency{From: r.System.Apps[i].Name, To: app.Name, Reason: "its Secrets are restored first"})
-	}
-	r.System.Apps = append([]system.App{app}, r.System.Apps...)
 }

@@ -125,7 +125,7 @@ func TestRestored(t *testing.T) {
 	if value(t, restore, "spec", "backupSource", "s3", "bucket") != "b" || value(t, restore, "spec", "backupSource", "azure") != nil || value(t, restore, "spec", "pxcCluster") != "pxc" {
 		t.Errorf("the restore is %v", restore)
 	}
-	if !needs(sys, "restore-pxc", "pxc") || !needs(sys, "web", "restore-pxc") || !needs(sys, "web", "volume-snapshots") || !needs(sys, "pg", "secrets") {
+	if !needs(sys, "restore-pxc", "pxc") || !needs(sys, "web", "restore-pxc") || !needs(sys, "web", "volume-snapshots") {
 		t.Errorf("the dependencies are %+v", sys.Dependencies)
 	}
 	pg := resource(t, sys, "Cluster", "pg")
@@ -144,8 +144,8 @@ func TestRestored(t *testing.T) {
 	if strings.Contains(r.Manifest, "Y29ycmVjdA") || !strings.Contains(r.Manifest, "secret: web") {
 		t.Errorf("the manifest is\n%s", r.Manifest)
 	}
-	if resource(t, sys, "Secret", "web").GetNamespace() != "copy" || len(sys.Inputs) != 1 || sys.Inputs[0].Secret != "other" {
-		t.Errorf("the inputs are %+v", sys.Inputs)
+	if len(r.SecretObjects) != 1 || r.SecretObjects[0].GetNamespace() != "copy" || len(sys.Inputs) != 1 || sys.Inputs[0].Secret != "other" {
+		t.Errorf("the Secrets are %v, the inputs %+v", r.SecretObjects, sys.Inputs)
 	}
 	if len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "pxc.shop.svc") {
 		t.Errorf("the notes are %q", r.Notes)

@@ -38,7 +38,10 @@ type Request struct {
 	Targets  []Target
 	System   *system.System
 	Manifest string
-	Values   map[string]any
+	// Secrets are a part of their own, which the apps of the System need. They are not in the
+	// Manifest: it is stored in a ConfigMap.
+	Secrets []*unstructured.Unstructured
+	Values  map[string]any
 	// Name is the installation to roll back or uninstall, and Revision that of its history to
 	// return to; 0 for the one before the current one.
 	Name     string

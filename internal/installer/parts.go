@@ -287,6 +287,9 @@ func (c *partLoader) apps(ctx context.Context) error {
 				"name it under spec.inputs, and create it first: its values are never read")
 		}
 	}
+	if err := c.secrets(ctx); err != nil {
+		return err
+	}
 	wires, err := c.wire(ctx)
 	if err != nil {
 		return err
@@ -305,11 +308,34 @@ func (c *partLoader) apps(ctx context.Context) error {
 		if a.Operator != "" && c.has(a.Operator) {
 			p.Needs = append(p.Needs, a.Operator)
 		}
+		if len(c.req.Secrets) > 0 {
+			p.Needs = append(p.Needs, secretsApp)
+		}
 		if err := c.app(ctx, p, wires.resources[a.Name]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// secretsApp is the name of the part of Request.Secrets.
+const secretsApp = "secrets"
+
+// secrets makes the part of the Secrets of the request.
+func (c *partLoader) secrets(ctx context.Context) error {
+	if len(c.req.Secrets) == 0 {
+		return nil
+	}
+	sys := c.req.System
+	objects := make([]*unstructured.Unstructured, 0, len(c.req.Secrets))
+	for _, o := range c.req.Secrets {
+		objects = append(objects, o.DeepCopy())
+	}
+	if _, taken := sys.App(secretsApp); taken {
+		return hint.With(fmt.Errorf("the app %s has the name of the app of the Secrets", secretsApp), "give the app another name")
+	}
+	c.notes = append(c.notes, sys.SetLabels(secretsApp, sys.Name+"-"+secretsApp, objects, objects)...)
+	return c.app(ctx, &install.Part{Name: secretsApp, Labels: sys.LabelKeys()}, objects)
 }
 
 // app completes and adds the part of an app.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -180,7 +181,8 @@ func (d *csi) handle(ctx context.Context, namespace, name string) (string, error
 	return handle, nil
 }
 
-// snapshot makes contents ready, as the sidecar of a driver does.
+// snapshot makes contents ready, and lets go of those that are deleted, as the sidecar of a driver
+// does.
 func (d *csi) snapshot(ctx context.Context) error {
 	d.mu.Lock()
 	broken := d.broken
@@ -191,7 +193,13 @@ func (d *csi) snapshot(ctx context.Context) error {
 	}
 	for i := range all.Items {
 		content := &all.Items[i]
-		if ready, _, _ := unstructured.NestedBool(content.Object, "status", "readyToUse"); ready || content.GetDeletionTimestamp() != nil {
+		if content.GetDeletionTimestamp() != nil {
+			if err := d.release(ctx, content); err != nil {
+				return err
+			}
+			continue
+		}
+		if ready, _, _ := unstructured.NestedBool(content.Object, "status", "readyToUse"); ready {
 			continue
 		}
 		handle, given, _ := unstructured.NestedString(content.Object, "spec", "source", "snapshotHandle")
@@ -208,6 +216,19 @@ func (d *csi) snapshot(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// release removes the finalizer of a content that no snapshot is bound to.
+func (d *csi) release(ctx context.Context, content *unstructured.Unstructured) error {
+	bound, _, _ := unstructured.NestedString(content.Object, "spec", "volumeSnapshotRef", "uid")
+	if _, free := content.GetAnnotations()["snapshot.storage.kubernetes.io/volumesnapshot-being-deleted"]; bound != "" && !free {
+		return nil
+	}
+	content.SetFinalizers(slices.DeleteFunc(content.GetFinalizers(), func(f string) bool {
+		return f == "snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection"
+	}))
+	_, err := d.client.Resource(contentsGVR).Update(ctx, content, metav1.UpdateOptions{})
+	return err
 }
 
 // fail has snapshots fail, or not any more.

@@ -1,9 +1,12 @@
 package e2e
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"os"
@@ -368,9 +371,22 @@ func (w *backupWorld) restoreElsewhere(key string) {
 	}
 	w.refused([]string{"--identity other.txt"}, "restore", "run", "--file", "shop.backup", "--identity", "other.txt", "--yes")
 
+	// A restore that fails leaves nothing that another one would find.
+	w.driver.fail(true)
+	failed := w.run(append(args, "--timeout", "5s")...)
+	w.failed(failed, "volume-snapshots", "all changes were undone")
+	w.driver.fail(false)
+	if _, err := admin(w.c).CoreV1().Secrets(to).Get(t.Context(), "web", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("the Secret after a failed restore: %v", err)
+	}
+	if got := w.driver.handles(to); len(got) > 0 {
+		t.Errorf("claims after a failed restore: %v", got)
+	}
+
+	planned := w.run(append(args, "--dry-run", "server", "-o", "json")...).succeeds(t)
 	r := w.run(args...).succeeds(t)
 	t.Logf("it says:\n%s%s", r.stdout, r.stderr)
-	if strings.Contains(r.stdout+r.stderr, "correct-horse") || strings.Contains(r.stdout+r.stderr, "Y29ycmVjdC1ob3JzZQ") {
+	if said := failed.stdout + failed.stderr + planned.stdout + planned.stderr + r.stdout + r.stderr; strings.Contains(said, "correct-horse") || strings.Contains(said, "Y29ycmVjdC1ob3JzZQ") {
 		t.Error("the value of a Secret is printed")
 	}
 	for name, want := range map[string]any{"web": web, "worker": worker} {
@@ -398,9 +414,26 @@ func (w *backupWorld) restoreElsewhere(key string) {
 		t.Fatal(err)
 	}
 	for i := range list.Items {
-		if text := fmt.Sprint(list.Items[i].Data, list.Items[i].Annotations); strings.Contains(text, "correct-horse") || strings.Contains(text, "Y29ycmVjdC1ob3JzZQ") {
+		text := fmt.Sprint(list.Items[i].Data, list.Items[i].Annotations)
+		for key, zip := range list.Items[i].BinaryData { // the journal is compressed
+			unzip, err := gzip.NewReader(bytes.NewReader(zip))
+			if err != nil {
+				t.Fatalf("%s of %s: %v", key, list.Items[i].Name, err)
+			}
+			inside, err := io.ReadAll(unzip)
+			if err != nil {
+				t.Fatalf("%s of %s: %v", key, list.Items[i].Name, err)
+			}
+			text += string(inside)
+		}
+		if strings.Contains(text, "correct-horse") || strings.Contains(text, "Y29ycmVjdC1ob3JzZQ") {
 			t.Errorf("the ConfigMap %s has the value of a Secret", list.Items[i].Name)
 		}
+	}
+
+	w.run("uninstall", "shop", "-n", to, "--yes", "--delete-data=shop").succeeds(t)
+	if _, err := admin(w.c).CoreV1().Secrets(to).Get(t.Context(), "web", metav1.GetOptions{}); err != nil {
+		t.Errorf("the Secret after an uninstall: %v", err)
 	}
 }
 
