@@ -104,7 +104,7 @@ func (m *maker) podRules(a *monitored) []rule {
 
 // claimsExpr is about the claims of an app that exist, and those that StatefulSets make.
 func (m *maker) claimsExpr(a *monitored) string {
-	expr := fmt.Sprintf(`(kubelet_volume_stats_available_bytes{$S} / kubelet_volume_stats_capacity_bytes{$S} < %s and predict_linear(kubelet_volume_stats_available_bytes{$S}[6h], %s) < 0)`,
+	expr := fmt.Sprintf(`(kubelet_volume_stats_available_bytes{$S} / kubelet_volume_stats_capacity_bytes{$S} < %s and predict_linear(kubelet_volume_stats_available_bytes{$S}[6h], %s) <= 0)`,
 		number(m.threshold("claimFreePercent")/100), number(m.threshold("claimFullHours")*3600))
 	return each(named(a.allClaims(), ""), "persistentvolumeclaim", expr)
 }

@@ -141,6 +141,17 @@ var alertCases = []struct {
 			`kubelet_volume_stats_capacity_bytes{namespace="shop",persistentvolumeclaim="data-db-2-0"}`:  "1000x600",
 		},
 	},
+	{ // full since long: it does not get fuller
+		"SystemClaimFilling", "db",
+		series{
+			`kubelet_volume_stats_available_bytes{namespace="shop",persistentvolumeclaim="data-db-0"}`: "0x600",
+			`kubelet_volume_stats_capacity_bytes{namespace="shop",persistentvolumeclaim="data-db-0"}`:  "1000x600",
+		},
+		series{
+			`kubelet_volume_stats_available_bytes{namespace="shop",persistentvolumeclaim="data-db-0"}`: "900-1x100 800x500",
+			`kubelet_volume_stats_capacity_bytes{namespace="shop",persistentvolumeclaim="data-db-0"}`:  "1000x600",
+		},
+	},
 	{
 		"SystemAutoscalerAtMaximum", "web",
 		series{
