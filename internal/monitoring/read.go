@@ -163,7 +163,7 @@ func (r *reading) group(roots []app.Root, apps []string) {
 	}
 }
 
-// scope divides what was read among the apps. What several need, or none has as its own part, is an
+// scope divides what was read among the apps. What several need, and none has as its own part, is an
 // app of its own.
 func (r *reading) scope() monitor.Scope {
 	g, o := r.graph, r.in.StackOptions()
@@ -187,29 +187,40 @@ func (r *reading) scope() monitor.Scope {
 	return s
 }
 
-// divide hands the objects to the apps, and returns those that apps need and none owns.
+// divide hands the objects to the apps, and returns those that several apps need and none owns. What
+// one app alone needs is its own.
 func (r *reading) divide(part map[graph.ID]graph.ID) monitor.App {
 	g, o := r.graph, r.in.StackOptions()
-	shared := monitor.App{Name: "shared"}
+	var order []graph.ID
+	users := map[graph.ID][]int{}
 	for i, ids := range r.nodes {
 		if len(ids) == 0 {
 			continue
 		}
 		stack := g.Stack(ids, o)
 		for _, id := range stack.Members() {
-			found, read := r.objects[g.Ref(id)]
+			_, read := r.objects[g.Ref(id)]
 			root, own := part[id]
-			switch {
-			case !read || stack.Boundary(id) || g.State(id) != graph.Present:
-			case own && root == ids[0]:
-				r.apps[i].Objects = append(r.apps[i].Objects, found)
-			case !own:
-				if !slices.Contains(shared.Objects, found) {
-					shared.Objects = append(shared.Objects, found)
-				}
-				if !slices.Contains(shared.UsedBy, r.apps[i].Name) && isWorkload(found) {
-					shared.UsedBy = append(shared.UsedBy, r.apps[i].Name)
-				}
+			if !read || stack.Boundary(id) || g.State(id) != graph.Present || own && root != ids[0] {
+				continue
+			}
+			if users[id] == nil {
+				order = append(order, id)
+			}
+			users[id] = append(users[id], i)
+		}
+	}
+	shared := monitor.App{Name: r.unused("shared")}
+	for _, id := range order {
+		found := r.objects[g.Ref(id)]
+		if all := users[id]; len(all) == 1 {
+			r.apps[all[0]].Objects = append(r.apps[all[0]].Objects, found)
+			continue
+		}
+		shared.Objects = append(shared.Objects, found)
+		for _, i := range users[id] {
+			if name := r.apps[i].Name; isMonitored(found) && !slices.Contains(shared.UsedBy, name) {
+				shared.UsedBy = append(shared.UsedBy, name)
 			}
 		}
 	}
@@ -219,9 +230,19 @@ func (r *reading) divide(part map[graph.ID]graph.ID) monitor.App {
 	return shared
 }
 
-func isWorkload(o *unstructured.Unstructured) bool {
+// unused is a name that no app has: the name itself, else with a number.
+func (r *reading) unused(name string) string {
+	out := name
+	for n := 2; slices.ContainsFunc(r.apps, func(a monitor.App) bool { return a.Name == out }); n++ {
+		out = fmt.Sprintf("%s-%d", name, n)
+	}
+	return out
+}
+
+// isMonitored says whether targets or alerts may be about an object.
+func isMonitored(o *unstructured.Unstructured) bool {
 	switch object.RefOf(o).GroupKind().String() {
-	case "Deployment.apps", "StatefulSet.apps", "DaemonSet.apps", "Pod":
+	case "Deployment.apps", "StatefulSet.apps", "DaemonSet.apps", "Pod", "PersistentVolumeClaim", "Job.batch", "CronJob.batch", "Certificate.cert-manager.io":
 		return true
 	}
 	return false
