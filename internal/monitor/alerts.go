@@ -63,7 +63,7 @@ func (m *maker) alerts() {
 // group is the rules of an app; nil where there is nothing to alert on.
 func (m *maker) group(a *monitored) map[string]any {
 	var rules []any
-	labels := map[string]any{SystemLabel: m.Name, AppLabel: a.Name}
+	labels := map[string]any{NamespaceLabel: m.Namespace, SystemLabel: m.Name, AppLabel: a.Name}
 	if expr := podsExpr(a); expr != "" {
 		rules = append(rules, map[string]any{"record": podsRecord, "expr": expr, "labels": labels})
 	}
@@ -71,7 +71,7 @@ func (m *maker) group(a *monitored) map[string]any {
 		alert := Alert{Name: r.name, App: a.Name, Severity: r.severity, Expr: r.expr, Summary: r.summary}
 		rule := map[string]any{
 			"alert": r.name, "expr": r.expr,
-			"labels": map[string]any{SystemLabel: m.Name, AppLabel: a.Name, "severity": r.severity},
+			"labels": map[string]any{NamespaceLabel: m.Namespace, SystemLabel: m.Name, AppLabel: a.Name, "severity": r.severity},
 			"annotations": map[string]any{
 				"summary": a.Name + " of " + m.Name + ": " + r.summary, "description": r.description, "runbook": m.runbook(a),
 			},

@@ -52,11 +52,11 @@ var source = map[string]any{"type": "prometheus", "uid": "${datasource}"}
 
 func (d *board) document() map[string]any {
 	m := d.m
-	selector := fmt.Sprintf(`{%s=%q}`, SystemLabel, m.Name)
+	selector := "{" + m.series("") + "}"
 	d.row("System " + m.Name)
 	d.line("stat", 4,
 		panel{"Targets down", "none", []query{{fmt.Sprintf(`count(up%s == 0) or vector(0)`, selector), ""}}},
-		panel{"Alerts firing", "none", []query{{fmt.Sprintf(`count(ALERTS{%s=%q,alertstate="firing"}) or vector(0)`, SystemLabel, m.Name), ""}}},
+		panel{"Alerts firing", "none", []query{{fmt.Sprintf(`count(ALERTS{%s,alertstate="firing"}) or vector(0)`, m.series("")), ""}}},
 		panel{"Pods not ready", "none", []query{{fmt.Sprintf(`count(kube_pod_status_ready{condition="false"} * on (namespace, pod) group_left () %s%s > 0) or vector(0)`, podsRecord, selector), ""}}},
 		panel{"Restarts in an hour", "none", []query{{fmt.Sprintf(`sum(increase(kube_pod_container_status_restarts_total[1h]) * on (namespace, pod) group_left () %s%s) or vector(0)`, podsRecord, selector), ""}}},
 	)
@@ -100,7 +100,7 @@ func (d *board) app(a *monitored) {
 		title = "Shared, used by " + strings.Join(a.UsedBy, ", ")
 	}
 	d.row(title)
-	selector := fmt.Sprintf(`{%s=%q,%s=%q}`, SystemLabel, d.m.Name, AppLabel, a.Name)
+	selector := "{" + d.m.series(a.Name) + "}"
 	against := func(title, unit, used, resource string) panel {
 		return panel{title, unit, []query{
 			{d.usage(used, selector, AppLabel), "used"},

@@ -125,7 +125,7 @@ func (m *maker) endpoint(a *monitored, port map[string]any, e endpoint) map[stri
 	label := func(name, value string) map[string]any {
 		return map[string]any{"action": "replace", "targetLabel": name, "replacement": value}
 	}
-	relabelings := []any{label(SystemLabel, m.Name), label(AppLabel, a.Name)}
+	relabelings := []any{label(NamespaceLabel, m.Namespace), label(SystemLabel, m.Name), label(AppLabel, a.Name)}
 	if len(port) == 0 {
 		relabelings = append(relabelings, atAddress(e.number)...)
 	}

@@ -21,7 +21,9 @@ import (
 const (
 	OwnLabel    = "sysop.dev/monitoring"
 	SystemLabel = "sysop_system"
-	AppLabel    = "sysop_app"
+	// NamespaceLabel is the namespace of the System: those of two namespaces may have one name.
+	NamespaceLabel = "sysop_namespace"
+	AppLabel       = "sysop_app"
 )
 
 // Suffix is that of the name of the installation which holds the objects.
@@ -227,6 +229,15 @@ func (m *maker) add(apiVersion, kind, namespace, name string, labels map[string]
 	o := map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": map[string]any{"name": name, "namespace": namespace, "labels": marks}}
 	maps.Copy(o, body)
 	m.plan.Objects = append(m.plan.Objects, o)
+}
+
+// series are the matchers of the series of the System, or of one of its apps.
+func (m *maker) series(app string) string {
+	text := fmt.Sprintf("%s=%q,%s=%q", NamespaceLabel, m.Namespace, SystemLabel, m.Name)
+	if app != "" {
+		text += fmt.Sprintf(",%s=%q", AppLabel, app)
+	}
+	return text
 }
 
 // own says whether an object is one that an earlier run made for this scope.

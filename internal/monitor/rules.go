@@ -63,7 +63,7 @@ func (m *maker) rules(a *monitored, scraped bool) []rule {
 	)
 	if scraped {
 		all = append(all, rule{
-			"SystemTargetDown", "warning", t("targetDownMinutes"), fmt.Sprintf(`up{%s=%q,%s=%q} == 0`, SystemLabel, m.Name, AppLabel, a.Name),
+			"SystemTargetDown", "warning", t("targetDownMinutes"), fmt.Sprintf(`up{%s} == 0`, m.series(a.Name)),
 			"a target cannot be scraped", "{{ $labels.pod }} in {{ $labels.namespace }} does not answer the scrapes of {{ $labels.job }}.",
 		})
 	}
@@ -76,7 +76,7 @@ func (m *maker) podRules(a *monitored) []rule {
 		return nil
 	}
 	t := m.threshold
-	pods := fmt.Sprintf(` * on (namespace, pod) group_left () %s{%s=%q,%s=%q}`, podsRecord, SystemLabel, m.Name, AppLabel, a.Name)
+	pods := fmt.Sprintf(` * on (namespace, pod) group_left () %s{%s}`, podsRecord, m.series(a.Name))
 	in := map[string]bool{}
 	for i := range a.workloads {
 		in[regexp.QuoteMeta(a.workloads[i].ref.Namespace)] = true

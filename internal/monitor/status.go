@@ -114,7 +114,7 @@ func (p *Plan) Evaluate(targets Targets, alerts Alerts) *Status {
 
 // appOf finds the app of a target or alert: by our labels, else by its pod; -1 for none.
 func (p *Plan) appOf(labels map[string]string) int {
-	if labels[SystemLabel] == p.Name {
+	if labels[SystemLabel] == p.Name && labels[NamespaceLabel] == p.Namespace {
 		return slices.IndexFunc(p.Apps, func(a PlanApp) bool { return a.Name == labels[AppLabel] })
 	}
 	pod := object.Ref{Kind: "Pod", Namespace: labels["namespace"], Name: labels["pod"]}

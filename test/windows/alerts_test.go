@@ -178,10 +178,11 @@ var alertCases = []struct {
 	},
 	{
 		"SystemTargetDown", "web",
-		series{`up{sysop_system="shop",sysop_app="web",namespace="shop",pod="web-5d9-abcde",job="web"}`: "0x600"},
+		series{`up{sysop_namespace="shop",sysop_system="shop",sysop_app="web",namespace="shop",pod="web-5d9-abcde",job="web"}`: "0x600"},
 		series{
-			`up{sysop_system="shop",sysop_app="web",namespace="shop",pod="web-5d9-abcde",job="web"}`: "1x600",
-			`up{namespace="shop",pod="web-api-7c4-abcde",job="web-api"}`:                             "0x600",
+			`up{sysop_namespace="shop",sysop_system="shop",sysop_app="web",namespace="shop",pod="web-5d9-abcde",job="web"}`: "1x600",
+			`up{namespace="shop",pod="web-api-7c4-abcde",job="web-api"}`:                                                    "0x600",
+			`up{sysop_namespace="test",sysop_system="shop",sysop_app="web",namespace="test",pod="web-5d9-abcde",job="web"}`: "0x600",
 		},
 	},
 }
