@@ -54,12 +54,15 @@ func (d *board) document() map[string]any {
 	m := d.m
 	selector := "{" + m.series("") + "}"
 	d.row("System " + m.Name)
-	d.line("stat", 4,
-		panel{"Targets down", "none", []query{{fmt.Sprintf(`count(up%s == 0) or vector(0)`, selector), ""}}},
-		panel{"Alerts firing", "none", []query{{fmt.Sprintf(`count(ALERTS{%s,alertstate="firing"}) or vector(0)`, m.series("")), ""}}},
-		panel{"Pods not ready", "none", []query{{fmt.Sprintf(`count(kube_pod_status_ready{condition="false"} * on (namespace, pod) group_left () %s%s > 0) or vector(0)`, podsRecord, selector), ""}}},
-		panel{"Restarts in an hour", "none", []query{{fmt.Sprintf(`sum(increase(kube_pod_container_status_restarts_total[1h]) * on (namespace, pod) group_left () %s%s) or vector(0)`, podsRecord, selector), ""}}},
-	)
+	pods := podsRecord + selector
+	stats := []panel{{"Targets down", "none", []query{{countOf("up"+selector+" == 0", "up"+selector), ""}}}}
+	if !m.Settings.NoAlerts {
+		stats = append(stats, panel{"Alerts firing", "none", []query{{countOf(fmt.Sprintf(`ALERTS{%s,alertstate="firing"}`, m.series("")), pods), ""}}})
+	}
+	d.line("stat", 4, append(stats,
+		panel{"Pods not ready", "none", []query{{countOf(`kube_pod_status_ready{condition="false"} * on (namespace, pod) group_left () `+pods+` > 0`, pods), ""}}},
+		panel{"Restarts in an hour", "none", []query{{`sum(increase(kube_pod_container_status_restarts_total[1h]) * on (namespace, pod) group_left () ` + pods + `)`, ""}}},
+	)...)
 	d.line("timeseries", 8,
 		panel{"CPU by app", "none", []query{{d.usage(cpuUsed, selector, AppLabel), "{{" + AppLabel + "}}"}}},
 		panel{"Memory by app", "bytes", []query{{d.usage(memoryUsed, selector, AppLabel), "{{" + AppLabel + "}}"}}},
@@ -84,6 +87,11 @@ const (
 	throttled    = `sum by (namespace, pod, container) (rate(container_cpu_cfs_throttled_periods_total{container!=""}[5m])) / sum by (namespace, pod, container) (rate(container_cpu_cfs_periods_total{container!=""}[5m]))`
 	restartsHour = `increase(kube_pod_container_status_restarts_total[1h])`
 )
+
+// countOf counts series: 0 only where known ones exist, so that a lack of data does not look well.
+func countOf(series, known string) string {
+	return fmt.Sprintf("count(%s) or 0 * count(%s)", series, known)
+}
 
 // usage sums an amount of containers over the pods that a selector of the record has.
 func (d *board) usage(amount, selector string, labels ...string) string {

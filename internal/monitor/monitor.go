@@ -148,7 +148,7 @@ func Make(s Scope) *Plan {
 	for i := range m.apps {
 		m.app(&m.apps[i])
 	}
-	if !s.Settings.NoAlerts {
+	if !s.Settings.NoAlerts || !s.Settings.NoDashboard {
 		m.alerts()
 	}
 	if !s.Settings.NoDashboard {

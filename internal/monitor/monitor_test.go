@@ -303,6 +303,33 @@ func TestDashboard(t *testing.T) {
 	}
 }
 
+// TestDashboardWithoutAlerts: the record of the pods, which panels join, is made without alerts too,
+// and the plan says where it cannot be made; no panel says 0 where there are no data.
+func TestDashboardWithoutAlerts(t *testing.T) {
+	s := shop(t, "")
+	s.Settings.NoAlerts = true
+	plan := monitor.Make(s)
+	if rules := spec(t, plan, "PrometheusRule", "shop-alerts"); !strings.Contains(rules, `"record":"sysop:pod:info"`) || strings.Contains(rules, `"alert":`) || len(plan.Alerts) > 0 {
+		t.Errorf("rules %s", rules)
+	}
+	text, _ := json.Marshal(plan.Objects)
+	if strings.Contains(string(text), "vector(0)") || strings.Contains(string(text), "ALERTS") {
+		t.Errorf("the dashboard shows what is not known: %s", text)
+	}
+	s.Settings.NoDashboard = true
+	if plan := monitor.Make(s); spec(t, plan, "PrometheusRule", "shop-alerts") != "" {
+		t.Errorf("rules without a use: %v", plan.Objects)
+	}
+	s = shop(t, "", "PrometheusRule.monitoring.coreos.com")
+	if got := told(monitor.Make(s)); !strings.Contains(got, "does not serve PrometheusRule, so no alerts are made, and most panels of the dashboard are empty") {
+		t.Errorf("told\n%s", got)
+	}
+	s = shop(t, "apiVersion: monitoring.coreos.com/v1\nkind: Prometheus\nmetadata: {name: bare, namespace: shop}\nspec: {}", "Prometheus/main")
+	if got := told(monitor.Make(s)); !strings.Contains(got, "no Prometheus selects the PrometheusRule in shop, so no alerts fire, and most panels of the dashboard are empty") {
+		t.Errorf("told\n%s", got)
+	}
+}
+
 // TestGaps: what could not be read is in the plan.
 func TestGaps(t *testing.T) {
 	s := shop(t, "")
