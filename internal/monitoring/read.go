@@ -248,7 +248,8 @@ func isMonitored(o *unstructured.Unstructured) bool {
 	return false
 }
 
-// addDesired adds the objects that a manifest has and the cluster has not.
+// addDesired adds the objects of the manifest: those that the cluster has get the fields that they
+// will have, as the ports of a template.
 func (r *reading) addDesired(s *monitor.Scope) {
 	if r.req.System == nil {
 		return
@@ -260,11 +261,27 @@ func (r *reading) addDesired(s *monitor.Scope) {
 			if o.GetNamespace() == "" {
 				o.SetNamespace(s.Namespace)
 			}
-			if ref := object.RefOf(o); r.objects[ref] == nil && r.interests(ref.GroupKind()) {
+			switch ref := object.RefOf(o); {
+			case !r.interests(ref.GroupKind()):
+			case r.objects[ref] != nil:
+				overlay(r.objects[ref].Object, o.Object)
+			default:
 				r.objects[ref] = o
 				r.apps[i].Objects = append(r.apps[i].Objects, o)
 			}
 		}
+	}
+}
+
+// overlay sets the fields of an object that another one states. Lists are replaced.
+func overlay(fields, stated map[string]any) {
+	for key, value := range stated {
+		inner, isMap := value.(map[string]any)
+		if has, ok := fields[key].(map[string]any); isMap && ok {
+			overlay(has, inner)
+			continue
+		}
+		fields[key] = value
 	}
 }
 

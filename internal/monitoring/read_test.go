@@ -7,7 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/monitor"
@@ -150,5 +152,23 @@ func TestSharedName(t *testing.T) {
 	}
 	if got := strings.Join(names, " "); got != "shared b shared-2" {
 		t.Errorf("apps %s", got)
+	}
+}
+
+// TestDesired: the manifest says what a live object will be: a port that it names is scraped at once.
+func TestDesired(t *testing.T) {
+	sys := parsed(t, "  - {name: web, roots: [deployment/web]}\n")
+	desired := &unstructured.Unstructured{}
+	text := strings.TrimSuffix(strings.Replace(workload("web", "pages"), "{containerPort: 8080}", "{name: metrics, containerPort: 9000}", 1), "---\n")
+	data, err := yaml.YAMLToJSON([]byte(text))
+	if err == nil {
+		err = desired.UnmarshalJSON(data)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := planned(t, workload("web", "pages"), monitoring.Request{System: sys, Desired: map[string][]*unstructured.Unstructured{"web": {desired}}})
+	if got := plan.Apps[0].Targets; len(plan.Apps) != 1 || len(got) != 1 || got[0].How != monitor.PodMonitor || got[0].Port != "metrics" {
+		t.Errorf("apps %+v", plan.Apps)
 	}
 }
