@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -82,8 +83,9 @@ type Plan struct {
 	// Objects are made by monitor apply.
 	Objects []map[string]any `json:"objects"`
 	Gaps    []Gap            `json:"gaps"`
-	// pods are those that the apps have now.
-	pods map[string][]object.Ref
+	// pods are those that the apps have now, and serving is how many of them can be targets.
+	pods    map[string][]object.Ref
+	serving map[string]int
 }
 
 // PlanApp is an app, with the targets that have its metrics.
@@ -132,7 +134,7 @@ func Make(s Scope) *Plan {
 	m := &maker{Scope: s, plan: &Plan{
 		Name: s.Name, Namespace: s.Namespace, Installation: Installation(s.Name),
 		Apps: []PlanApp{}, Prometheuses: []Prometheus{}, Alerts: []Alert{}, Objects: []map[string]any{}, Gaps: []Gap{},
-		pods: map[string][]object.Ref{},
+		pods: map[string][]object.Ref{}, serving: map[string]int{},
 	}}
 	m.operated = m.serves("ServiceMonitor") && m.serves("PodMonitor")
 	m.services = m.ofKind("Service")
@@ -141,12 +143,18 @@ func Make(s Scope) *Plan {
 		for _, o := range app.Objects {
 			if kindOf(o) == "Pod" {
 				m.plan.pods[app.Name] = append(m.plan.pods[app.Name], object.RefOf(o))
+				if !completes(o) {
+					m.plan.serving[app.Name]++
+				}
 			}
 		}
 	}
 	m.choose()
 	for i := range m.apps {
 		m.app(&m.apps[i])
+	}
+	for i := range m.all {
+		m.describe(&m.all[i])
 	}
 	if !s.Settings.NoAlerts || !s.Settings.NoDashboard {
 		m.alerts()
@@ -156,6 +164,13 @@ func Make(s Scope) *Plan {
 	}
 	m.lacks()
 	return m.plan
+}
+
+// completes says whether a pod ended, or is to end: no monitor scrapes those of Jobs.
+func completes(pod *unstructured.Unstructured) bool {
+	phase, _, _ := unstructured.NestedString(pod.Object, "status", "phase")
+	owner := metav1.GetControllerOf(pod)
+	return phase == "Succeeded" || phase == "Failed" || owner != nil && owner.Kind == "Job"
 }
 
 // Installation is the name of the installation that has the monitors of a System or root.

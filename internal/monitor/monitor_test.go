@@ -330,6 +330,24 @@ func TestDashboardWithoutAlerts(t *testing.T) {
 	}
 }
 
+// TestPlannedKinds: a Prometheus has to select the monitors that are made, and no kind that is not.
+func TestPlannedKinds(t *testing.T) {
+	const services = "apiVersion: monitoring.coreos.com/v1\nkind: Prometheus\nmetadata: {name: services, namespace: shop}\nspec: {serviceMonitorSelector: {}, ruleSelector: {}}"
+	s := shop(t, services, "Prometheus/main", "Deployment/worker", "DaemonSet/agent", "Deployment/quiet")
+	plan := monitor.Make(s)
+	if got := plan.Prometheuses[0]; !got.Monitors || got.Message != "" || plan.Server() != "svc:shop/prometheus-operated:9090" {
+		t.Errorf("%+v, server %q", got, plan.Server())
+	}
+	plan = monitor.Make(shop(t, services, "Prometheus/main", "Deployment/web", "Deployment/worker", "DaemonSet/agent", "Deployment/quiet"))
+	if got := plan.Prometheuses[0]; !got.Monitors || plan.Apps[1].Targets[0].How != monitor.Collected {
+		t.Errorf("by a monitor of others: %+v, %+v", got, plan.Apps)
+	}
+	plan = monitor.Make(shop(t, services, "Prometheus/main"))
+	if got := plan.Prometheuses[0]; got.Monitors || got.Message != "does not select PodMonitor in shop" {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestGaps: what could not be read is in the plan.
 func TestGaps(t *testing.T) {
 	s := shop(t, "")

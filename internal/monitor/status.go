@@ -22,7 +22,7 @@ type Status struct {
 // AppStatus is an app as a Prometheus sees it.
 type AppStatus struct {
 	Name string `json:"name"`
-	// Pods is how many pods it has.
+	// Pods is how many pods it has, without those that ended and those of Jobs.
 	Pods int `json:"pods"`
 	// Blind says that it has pods, and that no target of it is up.
 	Blind   bool           `json:"blind"`
@@ -82,7 +82,7 @@ const Firing = "firing"
 func (p *Plan) Evaluate(targets Targets, alerts Alerts) *Status {
 	s := &Status{Name: p.Name, Namespace: p.Namespace, Alerts: []FiringAlert{}}
 	for _, a := range p.Apps {
-		s.Apps = append(s.Apps, AppStatus{Name: a.Name, Pods: len(p.pods[a.Name]), Targets: []TargetStatus{}})
+		s.Apps = append(s.Apps, AppStatus{Name: a.Name, Pods: p.serving[a.Name], Targets: []TargetStatus{}})
 	}
 	for _, t := range targets.ActiveTargets {
 		i := p.appOf(t.Labels)

@@ -50,3 +50,27 @@ func TestTwoSystemsOfOneName(t *testing.T) {
 		}
 	}
 }
+
+// TestCompletedPods: pods that ended and those of Jobs are not targets, so an app of these alone is
+// not unseen.
+func TestCompletedPods(t *testing.T) {
+	const pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: NAME, namespace: shop, ownerReferences: [{apiVersion: v1, kind: OWNER, name: o, uid: u, controller: true}]}\nstatus: {phase: PHASE}"
+	for name, c := range map[string]struct {
+		owner, phase string
+		blind        bool
+	}{
+		"a Job that ended":          {"Job", "Succeeded", false},
+		"a Job that runs":           {"Job", "Running", false},
+		"an evicted pod":            {"ReplicaSet", "Failed", false},
+		"a pod that no one scrapes": {"ReplicaSet", "Running", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := shop(t, "")
+			s.Apps[4].Objects = append(s.Apps[4].Objects, objects(t, strings.NewReplacer("NAME", "worker-1", "OWNER", c.owner, "PHASE", c.phase).Replace(pod))...)
+			status := evaluated(t, monitor.Make(s))
+			if a := status.Apps[4]; a.Name != "worker" || a.Blind != c.blind || status.Fine() == c.blind {
+				t.Errorf("%+v", a)
+			}
+		})
+	}
+}
