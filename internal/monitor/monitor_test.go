@@ -103,7 +103,16 @@ func TestTargets(t *testing.T) {
 		},
 		"a Prometheus with scrape configurations of its own": {
 			more: "apiVersion: monitoring.coreos.com/v1\nkind: Prometheus\nmetadata: {name: z, namespace: x}\nspec: {additionalScrapeConfigs: {name: a, key: b}}",
-			want: []string{"agent DaemonSet.apps/shop/agent annotations http /stats", web},
+			want: []string{
+				"agent DaemonSet.apps/shop/agent annotations http /stats", web,
+				"gap DaemonSet.apps/shop/agent: no monitor is made: Prometheus/x/z has additionalScrapeConfigs, which may read the annotations of pods",
+			},
+		},
+		"its annotations, and a port of the manifest": {
+			more:   "apiVersion: monitoring.coreos.com/v1\nkind: Prometheus\nmetadata: {name: z, namespace: x}\nspec: {additionalScrapeConfigs: {name: a, key: b}}",
+			change: func(s *monitor.Scope) { s.Apps[0].Setting.Port = "9200" },
+			want:   []string{"agent DaemonSet.apps/shop/agent podmonitor http PodMonitor/shop/shop-agent" + selected},
+			not:    []string{"gap DaemonSet.apps/shop/agent"},
 		},
 		"labels that a second Service has": {
 			more: "apiVersion: v1\nkind: Service\nmetadata: {name: web-2, namespace: shop, labels: {app: web}}\nspec: {selector: {app: other}, ports: [{name: metrics, port: 1}]}",

@@ -124,13 +124,13 @@ func (a *monitored) allClaims() []object.Ref {
 }
 
 // certificatesExpr finds the certificates of an app whether or not the labels of cert-manager are
-// honored.
+// honored. Those that are not due to be renewed yet live shorter than the threshold.
 func (m *maker) certificatesExpr(certs map[string][]string) string {
 	if len(certs) == 0 {
 		return ""
 	}
-	own := each(certs, "name", `certmanager_certificate_expiration_timestamp_seconds{$S}`)
-	exported := each(certs, "name", `certmanager_certificate_expiration_timestamp_seconds{exported_$S}`)
+	own := each(certs, "name", `(certmanager_certificate_expiration_timestamp_seconds{$S} unless on (namespace, name) (certmanager_certificate_renewal_timestamp_seconds{$S} > time()))`)
+	exported := each(certs, "name", `(certmanager_certificate_expiration_timestamp_seconds{exported_$S} unless on (exported_namespace, name) (certmanager_certificate_renewal_timestamp_seconds{exported_$S} > time()))`)
 	return fmt.Sprintf(`(%s) - time() < %s`, either(own, exported), number(m.threshold("certificateHours")*3600))
 }
 

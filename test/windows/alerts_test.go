@@ -176,6 +176,28 @@ var alertCases = []struct {
 		series{`certmanager_certificate_expiration_timestamp_seconds{namespace="cert-manager",exported_namespace="shop",name="web"}`: "360000x600"},
 		series{`certmanager_certificate_expiration_timestamp_seconds{namespace="cert-manager",exported_namespace="test",name="web"}`: "360000x600"},
 	},
+	{ // lives for two days: at 36000 s it is due to be renewed, or not yet
+		"SystemCertificateExpires", "web",
+		series{
+			`certmanager_certificate_expiration_timestamp_seconds{namespace="shop",name="web"}`: "172800x600",
+			`certmanager_certificate_renewal_timestamp_seconds{namespace="shop",name="web"}`:    "30000x600",
+		},
+		series{
+			`certmanager_certificate_expiration_timestamp_seconds{namespace="shop",name="web"}`: "172800x600",
+			`certmanager_certificate_renewal_timestamp_seconds{namespace="shop",name="web"}`:    "115200x600",
+		},
+	},
+	{
+		"SystemCertificateExpires", "web",
+		series{
+			`certmanager_certificate_expiration_timestamp_seconds{namespace="cert-manager",exported_namespace="shop",name="web"}`: "172800x600",
+			`certmanager_certificate_renewal_timestamp_seconds{namespace="cert-manager",exported_namespace="test",name="web"}`:    "115200x600",
+		},
+		series{
+			`certmanager_certificate_expiration_timestamp_seconds{namespace="cert-manager",exported_namespace="shop",name="web"}`: "172800x600",
+			`certmanager_certificate_renewal_timestamp_seconds{namespace="cert-manager",exported_namespace="shop",name="web"}`:    "115200x600",
+		},
+	},
 	{
 		"SystemTargetDown", "web",
 		series{`up{sysop_namespace="shop",sysop_system="shop",sysop_app="web",namespace="shop",pod="web-5d9-abcde",job="web"}`: "0x600"},
