@@ -32,7 +32,7 @@ const Suffix = "-monitoring"
 
 // Scope is what a plan is made from.
 type Scope struct {
-	// Name is that of the System or of the first root, and Namespace where rules and dashboard are.
+	// Name is that of the System, or NameOf the first root, and Namespace where rules and dashboard are.
 	Name, Namespace string
 	Settings        system.Monitoring
 	Apps            []App
@@ -173,17 +173,19 @@ func completes(pod *unstructured.Unstructured) bool {
 	return phase == "Succeeded" || phase == "Failed" || owner != nil && owner.Kind == "Job"
 }
 
-// Installation is the name of the installation that has the monitors of a System or root.
-func Installation(name string) string { return strings.ReplaceAll(name, ".", "-") + Suffix }
+// Installation is the name of the installation that has the monitors of a scope.
+func Installation(name string) string { return clip(strings.ReplaceAll(name, ".", "-") + Suffix) }
 
-// InstallationOf is the name of the installation that has the monitors of a root, as it is written
-// on the command line: TYPE/NAME, TYPE/NAMESPACE/NAME, or the NAME of a System.
-func InstallationOf(root string) (string, error) {
-	parts := strings.Split(root, "/")
-	if len(parts) > 3 || slices.Contains(parts, "") {
-		return "", fmt.Errorf("root %q: expected TYPE/NAME", root)
+// systemRoot is the type of a root that is a System.
+const systemRoot = "system"
+
+// NameOf is the name of the scope of a root: its kind and name, since a Deployment and a StatefulSet
+// may have one name; that of a System is its own.
+func NameOf(kind, name string) string {
+	if kind = strings.ToLower(kind); kind != systemRoot {
+		return kind + "-" + name
 	}
-	return Installation(parts[len(parts)-1]), nil
+	return name
 }
 
 // maker makes a plan.
@@ -237,7 +239,7 @@ func (m *maker) lacks() {
 
 // add adds an object to the plan.
 func (m *maker) add(apiVersion, kind, namespace, name string, labels map[string]string, body map[string]any) {
-	marks := map[string]any{OwnLabel: m.Name}
+	marks := map[string]any{OwnLabel: clip(m.Name)}
 	for k, v := range labels {
 		marks[k] = v
 	}
@@ -256,4 +258,6 @@ func (m *maker) series(app string) string {
 }
 
 // own says whether an object is one that an earlier run made for this scope.
-func (m *maker) own(o *unstructured.Unstructured) bool { return o.GetLabels()[OwnLabel] == m.Name }
+func (m *maker) own(o *unstructured.Unstructured) bool {
+	return o.GetLabels()[OwnLabel] == clip(m.Name)
+}

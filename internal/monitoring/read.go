@@ -4,6 +4,7 @@
 package monitoring
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -55,6 +56,24 @@ func New(ctx context.Context, input *app.Input, req Request) (*monitor.Plan, *ap
 	return monitor.Make(r.scope()), r.session, r.graph, nil
 }
 
+// Installation is the name of the installation that has the monitors of a root: TYPE/NAME,
+// TYPE/NAMESPACE/NAME, or the NAME of a System.
+func Installation(ctx context.Context, input *app.Input, root string) (string, error) {
+	if !strings.Contains(root, "/") {
+		return monitor.Installation(root), nil
+	}
+	in := *input
+	session, err := in.Open(ctx)
+	if err != nil {
+		return "", err
+	}
+	roots, err := app.ParseRoots([]string{root}, session.Kinds)
+	if err != nil {
+		return "", err
+	}
+	return monitor.Installation(monitor.NameOf(cmp.Or(roots[0].Group, roots[0].Kind.Kind), roots[0].Name)), nil
+}
+
 // reading reads a scope.
 type reading struct {
 	in      *app.Input
@@ -68,6 +87,8 @@ type reading struct {
 
 	apps  []monitor.App
 	nodes [][]graph.ID
+	// first names the scope where no System does.
+	first string
 	gaps  []object.Gap
 }
 
@@ -155,6 +176,7 @@ func (r *reading) group(roots []app.Root, apps []string) {
 		}
 		for _, stack := range r.session.StacksOf(r.graph, root, nodes) {
 			name := stack.Ref.Name
+			r.first = cmp.Or(r.first, monitor.NameOf(stack.Ref.Kind, name))
 			if slices.ContainsFunc(r.apps, func(a monitor.App) bool { return a.Name == name }) {
 				name = strings.ToLower(stack.Ref.Kind) + "-" + name
 			}
@@ -289,8 +311,8 @@ func overlay(fields, stated map[string]any) {
 func (r *reading) name(s *monitor.Scope) {
 	if sys := r.req.System; sys != nil {
 		s.Name, s.Settings = sys.Name, sys.Monitoring
-	} else if len(r.apps) > 0 {
-		s.Name = r.apps[0].Name
+	} else {
+		s.Name = r.first
 	}
 	for _, ids := range r.nodes {
 		if s.Namespace == "" && len(ids) > 0 {

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/monitor"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/monitoring"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
@@ -85,8 +86,8 @@ type: kubernetes.io/tls
 ---
 `
 
-// planned is the plan of a request on a snapshot of objects.
-func planned(t *testing.T, text string, req monitoring.Request) *monitor.Plan {
+// snapshot is an input that reads objects and the kinds of prometheus-operator from a file.
+func snapshot(t *testing.T, text string) *app.Input {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "shop.yaml")
 	if err := os.WriteFile(file, []byte(operated+strings.TrimSuffix(text, "---\n")), 0o600); err != nil {
@@ -95,8 +96,13 @@ func planned(t *testing.T, text string, req monitoring.Request) *monitor.Plan {
 	config := genericclioptions.NewConfigFlags(true)
 	namespace := "shop"
 	config.Namespace = &namespace
-	in := (&app.Input{From: file, Now: time.Now, Config: config}).Another("")
-	plan, _, _, err := monitoring.New(t.Context(), in, req)
+	return (&app.Input{From: file, Now: time.Now, Config: config}).Another("")
+}
+
+// planned is the plan of a request on a snapshot of objects.
+func planned(t *testing.T, text string, req monitoring.Request) *monitor.Plan {
+	t.Helper()
+	plan, _, _, err := monitoring.New(t.Context(), snapshot(t, text), req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,5 +176,31 @@ func TestDesired(t *testing.T) {
 	plan := planned(t, workload("web", "pages"), monitoring.Request{System: sys, Desired: map[string][]*unstructured.Unstructured{"web": {desired}}})
 	if got := plan.Apps[0].Targets; len(plan.Apps) != 1 || len(got) != 1 || got[0].How != monitor.PodMonitor || got[0].Port != "metrics" {
 		t.Errorf("apps %+v", plan.Apps)
+	}
+}
+
+// TestNameOfRoot: a Deployment and a StatefulSet of one name have objects of their own, and each is
+// removed by the root that it was made for.
+func TestNameOfRoot(t *testing.T) {
+	text := workload("web", "pages") + strings.ReplaceAll(workload("web", "pages"), "kind: Deployment", "kind: StatefulSet")
+	seen := map[string]string{}
+	for _, root := range []string{"deployment/web", "statefulset/web"} {
+		plan := planned(t, text, monitoring.Request{Roots: []string{root}})
+		for _, o := range plan.Objects {
+			ref := object.RefOf(&unstructured.Unstructured{Object: o}).String()
+			if seen[ref] != "" {
+				t.Errorf("%s is made for %s and for %s", ref, seen[ref], root)
+			}
+			seen[ref] = root
+		}
+		in := snapshot(t, text)
+		for _, written := range []string{root, strings.Replace(root, "/", "/shop/", 1), strings.Replace(root, "/", "s.apps/", 1)} {
+			if got, err := monitoring.Installation(t.Context(), in, written); err != nil || got != plan.Installation {
+				t.Errorf("%s: %s, %v, want %s", written, got, err, plan.Installation)
+			}
+		}
+	}
+	if got, err := monitoring.Installation(t.Context(), snapshot(t, text), "shop"); err != nil || got != "shop-monitoring" {
+		t.Errorf("%s, %v", got, err)
 	}
 }
