@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/monitor"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/monitoring"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 )
 
@@ -27,8 +28,13 @@ func (o *installOptions) removeMonitoring(ctx context.Context, args []string) er
 	if err := checkMonitored(args, o.file); err != nil {
 		return err
 	}
-	name := first(args)
-	if o.file != "" {
+	var name string
+	if o.file == "" {
+		var err error
+		if name, err = monitoring.Installation(ctx, &o.Input, args[0]); err != nil {
+			return hint.With(err, "write it as in monitor apply: TYPE/NAME, or system/NAME")
+		}
+	} else {
 		sys, err := systems.Read(ctx, &o.Input, o.file)
 		if err != nil {
 			return err
@@ -36,11 +42,7 @@ func (o *installOptions) removeMonitoring(ctx context.Context, args []string) er
 		if err := systems.Enter(&o.Input, sys); err != nil {
 			return err
 		}
-		name = sys.Name
-	}
-	name, err := monitor.InstallationOf(name)
-	if err != nil {
-		return hint.With(err, "write it as in monitor apply: TYPE/NAME, or system/NAME")
+		name = monitor.Installation(sys.Name)
 	}
 	if err := o.named(name); err != nil {
 		return err

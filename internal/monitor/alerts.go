@@ -38,10 +38,18 @@ type rule struct {
 	description    string
 }
 
-// alerts makes one PrometheusRule, with a group an app.
+// alerts makes one PrometheusRule, with a group an app: the record of its pods, which the dashboard
+// needs as well, and its alerts.
 func (m *maker) alerts() {
+	lost := "no alerts are made"
+	switch {
+	case m.Settings.NoAlerts:
+		lost = "most panels of the dashboard are empty"
+	case !m.Settings.NoDashboard:
+		lost += ", and most panels of the dashboard are empty"
+	}
 	if !m.serves("PrometheusRule") {
-		m.gap("", "kubectl sysop install prometheus-operator", "the cluster does not serve PrometheusRule, so no alerts are made")
+		m.gap("", "kubectl sysop install prometheus-operator", "the cluster does not serve PrometheusRule, so "+lost)
 		return
 	}
 	var groups []any
@@ -56,22 +64,26 @@ func (m *maker) alerts() {
 	}
 	m.add(operatorVersion, "PrometheusRule", m.Namespace, clip(m.Name+"-alerts"), m.labels("PrometheusRule"), map[string]any{"spec": map[string]any{"groups": groups}})
 	if len(m.all) > 0 && !slices.ContainsFunc(m.plan.Prometheuses, func(p Prometheus) bool { return p.Rules }) {
-		m.gap("", "let the ruleSelector and ruleNamespaceSelector of "+m.all[0].ref.String()+" select it", "no Prometheus selects the PrometheusRule in "+m.Namespace)
+		m.gap("", "let the ruleSelector and ruleNamespaceSelector of "+m.all[0].ref.String()+" select it", "no Prometheus selects the PrometheusRule in "+m.Namespace+", so "+strings.Replace(lost, "are made", "fire", 1))
 	}
 }
 
 // group is the rules of an app; nil where there is nothing to alert on.
 func (m *maker) group(a *monitored) map[string]any {
 	var rules []any
-	labels := map[string]any{SystemLabel: m.Name, AppLabel: a.Name}
+	labels := map[string]any{NamespaceLabel: m.Namespace, SystemLabel: m.Name, AppLabel: a.Name}
 	if expr := podsExpr(a); expr != "" {
 		rules = append(rules, map[string]any{"record": podsRecord, "expr": expr, "labels": labels})
 	}
-	for _, r := range m.rules(a, m.scrapes(a)) {
+	alerts := m.rules(a, m.scrapes(a))
+	if m.Settings.NoAlerts {
+		alerts = nil
+	}
+	for _, r := range alerts {
 		alert := Alert{Name: r.name, App: a.Name, Severity: r.severity, Expr: r.expr, Summary: r.summary}
 		rule := map[string]any{
 			"alert": r.name, "expr": r.expr,
-			"labels": map[string]any{SystemLabel: m.Name, AppLabel: a.Name, "severity": r.severity},
+			"labels": map[string]any{NamespaceLabel: m.Namespace, SystemLabel: m.Name, AppLabel: a.Name, "severity": r.severity},
 			"annotations": map[string]any{
 				"summary": a.Name + " of " + m.Name + ": " + r.summary, "description": r.description, "runbook": m.runbook(a),
 			},

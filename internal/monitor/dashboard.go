@@ -52,14 +52,17 @@ var source = map[string]any{"type": "prometheus", "uid": "${datasource}"}
 
 func (d *board) document() map[string]any {
 	m := d.m
-	selector := fmt.Sprintf(`{%s=%q}`, SystemLabel, m.Name)
+	selector := "{" + m.series("") + "}"
 	d.row("System " + m.Name)
-	d.line("stat", 4,
-		panel{"Targets down", "none", []query{{fmt.Sprintf(`count(up%s == 0) or vector(0)`, selector), ""}}},
-		panel{"Alerts firing", "none", []query{{fmt.Sprintf(`count(ALERTS{%s=%q,alertstate="firing"}) or vector(0)`, SystemLabel, m.Name), ""}}},
-		panel{"Pods not ready", "none", []query{{fmt.Sprintf(`count(kube_pod_status_ready{condition="false"} * on (namespace, pod) group_left () %s%s > 0) or vector(0)`, podsRecord, selector), ""}}},
-		panel{"Restarts in an hour", "none", []query{{fmt.Sprintf(`sum(increase(kube_pod_container_status_restarts_total[1h]) * on (namespace, pod) group_left () %s%s) or vector(0)`, podsRecord, selector), ""}}},
-	)
+	pods := podsRecord + selector
+	stats := []panel{{"Targets down", "none", []query{{countOf("up"+selector+" == 0", "up"+selector), ""}}}}
+	if !m.Settings.NoAlerts {
+		stats = append(stats, panel{"Alerts firing", "none", []query{{countOf(fmt.Sprintf(`ALERTS{%s,alertstate="firing"}`, m.series("")), pods), ""}}})
+	}
+	d.line("stat", 4, append(stats,
+		panel{"Pods not ready", "none", []query{{countOf(`kube_pod_status_ready{condition="false"} * on (namespace, pod) group_left () `+pods+` > 0`, pods), ""}}},
+		panel{"Restarts in an hour", "none", []query{{`sum(increase(kube_pod_container_status_restarts_total[1h]) * on (namespace, pod) group_left () ` + pods + `)`, ""}}},
+	)...)
 	d.line("timeseries", 8,
 		panel{"CPU by app", "none", []query{{d.usage(cpuUsed, selector, AppLabel), "{{" + AppLabel + "}}"}}},
 		panel{"Memory by app", "bytes", []query{{d.usage(memoryUsed, selector, AppLabel), "{{" + AppLabel + "}}"}}},
@@ -85,6 +88,11 @@ const (
 	restartsHour = `increase(kube_pod_container_status_restarts_total[1h])`
 )
 
+// countOf counts series: 0 only where known ones exist, so that a lack of data does not look well.
+func countOf(series, known string) string {
+	return fmt.Sprintf("count(%s) or 0 * count(%s)", series, known)
+}
+
 // usage sums an amount of containers over the pods that a selector of the record has.
 func (d *board) usage(amount, selector string, labels ...string) string {
 	return fmt.Sprintf(`sum by (%s) (%s * on (namespace, pod) group_left (%s) %s%s)`, strings.Join(labels, ", "), amount, AppLabel, podsRecord, selector)
@@ -100,7 +108,7 @@ func (d *board) app(a *monitored) {
 		title = "Shared, used by " + strings.Join(a.UsedBy, ", ")
 	}
 	d.row(title)
-	selector := fmt.Sprintf(`{%s=%q,%s=%q}`, SystemLabel, d.m.Name, AppLabel, a.Name)
+	selector := "{" + d.m.series(a.Name) + "}"
 	against := func(title, unit, used, resource string) panel {
 		return panel{title, unit, []query{
 			{d.usage(used, selector, AppLabel), "used"},

@@ -21,7 +21,7 @@ func (m *maker) made(a *monitored, w *workload, e endpoint) Target {
 	t := Target{Object: w.ref, Port: e.port(), Path: e.path, Why: e.why}
 	if svc, port, ok := m.serviceOf(w, e); ok {
 		t.How = ServiceMonitor
-		t.By = m.monitor(t.How, w.ref.Namespace, svc.GetName(), map[string]any{"matchLabels": anyMap(svc.GetLabels())}, m.endpoint(a, map[string]any{"port": port}, e))
+		t.By = m.monitor(t.How, w.ref.Namespace, svc.GetName(), map[string]any{"matchLabels": anyMap(stableLabels(svc))}, m.endpoint(a, map[string]any{"port": port}, e))
 	} else if w.selector == nil {
 		m.gap(w.ref.String(), "write a PodMonitor for its pods: the catalog does not say how they are selected", "it serves metrics, and nothing selects its pods")
 		t.How = NoEndpoint
@@ -29,7 +29,10 @@ func (m *maker) made(a *monitored, w *workload, e endpoint) Target {
 	} else {
 		t.How = PodMonitor
 		port := map[string]any{"port": e.name}
-		if e.name == "" {
+		switch {
+		case e.undeclared:
+			port = nil
+		case e.name == "":
 			port = map[string]any{"targetPort": e.number} // deprecated, and known to every version
 		}
 		name := m.nameOf(w.ref)
@@ -66,8 +69,9 @@ func (m *maker) nameOf(ref object.Ref) string {
 // same labels select would be scraped as well, so there must be none.
 func (m *maker) serviceOf(w *workload, e endpoint) (*unstructured.Unstructured, string, bool) {
 	for _, svc := range m.serving(w) {
-		if len(svc.GetLabels()) == 0 || slices.ContainsFunc(m.services, func(other *unstructured.Unstructured) bool {
-			return other != svc && other.GetNamespace() == svc.GetNamespace() && selects(map[string]any{"matchLabels": anyMap(svc.GetLabels())}, true, other.GetLabels())
+		stable := stableLabels(svc)
+		if len(stable) == 0 || slices.ContainsFunc(m.services, func(other *unstructured.Unstructured) bool {
+			return other != svc && other.GetNamespace() == svc.GetNamespace() && selects(map[string]any{"matchLabels": anyMap(stable)}, true, other.GetLabels())
 		}) {
 			continue
 		}
@@ -79,6 +83,18 @@ func (m *maker) serviceOf(w *workload, e endpoint) (*unstructured.Unstructured, 
 		}
 	}
 	return nil, "", false
+}
+
+// stableLabels are the labels of a Service that its own selector has too. Others, as the version of
+// its chart, change with an upgrade, and a monitor that selects by them would match nothing.
+func stableLabels(svc *unstructured.Unstructured) map[string]string {
+	selector, _, _ := unstructured.NestedStringMap(svc.Object, "spec", "selector")
+	out := svc.GetLabels()
+	maps.DeleteFunc(out, func(k, v string) bool {
+		selected, has := selector[k]
+		return !has || selected != v
+	})
+	return out
 }
 
 // servesOnly says whether a Service selects the pods of no other workload, which would be scraped
@@ -98,7 +114,8 @@ func (m *maker) servesOnly(svc *unstructured.Unstructured, w *workload) bool {
 // endpoint is an endpoint of a monitor. Its series carry the System and the app, so that alerts and
 // dashboards find them.
 func (m *maker) endpoint(a *monitored, port map[string]any, e endpoint) map[string]any {
-	out := maps.Clone(port)
+	out := map[string]any{}
+	maps.Copy(out, port)
 	if e.path != "" {
 		out["path"] = e.path
 	}
@@ -108,8 +125,25 @@ func (m *maker) endpoint(a *monitored, port map[string]any, e endpoint) map[stri
 	label := func(name, value string) map[string]any {
 		return map[string]any{"action": "replace", "targetLabel": name, "replacement": value}
 	}
-	out["relabelings"] = []any{label(SystemLabel, m.Name), label(AppLabel, a.Name)}
+	relabelings := []any{label(NamespaceLabel, m.Namespace), label(SystemLabel, m.Name), label(AppLabel, a.Name)}
+	if len(port) == 0 {
+		relabelings = append(relabelings, atAddress(e.number)...)
+	}
+	out["relabelings"] = relabelings
 	return out
+}
+
+// atAddress are relabelings that scrape a port of the pod which no container declares. The operator
+// finds pods by their declared ports alone, so every port of every container becomes a target: with
+// one address and no container among their labels they are one target.
+func atAddress(number int64) []any {
+	at := func(regex, host string) map[string]any {
+		return map[string]any{
+			"action": "replace", "sourceLabels": []any{"__meta_kubernetes_pod_ip"}, "regex": regex,
+			"targetLabel": "__address__", "replacement": fmt.Sprintf("%s:%d", host, number),
+		}
+	}
+	return []any{at("([^:]+)", "$1"), at("(.*:.*)", "[$1]"), map[string]any{"action": "labeldrop", "regex": "container"}}
 }
 
 // monitor adds an endpoint to a monitor of the plan, which is made for the first, and returns the

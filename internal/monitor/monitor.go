@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -21,7 +22,9 @@ import (
 const (
 	OwnLabel    = "sysop.dev/monitoring"
 	SystemLabel = "sysop_system"
-	AppLabel    = "sysop_app"
+	// NamespaceLabel is the namespace of the System: those of two namespaces may have one name.
+	NamespaceLabel = "sysop_namespace"
+	AppLabel       = "sysop_app"
 )
 
 // Suffix is that of the name of the installation which holds the objects.
@@ -29,7 +32,7 @@ const Suffix = "-monitoring"
 
 // Scope is what a plan is made from.
 type Scope struct {
-	// Name is that of the System or of the first root, and Namespace where rules and dashboard are.
+	// Name is that of the System, or NameOf the first root, and Namespace where rules and dashboard are.
 	Name, Namespace string
 	Settings        system.Monitoring
 	Apps            []App
@@ -80,8 +83,9 @@ type Plan struct {
 	// Objects are made by monitor apply.
 	Objects []map[string]any `json:"objects"`
 	Gaps    []Gap            `json:"gaps"`
-	// pods are those that the apps have now.
-	pods map[string][]object.Ref
+	// pods are those that the apps have now, and serving is how many of them can be targets.
+	pods    map[string][]object.Ref
+	serving map[string]int
 }
 
 // PlanApp is an app, with the targets that have its metrics.
@@ -130,7 +134,7 @@ func Make(s Scope) *Plan {
 	m := &maker{Scope: s, plan: &Plan{
 		Name: s.Name, Namespace: s.Namespace, Installation: Installation(s.Name),
 		Apps: []PlanApp{}, Prometheuses: []Prometheus{}, Alerts: []Alert{}, Objects: []map[string]any{}, Gaps: []Gap{},
-		pods: map[string][]object.Ref{},
+		pods: map[string][]object.Ref{}, serving: map[string]int{},
 	}}
 	m.operated = m.serves("ServiceMonitor") && m.serves("PodMonitor")
 	m.services = m.ofKind("Service")
@@ -139,6 +143,9 @@ func Make(s Scope) *Plan {
 		for _, o := range app.Objects {
 			if kindOf(o) == "Pod" {
 				m.plan.pods[app.Name] = append(m.plan.pods[app.Name], object.RefOf(o))
+				if !completes(o) {
+					m.plan.serving[app.Name]++
+				}
 			}
 		}
 	}
@@ -146,7 +153,10 @@ func Make(s Scope) *Plan {
 	for i := range m.apps {
 		m.app(&m.apps[i])
 	}
-	if !s.Settings.NoAlerts {
+	for i := range m.all {
+		m.describe(&m.all[i])
+	}
+	if !s.Settings.NoAlerts || !s.Settings.NoDashboard {
 		m.alerts()
 	}
 	if !s.Settings.NoDashboard {
@@ -156,17 +166,26 @@ func Make(s Scope) *Plan {
 	return m.plan
 }
 
-// Installation is the name of the installation that has the monitors of a System or root.
-func Installation(name string) string { return strings.ReplaceAll(name, ".", "-") + Suffix }
+// completes says whether a pod ended, or is to end: no monitor scrapes those of Jobs.
+func completes(pod *unstructured.Unstructured) bool {
+	phase, _, _ := unstructured.NestedString(pod.Object, "status", "phase")
+	owner := metav1.GetControllerOf(pod)
+	return phase == "Succeeded" || phase == "Failed" || owner != nil && owner.Kind == "Job"
+}
 
-// InstallationOf is the name of the installation that has the monitors of a root, as it is written
-// on the command line: TYPE/NAME, TYPE/NAMESPACE/NAME, or the NAME of a System.
-func InstallationOf(root string) (string, error) {
-	parts := strings.Split(root, "/")
-	if len(parts) > 3 || slices.Contains(parts, "") {
-		return "", fmt.Errorf("root %q: expected TYPE/NAME", root)
+// Installation is the name of the installation that has the monitors of a scope.
+func Installation(name string) string { return clip(strings.ReplaceAll(name, ".", "-") + Suffix) }
+
+// systemRoot is the type of a root that is a System.
+const systemRoot = "system"
+
+// NameOf is the name of the scope of a root: its kind and name, since a Deployment and a StatefulSet
+// may have one name; that of a System is its own.
+func NameOf(kind, name string) string {
+	if kind = strings.ToLower(kind); kind != systemRoot {
+		return kind + "-" + name
 	}
-	return Installation(parts[len(parts)-1]), nil
+	return name
 }
 
 // maker makes a plan.
@@ -220,7 +239,7 @@ func (m *maker) lacks() {
 
 // add adds an object to the plan.
 func (m *maker) add(apiVersion, kind, namespace, name string, labels map[string]string, body map[string]any) {
-	marks := map[string]any{OwnLabel: m.Name}
+	marks := map[string]any{OwnLabel: clip(m.Name)}
 	for k, v := range labels {
 		marks[k] = v
 	}
@@ -229,5 +248,16 @@ func (m *maker) add(apiVersion, kind, namespace, name string, labels map[string]
 	m.plan.Objects = append(m.plan.Objects, o)
 }
 
+// series are the matchers of the series of the System, or of one of its apps.
+func (m *maker) series(app string) string {
+	text := fmt.Sprintf("%s=%q,%s=%q", NamespaceLabel, m.Namespace, SystemLabel, m.Name)
+	if app != "" {
+		text += fmt.Sprintf(",%s=%q", AppLabel, app)
+	}
+	return text
+}
+
 // own says whether an object is one that an earlier run made for this scope.
-func (m *maker) own(o *unstructured.Unstructured) bool { return o.GetLabels()[OwnLabel] == m.Name }
+func (m *maker) own(o *unstructured.Unstructured) bool {
+	return o.GetLabels()[OwnLabel] == clip(m.Name)
+}

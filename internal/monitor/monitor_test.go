@@ -103,7 +103,16 @@ func TestTargets(t *testing.T) {
 		},
 		"a Prometheus with scrape configurations of its own": {
 			more: "apiVersion: monitoring.coreos.com/v1\nkind: Prometheus\nmetadata: {name: z, namespace: x}\nspec: {additionalScrapeConfigs: {name: a, key: b}}",
-			want: []string{"agent DaemonSet.apps/shop/agent annotations http /stats", web},
+			want: []string{
+				"agent DaemonSet.apps/shop/agent annotations http /stats", web,
+				"gap DaemonSet.apps/shop/agent: no monitor is made: Prometheus/x/z has additionalScrapeConfigs, which may read the annotations of pods",
+			},
+		},
+		"its annotations, and a port of the manifest": {
+			more:   "apiVersion: monitoring.coreos.com/v1\nkind: Prometheus\nmetadata: {name: z, namespace: x}\nspec: {additionalScrapeConfigs: {name: a, key: b}}",
+			change: func(s *monitor.Scope) { s.Apps[0].Setting.Port = "9200" },
+			want:   []string{"agent DaemonSet.apps/shop/agent podmonitor http PodMonitor/shop/shop-agent" + selected},
+			not:    []string{"gap DaemonSet.apps/shop/agent"},
 		},
 		"labels that a second Service has": {
 			more: "apiVersion: v1\nkind: Service\nmetadata: {name: web-2, namespace: shop, labels: {app: web}}\nspec: {selector: {app: other}, ports: [{name: metrics, port: 1}]}",
@@ -300,6 +309,51 @@ func TestDashboard(t *testing.T) {
 	}
 	if got := strings.Join(rows, ", "); got != "System shop, App agent, App db, App quiet, App web, App worker" {
 		t.Errorf("rows %s", got)
+	}
+}
+
+// TestDashboardWithoutAlerts: the record of the pods, which panels join, is made without alerts too,
+// and the plan says where it cannot be made; no panel says 0 where there are no data.
+func TestDashboardWithoutAlerts(t *testing.T) {
+	s := shop(t, "")
+	s.Settings.NoAlerts = true
+	plan := monitor.Make(s)
+	if rules := spec(t, plan, "PrometheusRule", "shop-alerts"); !strings.Contains(rules, `"record":"sysop:pod:info"`) || strings.Contains(rules, `"alert":`) || len(plan.Alerts) > 0 {
+		t.Errorf("rules %s", rules)
+	}
+	text, _ := json.Marshal(plan.Objects)
+	if strings.Contains(string(text), "vector(0)") || strings.Contains(string(text), "ALERTS") {
+		t.Errorf("the dashboard shows what is not known: %s", text)
+	}
+	s.Settings.NoDashboard = true
+	if plan := monitor.Make(s); spec(t, plan, "PrometheusRule", "shop-alerts") != "" {
+		t.Errorf("rules without a use: %v", plan.Objects)
+	}
+	s = shop(t, "", "PrometheusRule.monitoring.coreos.com")
+	if got := told(monitor.Make(s)); !strings.Contains(got, "does not serve PrometheusRule, so no alerts are made, and most panels of the dashboard are empty") {
+		t.Errorf("told\n%s", got)
+	}
+	s = shop(t, "apiVersion: monitoring.coreos.com/v1\nkind: Prometheus\nmetadata: {name: bare, namespace: shop}\nspec: {}", "Prometheus/main")
+	if got := told(monitor.Make(s)); !strings.Contains(got, "no Prometheus selects the PrometheusRule in shop, so no alerts fire, and most panels of the dashboard are empty") {
+		t.Errorf("told\n%s", got)
+	}
+}
+
+// TestPlannedKinds: a Prometheus has to select the monitors that are made, and no kind that is not.
+func TestPlannedKinds(t *testing.T) {
+	const services = "apiVersion: monitoring.coreos.com/v1\nkind: Prometheus\nmetadata: {name: services, namespace: shop}\nspec: {serviceMonitorSelector: {}, ruleSelector: {}}"
+	s := shop(t, services, "Prometheus/main", "Deployment/worker", "DaemonSet/agent", "Deployment/quiet")
+	plan := monitor.Make(s)
+	if got := plan.Prometheuses[0]; !got.Monitors || got.Message != "" || plan.Server() != "svc:shop/prometheus-operated:9090" {
+		t.Errorf("%+v, server %q", got, plan.Server())
+	}
+	plan = monitor.Make(shop(t, services, "Prometheus/main", "Deployment/web", "Deployment/worker", "DaemonSet/agent", "Deployment/quiet"))
+	if got := plan.Prometheuses[0]; !got.Monitors || plan.Apps[1].Targets[0].How != monitor.Collected {
+		t.Errorf("by a monitor of others: %+v, %+v", got, plan.Apps)
+	}
+	plan = monitor.Make(shop(t, services, "Prometheus/main"))
+	if got := plan.Prometheuses[0]; got.Monitors || got.Message != "does not select PodMonitor in shop" {
+		t.Errorf("%+v", got)
 	}
 }
 

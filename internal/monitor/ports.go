@@ -16,6 +16,8 @@ type endpoint struct {
 	number int64
 	path   string
 	why    string
+	// undeclared says that no container declares the port.
+	undeclared bool
 }
 
 // port is how people write it.
@@ -73,7 +75,7 @@ func (w *workload) endpoints(a *monitored) []endpoint {
 	for _, c := range w.containers {
 		for _, p := range c.Ports {
 			if (p.Protocol == "" || p.Protocol == "TCP") && metricsName.MatchString(p.Name) && !strings.HasPrefix(p.Name, "https") {
-				out = append(out, endpoint{p.Name, p.ContainerPort, w.annotations[notePath], fmt.Sprintf("the port of container %s is named %s", c.Name, p.Name)})
+				out = append(out, endpoint{name: p.Name, number: p.ContainerPort, path: w.annotations[notePath], why: fmt.Sprintf("the port of container %s is named %s", c.Name, p.Name)})
 			}
 		}
 	}
@@ -112,7 +114,7 @@ func (w *workload) declared(port, path, evidence string) []endpoint {
 			return nil
 		}
 	}
-	return []endpoint{{name, number, path, evidence}}
+	return []endpoint{{name, number, path, evidence, !ok}}
 }
 
 // ofCatalog are the ports that the catalog names, as far as the containers have them.
@@ -141,7 +143,7 @@ func (w *workload) annotated() []endpoint {
 	var out []endpoint
 	for _, c := range w.containers {
 		for _, p := range c.Ports {
-			out = append(out, endpoint{p.Name, p.ContainerPort, path, evidence})
+			out = append(out, endpoint{name: p.Name, number: p.ContainerPort, path: path, why: evidence})
 		}
 	}
 	if len(out) > 1 {

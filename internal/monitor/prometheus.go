@@ -109,9 +109,6 @@ func (m *maker) choose() {
 			best, m.chosen = n, p
 		}
 	}
-	for i := range m.all {
-		m.describe(&m.all[i])
-	}
 	switch {
 	case len(m.all) == 0 && m.operated:
 		m.gap("", "create a Prometheus whose serviceMonitorSelector and podMonitorSelector select them; docs/monitoring.md has an example",
@@ -122,16 +119,32 @@ func (m *maker) choose() {
 	}
 }
 
-// describe adds a Prometheus to the plan, with what it selects.
+// planned are the kinds of the monitors of the plan with their namespaces. Where it makes none they
+// are of both kinds in all namespaces, unless a Prometheus scrapes targets by monitors of others.
+func (m *maker) planned(p *prometheus) (kinds, namespaces []string) {
+	for _, o := range m.plan.Objects {
+		u := &unstructured.Unstructured{Object: o}
+		kinds, namespaces = append(kinds, u.GetKind()), append(namespaces, u.GetNamespace())
+	}
+	scrapes := func(t Target) bool { return t.Prometheus == p.ref.String() }
+	if len(kinds) > 0 || slices.ContainsFunc(m.plan.Apps, func(a PlanApp) bool { return slices.ContainsFunc(a.Targets, scrapes) }) {
+		return kinds, namespaces
+	}
+	for _, ns := range m.namespaces() {
+		kinds, namespaces = append(kinds, "ServiceMonitor", "PodMonitor"), append(namespaces, ns, ns)
+	}
+	return kinds, namespaces
+}
+
+// describe adds a Prometheus to the plan, with what of the planned monitors and rules it selects.
 func (m *maker) describe(p *prometheus) {
 	shown := Prometheus{Object: p.ref, Monitors: true}
 	var ignored []string
-	for _, ns := range m.namespaces() {
-		for _, kind := range []string{"ServiceMonitor", "PodMonitor"} {
-			if !m.takes(p, kind, ns, m.labels(kind)) {
-				shown.Monitors = false
-				ignored = append(ignored, kind+" in "+ns)
-			}
+	kinds, namespaces := m.planned(p)
+	for i, kind := range kinds {
+		if about := kind + " in " + namespaces[i]; !m.takes(p, kind, namespaces[i], m.labels(kind)) && !slices.Contains(ignored, about) {
+			shown.Monitors = false
+			ignored = append(ignored, about)
 		}
 	}
 	shown.Rules = m.takes(p, "PrometheusRule", m.Namespace, m.labels("PrometheusRule"))

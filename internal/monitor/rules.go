@@ -63,7 +63,7 @@ func (m *maker) rules(a *monitored, scraped bool) []rule {
 	)
 	if scraped {
 		all = append(all, rule{
-			"SystemTargetDown", "warning", t("targetDownMinutes"), fmt.Sprintf(`up{%s=%q,%s=%q} == 0`, SystemLabel, m.Name, AppLabel, a.Name),
+			"SystemTargetDown", "warning", t("targetDownMinutes"), fmt.Sprintf(`up{%s} == 0`, m.series(a.Name)),
 			"a target cannot be scraped", "{{ $labels.pod }} in {{ $labels.namespace }} does not answer the scrapes of {{ $labels.job }}.",
 		})
 	}
@@ -76,7 +76,7 @@ func (m *maker) podRules(a *monitored) []rule {
 		return nil
 	}
 	t := m.threshold
-	pods := fmt.Sprintf(` * on (namespace, pod) group_left () %s{%s=%q,%s=%q}`, podsRecord, SystemLabel, m.Name, AppLabel, a.Name)
+	pods := fmt.Sprintf(` * on (namespace, pod) group_left () %s{%s}`, podsRecord, m.series(a.Name))
 	in := map[string]bool{}
 	for i := range a.workloads {
 		in[regexp.QuoteMeta(a.workloads[i].ref.Namespace)] = true
@@ -104,7 +104,7 @@ func (m *maker) podRules(a *monitored) []rule {
 
 // claimsExpr is about the claims of an app that exist, and those that StatefulSets make.
 func (m *maker) claimsExpr(a *monitored) string {
-	expr := fmt.Sprintf(`(kubelet_volume_stats_available_bytes{$S} / kubelet_volume_stats_capacity_bytes{$S} < %s and predict_linear(kubelet_volume_stats_available_bytes{$S}[6h], %s) < 0)`,
+	expr := fmt.Sprintf(`(kubelet_volume_stats_available_bytes{$S} / kubelet_volume_stats_capacity_bytes{$S} < %s and predict_linear(kubelet_volume_stats_available_bytes{$S}[6h], %s) <= 0)`,
 		number(m.threshold("claimFreePercent")/100), number(m.threshold("claimFullHours")*3600))
 	return each(named(a.allClaims(), ""), "persistentvolumeclaim", expr)
 }
@@ -124,13 +124,13 @@ func (a *monitored) allClaims() []object.Ref {
 }
 
 // certificatesExpr finds the certificates of an app whether or not the labels of cert-manager are
-// honored.
+// honored. Those that are not due to be renewed yet live shorter than the threshold.
 func (m *maker) certificatesExpr(certs map[string][]string) string {
 	if len(certs) == 0 {
 		return ""
 	}
-	own := each(certs, "name", `certmanager_certificate_expiration_timestamp_seconds{$S}`)
-	exported := each(certs, "name", `certmanager_certificate_expiration_timestamp_seconds{exported_$S}`)
+	own := each(certs, "name", `(certmanager_certificate_expiration_timestamp_seconds{$S} unless on (namespace, name) (certmanager_certificate_renewal_timestamp_seconds{$S} > time()))`)
+	exported := each(certs, "name", `(certmanager_certificate_expiration_timestamp_seconds{exported_$S} unless on (exported_namespace, name) (certmanager_certificate_renewal_timestamp_seconds{exported_$S} > time()))`)
 	return fmt.Sprintf(`(%s) - time() < %s`, either(own, exported), number(m.threshold("certificateHours")*3600))
 }
 

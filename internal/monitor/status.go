@@ -22,7 +22,7 @@ type Status struct {
 // AppStatus is an app as a Prometheus sees it.
 type AppStatus struct {
 	Name string `json:"name"`
-	// Pods is how many pods it has.
+	// Pods is how many pods it has, without those that ended and those of Jobs.
 	Pods int `json:"pods"`
 	// Blind says that it has pods, and that no target of it is up.
 	Blind   bool           `json:"blind"`
@@ -82,7 +82,7 @@ const Firing = "firing"
 func (p *Plan) Evaluate(targets Targets, alerts Alerts) *Status {
 	s := &Status{Name: p.Name, Namespace: p.Namespace, Alerts: []FiringAlert{}}
 	for _, a := range p.Apps {
-		s.Apps = append(s.Apps, AppStatus{Name: a.Name, Pods: len(p.pods[a.Name]), Targets: []TargetStatus{}})
+		s.Apps = append(s.Apps, AppStatus{Name: a.Name, Pods: p.serving[a.Name], Targets: []TargetStatus{}})
 	}
 	for _, t := range targets.ActiveTargets {
 		i := p.appOf(t.Labels)
@@ -114,7 +114,7 @@ func (p *Plan) Evaluate(targets Targets, alerts Alerts) *Status {
 
 // appOf finds the app of a target or alert: by our labels, else by its pod; -1 for none.
 func (p *Plan) appOf(labels map[string]string) int {
-	if labels[SystemLabel] == p.Name {
+	if labels[SystemLabel] == p.Name && labels[NamespaceLabel] == p.Namespace {
 		return slices.IndexFunc(p.Apps, func(a PlanApp) bool { return a.Name == labels[AppLabel] })
 	}
 	pod := object.Ref{Kind: "Pod", Namespace: labels["namespace"], Name: labels["pod"]}

@@ -50,7 +50,8 @@ func (m *maker) targets(a *monitored, w *workload) []Target {
 			out = append(out, m.taken(w.ref, taken[at], e.port()))
 		case changed:
 			out = append(out, t)
-		case w.annotations[noteScrape] == "true" && m.readsAnnotations():
+		case w.annotations[noteScrape] == "true" && a.Setting.Port == "" && m.readsAnnotations():
+			m.unreadConfig(w, e)
 			out = append(out, Target{Object: w.ref, How: Annotations, Port: e.port(), Path: e.path, Why: e.why})
 		case !m.operated:
 			m.gap(w.ref.String(), fmt.Sprintf(`%s: "true", %s: "%d" among the annotations of its pods let a Prometheus that reads them scrape it`, noteScrape, notePort, e.number),
@@ -102,10 +103,22 @@ func (m *maker) taken(ref object.Ref, s scrape, port string) Target {
 // readsAnnotations says whether a Prometheus may scrape by annotations: one without an operator, or
 // one that has scrape configurations of its own.
 func (m *maker) readsAnnotations() bool {
-	return len(m.all) == 0 || slices.ContainsFunc(m.all, func(p prometheus) bool {
-		_, found, _ := unstructured.NestedFieldNoCopy(p.object.Object, "spec", "additionalScrapeConfigs")
-		return found
-	})
+	return len(m.all) == 0 || slices.ContainsFunc(m.all, additionalConfig)
+}
+
+// additionalConfig says whether a Prometheus has scrape configurations of its own. They are in a
+// Secret, which is not read: they may be about anything.
+func additionalConfig(p prometheus) bool {
+	_, found, _ := unstructured.NestedFieldNoCopy(p.object.Object, "spec", "additionalScrapeConfigs")
+	return found
+}
+
+// unreadConfig says that the annotations of a workload may have no reader.
+func (m *maker) unreadConfig(w *workload, e endpoint) {
+	if i := slices.IndexFunc(m.all, additionalConfig); i >= 0 {
+		m.gap(w.ref.String(), fmt.Sprintf("unless they do, apps[].monitoring: {port: %d} in a System makes a monitor", e.number),
+			"no monitor is made: "+m.all[i].ref.String()+" has additionalScrapeConfigs, which may read the annotations of pods")
+	}
 }
 
 // switched is the target of a workload whose operator has a switch that is not set yet.

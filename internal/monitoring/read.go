@@ -4,6 +4,7 @@
 package monitoring
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -55,6 +56,24 @@ func New(ctx context.Context, input *app.Input, req Request) (*monitor.Plan, *ap
 	return monitor.Make(r.scope()), r.session, r.graph, nil
 }
 
+// Installation is the name of the installation that has the monitors of a root: TYPE/NAME,
+// TYPE/NAMESPACE/NAME, or the NAME of a System.
+func Installation(ctx context.Context, input *app.Input, root string) (string, error) {
+	if !strings.Contains(root, "/") {
+		return monitor.Installation(root), nil
+	}
+	in := *input
+	session, err := in.Open(ctx)
+	if err != nil {
+		return "", err
+	}
+	roots, err := app.ParseRoots([]string{root}, session.Kinds)
+	if err != nil {
+		return "", err
+	}
+	return monitor.Installation(monitor.NameOf(cmp.Or(roots[0].Group, roots[0].Kind.Kind), roots[0].Name)), nil
+}
+
 // reading reads a scope.
 type reading struct {
 	in      *app.Input
@@ -68,6 +87,8 @@ type reading struct {
 
 	apps  []monitor.App
 	nodes [][]graph.ID
+	// first names the scope where no System does.
+	first string
 	gaps  []object.Gap
 }
 
@@ -155,6 +176,7 @@ func (r *reading) group(roots []app.Root, apps []string) {
 		}
 		for _, stack := range r.session.StacksOf(r.graph, root, nodes) {
 			name := stack.Ref.Name
+			r.first = cmp.Or(r.first, monitor.NameOf(stack.Ref.Kind, name))
 			if slices.ContainsFunc(r.apps, func(a monitor.App) bool { return a.Name == name }) {
 				name = strings.ToLower(stack.Ref.Kind) + "-" + name
 			}
@@ -163,7 +185,7 @@ func (r *reading) group(roots []app.Root, apps []string) {
 	}
 }
 
-// scope divides what was read among the apps. What several need, or none has as its own part, is an
+// scope divides what was read among the apps. What several need, and none has as its own part, is an
 // app of its own.
 func (r *reading) scope() monitor.Scope {
 	g, o := r.graph, r.in.StackOptions()
@@ -187,29 +209,40 @@ func (r *reading) scope() monitor.Scope {
 	return s
 }
 
-// divide hands the objects to the apps, and returns those that apps need and none owns.
+// divide hands the objects to the apps, and returns those that several apps need and none owns. What
+// one app alone needs is its own.
 func (r *reading) divide(part map[graph.ID]graph.ID) monitor.App {
 	g, o := r.graph, r.in.StackOptions()
-	shared := monitor.App{Name: "shared"}
+	var order []graph.ID
+	users := map[graph.ID][]int{}
 	for i, ids := range r.nodes {
 		if len(ids) == 0 {
 			continue
 		}
 		stack := g.Stack(ids, o)
 		for _, id := range stack.Members() {
-			found, read := r.objects[g.Ref(id)]
+			_, read := r.objects[g.Ref(id)]
 			root, own := part[id]
-			switch {
-			case !read || stack.Boundary(id) || g.State(id) != graph.Present:
-			case own && root == ids[0]:
-				r.apps[i].Objects = append(r.apps[i].Objects, found)
-			case !own:
-				if !slices.Contains(shared.Objects, found) {
-					shared.Objects = append(shared.Objects, found)
-				}
-				if !slices.Contains(shared.UsedBy, r.apps[i].Name) && isWorkload(found) {
-					shared.UsedBy = append(shared.UsedBy, r.apps[i].Name)
-				}
+			if !read || stack.Boundary(id) || g.State(id) != graph.Present || own && root != ids[0] {
+				continue
+			}
+			if users[id] == nil {
+				order = append(order, id)
+			}
+			users[id] = append(users[id], i)
+		}
+	}
+	shared := monitor.App{Name: r.unused("shared")}
+	for _, id := range order {
+		found := r.objects[g.Ref(id)]
+		if all := users[id]; len(all) == 1 {
+			r.apps[all[0]].Objects = append(r.apps[all[0]].Objects, found)
+			continue
+		}
+		shared.Objects = append(shared.Objects, found)
+		for _, i := range users[id] {
+			if name := r.apps[i].Name; isMonitored(found) && !slices.Contains(shared.UsedBy, name) {
+				shared.UsedBy = append(shared.UsedBy, name)
 			}
 		}
 	}
@@ -219,15 +252,26 @@ func (r *reading) divide(part map[graph.ID]graph.ID) monitor.App {
 	return shared
 }
 
-func isWorkload(o *unstructured.Unstructured) bool {
+// unused is a name that no app has: the name itself, else with a number.
+func (r *reading) unused(name string) string {
+	out := name
+	for n := 2; slices.ContainsFunc(r.apps, func(a monitor.App) bool { return a.Name == out }); n++ {
+		out = fmt.Sprintf("%s-%d", name, n)
+	}
+	return out
+}
+
+// isMonitored says whether targets or alerts may be about an object.
+func isMonitored(o *unstructured.Unstructured) bool {
 	switch object.RefOf(o).GroupKind().String() {
-	case "Deployment.apps", "StatefulSet.apps", "DaemonSet.apps", "Pod":
+	case "Deployment.apps", "StatefulSet.apps", "DaemonSet.apps", "Pod", "PersistentVolumeClaim", "Job.batch", "CronJob.batch", "Certificate.cert-manager.io":
 		return true
 	}
 	return false
 }
 
-// addDesired adds the objects that a manifest has and the cluster has not.
+// addDesired adds the objects of the manifest: those that the cluster has get the fields that they
+// will have, as the ports of a template.
 func (r *reading) addDesired(s *monitor.Scope) {
 	if r.req.System == nil {
 		return
@@ -239,7 +283,11 @@ func (r *reading) addDesired(s *monitor.Scope) {
 			if o.GetNamespace() == "" {
 				o.SetNamespace(s.Namespace)
 			}
-			if ref := object.RefOf(o); r.objects[ref] == nil && r.interests(ref.GroupKind()) {
+			switch ref := object.RefOf(o); {
+			case !r.interests(ref.GroupKind()):
+			case r.objects[ref] != nil:
+				overlay(r.objects[ref].Object, o.Object)
+			default:
 				r.objects[ref] = o
 				r.apps[i].Objects = append(r.apps[i].Objects, o)
 			}
@@ -247,12 +295,24 @@ func (r *reading) addDesired(s *monitor.Scope) {
 	}
 }
 
+// overlay sets the fields of an object that another one states. Lists are replaced.
+func overlay(fields, stated map[string]any) {
+	for key, value := range stated {
+		inner, isMap := value.(map[string]any)
+		if has, ok := fields[key].(map[string]any); isMap && ok {
+			overlay(has, inner)
+			continue
+		}
+		fields[key] = value
+	}
+}
+
 // name names the scope after the System, or the first root.
 func (r *reading) name(s *monitor.Scope) {
 	if sys := r.req.System; sys != nil {
 		s.Name, s.Settings = sys.Name, sys.Monitoring
-	} else if len(r.apps) > 0 {
-		s.Name = r.apps[0].Name
+	} else {
+		s.Name = r.first
 	}
 	for _, ids := range r.nodes {
 		if s.Namespace == "" && len(ids) > 0 {

@@ -141,6 +141,17 @@ var alertCases = []struct {
 			`kubelet_volume_stats_capacity_bytes{namespace="shop",persistentvolumeclaim="data-db-2-0"}`:  "1000x600",
 		},
 	},
+	{ // full since long: it does not get fuller
+		"SystemClaimFilling", "db",
+		series{
+			`kubelet_volume_stats_available_bytes{namespace="shop",persistentvolumeclaim="data-db-0"}`: "0x600",
+			`kubelet_volume_stats_capacity_bytes{namespace="shop",persistentvolumeclaim="data-db-0"}`:  "1000x600",
+		},
+		series{
+			`kubelet_volume_stats_available_bytes{namespace="shop",persistentvolumeclaim="data-db-0"}`: "900-1x100 800x500",
+			`kubelet_volume_stats_capacity_bytes{namespace="shop",persistentvolumeclaim="data-db-0"}`:  "1000x600",
+		},
+	},
 	{
 		"SystemAutoscalerAtMaximum", "web",
 		series{
@@ -165,12 +176,35 @@ var alertCases = []struct {
 		series{`certmanager_certificate_expiration_timestamp_seconds{namespace="cert-manager",exported_namespace="shop",name="web"}`: "360000x600"},
 		series{`certmanager_certificate_expiration_timestamp_seconds{namespace="cert-manager",exported_namespace="test",name="web"}`: "360000x600"},
 	},
+	{ // lives for two days: at 36000 s it is due to be renewed, or not yet
+		"SystemCertificateExpires", "web",
+		series{
+			`certmanager_certificate_expiration_timestamp_seconds{namespace="shop",name="web"}`: "172800x600",
+			`certmanager_certificate_renewal_timestamp_seconds{namespace="shop",name="web"}`:    "30000x600",
+		},
+		series{
+			`certmanager_certificate_expiration_timestamp_seconds{namespace="shop",name="web"}`: "172800x600",
+			`certmanager_certificate_renewal_timestamp_seconds{namespace="shop",name="web"}`:    "115200x600",
+		},
+	},
+	{
+		"SystemCertificateExpires", "web",
+		series{
+			`certmanager_certificate_expiration_timestamp_seconds{namespace="cert-manager",exported_namespace="shop",name="web"}`: "172800x600",
+			`certmanager_certificate_renewal_timestamp_seconds{namespace="cert-manager",exported_namespace="test",name="web"}`:    "115200x600",
+		},
+		series{
+			`certmanager_certificate_expiration_timestamp_seconds{namespace="cert-manager",exported_namespace="shop",name="web"}`: "172800x600",
+			`certmanager_certificate_renewal_timestamp_seconds{namespace="cert-manager",exported_namespace="shop",name="web"}`:    "115200x600",
+		},
+	},
 	{
 		"SystemTargetDown", "web",
-		series{`up{sysop_system="shop",sysop_app="web",namespace="shop",pod="web-5d9-abcde",job="web"}`: "0x600"},
+		series{`up{sysop_namespace="shop",sysop_system="shop",sysop_app="web",namespace="shop",pod="web-5d9-abcde",job="web"}`: "0x600"},
 		series{
-			`up{sysop_system="shop",sysop_app="web",namespace="shop",pod="web-5d9-abcde",job="web"}`: "1x600",
-			`up{namespace="shop",pod="web-api-7c4-abcde",job="web-api"}`:                             "0x600",
+			`up{sysop_namespace="shop",sysop_system="shop",sysop_app="web",namespace="shop",pod="web-5d9-abcde",job="web"}`: "1x600",
+			`up{namespace="shop",pod="web-api-7c4-abcde",job="web-api"}`:                                                    "0x600",
+			`up{sysop_namespace="test",sysop_system="shop",sysop_app="web",namespace="test",pod="web-5d9-abcde",job="web"}`: "0x600",
 		},
 	},
 }
