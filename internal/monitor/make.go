@@ -38,6 +38,9 @@ func (m *maker) made(a *monitored, w *workload, e endpoint) Target {
 		}
 		t.By = m.monitor(t.How, w.ref.Namespace, name, w.selector, m.endpoint(a, port, e))
 	}
+	if e.https {
+		m.gap(w.ref.String(), "set tlsConfig in a monitor of your own where that matters", t.By+" scrapes it by https, and does not verify its certificate")
+	}
 	if m.chosen != nil {
 		kind := map[string]string{ServiceMonitor: "ServiceMonitor", PodMonitor: "PodMonitor"}[t.How]
 		if m.takes(m.chosen, kind, w.ref.Namespace, m.labels(kind)) {
@@ -101,6 +104,9 @@ func (m *maker) endpoint(a *monitored, port map[string]any, e endpoint) map[stri
 	out := maps.Clone(port)
 	if e.path != "" {
 		out["path"] = e.path
+	}
+	if e.https {
+		out["scheme"], out["tlsConfig"] = "https", map[string]any{"insecureSkipVerify": true}
 	}
 	if i := m.Settings.Interval; i != 0 {
 		out["interval"] = model.Duration(i).String()

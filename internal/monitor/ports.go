@@ -16,6 +16,7 @@ type endpoint struct {
 	number int64
 	path   string
 	why    string
+	https  bool
 }
 
 // port is how people write it.
@@ -67,13 +68,15 @@ func (w *workload) endpoints(a *monitored) []endpoint {
 	if w.owner != nil {
 		ref := kindOf(w.owner)
 		if m, known := catalog.MonitoringOf(w.owner.GroupVersionKind().GroupKind()); known {
-			out = w.ofCatalog(m, "catalog: "+ref+", "+m.Source)
+			if _, _, has := w.hasPort(m.Port); has {
+				out = w.ofCatalog(m, "catalog: "+ref+", "+m.Source)
+			}
 		}
 	}
 	for _, c := range w.containers {
 		for _, p := range c.Ports {
 			if (p.Protocol == "" || p.Protocol == "TCP") && metricsName.MatchString(p.Name) && !strings.HasPrefix(p.Name, "https") {
-				out = append(out, endpoint{p.Name, p.ContainerPort, w.annotations[notePath], fmt.Sprintf("the port of container %s is named %s", c.Name, p.Name)})
+				out = append(out, endpoint{name: p.Name, number: p.ContainerPort, path: w.annotations[notePath], why: fmt.Sprintf("the port of container %s is named %s", c.Name, p.Name)})
 			}
 		}
 	}
@@ -112,15 +115,17 @@ func (w *workload) declared(port, path, evidence string) []endpoint {
 			return nil
 		}
 	}
-	return []endpoint{{name, number, path, evidence}}
+	return []endpoint{{name: name, number: number, path: path, why: evidence}}
 }
 
-// ofCatalog are the ports that the catalog names, as far as the containers have them.
+// ofCatalog is the port that the catalog names, which pods that do not exist yet have not declared.
 func (w *workload) ofCatalog(m catalog.Monitoring, evidence string) []endpoint {
-	if _, _, ok := w.hasPort(m.Port); !ok {
-		return nil
+	out := w.declared(m.Port, m.Path, evidence)
+	if len(out) == 0 {
+		out = []endpoint{{name: m.Port, path: m.Path, why: evidence}}
 	}
-	return w.declared(m.Port, m.Path, evidence)
+	out[0].https = len(m.HTTPS) > 0 && covers(w.owner.Object, m.HTTPS)
+	return out
 }
 
 // Annotations by which a Prometheus without an operator finds pods, by convention.
@@ -141,7 +146,7 @@ func (w *workload) annotated() []endpoint {
 	var out []endpoint
 	for _, c := range w.containers {
 		for _, p := range c.Ports {
-			out = append(out, endpoint{p.Name, p.ContainerPort, path, evidence})
+			out = append(out, endpoint{name: p.Name, number: p.ContainerPort, path: path, why: evidence})
 		}
 	}
 	if len(out) > 1 {
