@@ -15,9 +15,9 @@ import (
 
 const operatorVersion = OperatorGroup + "/v1"
 
-// made makes the monitor of a port: a ServiceMonitor where one Service alone has the port and the
+// makeMonitor makes the monitor of a port: a ServiceMonitor where one Service alone has the port and the
 // labels by which it is selected, else a PodMonitor.
-func (m *maker) made(a *monitored, w *workload, e endpoint) Target {
+func (m *maker) makeMonitor(a *monitored, w *workload, e endpoint) Target {
 	t := Target{Object: w.ref, Port: e.port(), Path: e.path, Why: e.why}
 	if svc, port, ok := m.serviceOf(w, e); ok {
 		t.How = ServiceMonitor

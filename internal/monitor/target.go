@@ -69,7 +69,7 @@ func (m *maker) targets(a *monitored, w *workload) []Target {
 				"it serves metrics, and no monitor can be made")
 			out = append(out, Target{Object: w.ref, How: NoEndpoint, Port: e.port(), Path: e.path, Why: e.why})
 		default:
-			out = append(out, m.made(a, w, e))
+			out = append(out, m.makeMonitor(a, w, e))
 		}
 	}
 	return out
@@ -159,7 +159,7 @@ func (m *maker) operatorScrapes(o *unstructured.Unstructured) (Target, bool) {
 }
 
 // covers says whether an object has all the fields of a patch. Another text than that of the patch is
-// somebody's choice, and counts.
+// a choice of its own, and counts.
 func covers(o, patch map[string]any) bool {
 	for k, v := range patch {
 		inner, isMap := v.(map[string]any)
@@ -193,5 +193,5 @@ func (m *maker) unstarted(a *monitored, o *unstructured.Unstructured) []Target {
 		return []Target{{Object: ref, How: NoEndpoint, Why: "its operator has not created pods"}}
 	}
 	w := workload{ref: ref, owner: o, selector: filled(c.Pods, ref.Name)}
-	return []Target{m.made(a, &w, w.ofCatalog(c, "catalog: "+c.Source)[0])}
+	return []Target{m.makeMonitor(a, &w, w.ofCatalog(c, "catalog: "+c.Source)[0])}
 }
