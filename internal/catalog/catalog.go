@@ -80,6 +80,8 @@ type Monitoring struct {
 	// Port is the name or the number of the container port, and Path where; empty for /metrics.
 	Port string `json:"port" read:",required"`
 	Path string `json:"path,omitempty"`
+	// HTTPS are the fields by which the pods serve them by https.
+	HTTPS map[string]any `json:"https,omitempty" read:"values"`
 	// Pods are the labels of the pods, as KEY=VALUE,...; {metadata.name} is the name of the object.
 	Pods string `json:"pods,omitempty"`
 	// Source names the documentation that says so.

@@ -33,7 +33,7 @@ func Entry(defs *Definitions, e *catalog.Entry, doc Document) []Finding {
 	return l.findings
 }
 
-// monitoring checks the fields of the operator's switch for metrics, and the monitor that it makes.
+// monitoring checks the fields of the operator's switches for metrics and https, and the monitor that it makes.
 func (l *linter) monitoring(k *catalog.Kind, pos anchor) {
 	if k.Monitoring == nil {
 		return
@@ -41,10 +41,12 @@ func (l *linter) monitoring(k *catalog.Kind, pos anchor) {
 	if k.Monitoring.Creates != "" {
 		l.kindExists(k.Monitoring.Creates, pos.child("creates"))
 	}
-	if len(k.Monitoring.Set) > 0 {
-		l.hold(use{kind: k.Kind, where: pos.child("set"), about: "monitoring: ", check: func(shape field.Shape) *fault {
-			return content(shape, "", k.Monitoring.Set)
-		}})
+	for key, fields := range map[string]map[string]any{"set": k.Monitoring.Set, "https": k.Monitoring.HTTPS} {
+		if len(fields) > 0 {
+			l.hold(use{kind: k.Kind, where: pos.child(key), about: "monitoring: ", check: func(shape field.Shape) *fault {
+				return content(shape, "", fields)
+			}})
+		}
 	}
 }
 

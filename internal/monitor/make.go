@@ -15,9 +15,9 @@ import (
 
 const operatorVersion = OperatorGroup + "/v1"
 
-// made makes the monitor of a port: a ServiceMonitor where one Service alone has the port and the
+// makeMonitor makes the monitor of a port: a ServiceMonitor where one Service alone has the port and the
 // labels by which it is selected, else a PodMonitor.
-func (m *maker) made(a *monitored, w *workload, e endpoint) Target {
+func (m *maker) makeMonitor(a *monitored, w *workload, e endpoint) Target {
 	t := Target{Object: w.ref, Port: e.port(), Path: e.path, Why: e.why}
 	if svc, port, ok := m.serviceOf(w, e); ok {
 		t.How = ServiceMonitor
@@ -40,6 +40,9 @@ func (m *maker) made(a *monitored, w *workload, e endpoint) Target {
 			name = w.owner.GetName() // the catalog selects the pods of all that its operator made
 		}
 		t.By = m.monitor(t.How, w.ref.Namespace, name, w.selector, m.endpoint(a, port, e))
+	}
+	if e.https {
+		m.gap(w.ref.String(), "set tlsConfig in a monitor of your own where that matters", t.By+" scrapes it by https, and does not verify its certificate")
 	}
 	if m.chosen != nil {
 		kind := map[string]string{ServiceMonitor: "ServiceMonitor", PodMonitor: "PodMonitor"}[t.How]
@@ -118,6 +121,9 @@ func (m *maker) endpoint(a *monitored, port map[string]any, e endpoint) map[stri
 	maps.Copy(out, port)
 	if e.path != "" {
 		out["path"] = e.path
+	}
+	if e.https {
+		out["scheme"], out["tlsConfig"] = "https", map[string]any{"insecureSkipVerify": true}
 	}
 	if i := m.Settings.Interval; i != 0 {
 		out["interval"] = model.Duration(i).String()

@@ -162,7 +162,7 @@ func Make(s Scope) *Plan {
 	if !s.Settings.NoDashboard {
 		m.dashboard()
 	}
-	m.lacks()
+	m.addGaps()
 	return m.plan
 }
 
@@ -225,8 +225,8 @@ func (m *maker) gap(about, help, message string) {
 	}
 }
 
-// lacks says what no object can make good.
-func (m *maker) lacks() {
+// addGaps adds what no object can make good.
+func (m *maker) addGaps() {
 	if !m.operated {
 		m.gap("", "kubectl sysop install prometheus-operator, or let your Prometheus read the annotations of pods",
 			"the cluster does not serve ServiceMonitor and PodMonitor of "+OperatorGroup+", so no monitors are made")

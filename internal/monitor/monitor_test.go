@@ -191,6 +191,94 @@ func TestTargets(t *testing.T) {
 	}
 }
 
+// TestOperators: what the catalog says of the pods of an operator becomes a monitor of these alone, by
+// https where they serve metrics so; and its switch is asked for where they do not serve any.
+func TestOperators(t *testing.T) {
+	const (
+		owned = "apiVersion: v1\nkind: Pod\nmetadata: {name: x-1, namespace: shop, ownerReferences: [{apiVersion: %s, kind: %s, name: x, controller: true, uid: u}]}\n" +
+			"spec: {containers: [{name: c, image: i, ports: [{name: %s, containerPort: %d}]}]}"
+		postgres = "apiVersion: postgresql.cnpg.io/v1\nkind: Cluster\nmetadata: {name: x, namespace: shop}\nspec: {monitoring: {tls: {enabled: %t}}}"
+		pooler   = "apiVersion: postgresql.cnpg.io/v1\nkind: Pooler\nmetadata: {name: x, namespace: shop}\nspec: {monitoring: {tls: {enabled: true}}}"
+		kafka    = "apiVersion: kafka.strimzi.io/v1\nkind: Kafka\nmetadata: {name: x, namespace: shop}\nspec: {kafka: {%s}}"
+		ray      = "apiVersion: ray.io/v1\nkind: RayCluster\nmetadata: {name: x, namespace: shop}\nspec: {}"
+		instance = "map[cnpg.io/cluster:x cnpg.io/podRole:instance]"
+		brokers  = "map[strimzi.io/cluster:x strimzi.io/name:x-kafka]"
+		search   = "apiVersion: opensearch.org/v1\nkind: OpenSearchCluster\nmetadata: {name: x, namespace: shop}\nspec: {general: {monitoring: {enable: %t}}}"
+		asked    = "gap Kafka.kafka.strimzi.io/shop/x: the switch of its operator for metrics is not set"
+	)
+	for name, c := range map[string]struct {
+		text               string
+		port, scheme, pods string
+		gap                string
+	}{
+		"PostgreSQL":                            {fmt.Sprintf(postgres, false) + "\n---\n" + fmt.Sprintf(owned, "postgresql.cnpg.io/v1", "Cluster", "metrics", 9187), "metrics", "", instance, ""},
+		"PostgreSQL by https":                   {fmt.Sprintf(postgres, true) + "\n---\n" + fmt.Sprintf(owned, "postgresql.cnpg.io/v1", "Cluster", "metrics", 9187), "metrics", "https", instance, "does not verify its certificate"},
+		"PostgreSQL without pods":               {fmt.Sprintf(postgres, true), "metrics", "https", instance, "does not verify its certificate"},
+		"PgBouncer by https":                    {pooler, "metrics", "https", "map[cnpg.io/poolerName:x]", "does not verify its certificate"},
+		"Kafka":                                 {fmt.Sprintf(kafka, "metricsConfig: {type: strimziMetricsReporter}"), "tcp-prometheus", "", brokers, ""},
+		"Kafka, with another switch":            {fmt.Sprintf(kafka, "metricsConfig: {type: jmxPrometheusExporter}"), "tcp-prometheus", "", brokers, ""},
+		"Kafka that serves metrics":             {fmt.Sprintf(kafka, "") + "\n---\n" + fmt.Sprintf(owned, "kafka.strimzi.io/v1", "Kafka", "tcp-prometheus", 9404), "tcp-prometheus", "", brokers, ""},
+		"Kafka that serves none":                {fmt.Sprintf(kafka, "") + "\n---\n" + fmt.Sprintf(owned, "kafka.strimzi.io/v1", "Kafka", "tcp-plain", 9092), "", "", "", asked},
+		"Kafka without pods":                    {fmt.Sprintf(kafka, ""), "", "", "", asked},
+		"OpenSearch":                            {fmt.Sprintf(search, false) + "\n---\n" + fmt.Sprintf(owned, "opensearch.org/v1", "OpenSearchCluster", "http", 9200), "", "", "", "gap OpenSearchCluster.opensearch.org/shop/x: the switch of its operator for metrics is not set"},
+		"OpenSearch that its operator monitors": {fmt.Sprintf(search, true) + "\n---\n" + fmt.Sprintf(owned, "opensearch.org/v1", "OpenSearchCluster", "http", 9200), "", "", "", ""},
+		"Ray":                                   {ray, "metrics", "", "map[ray.io/cluster:x]", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := shop(t, "")
+			s.Apps = []monitor.App{{Name: "x", Objects: objects(t, c.text)}}
+			plan := monitor.Make(s)
+			var port, scheme, pods string
+			for _, o := range plan.Objects {
+				if u := (&unstructured.Unstructured{Object: o}); u.GetKind() == "PodMonitor" {
+					spec := o["spec"].(map[string]any)
+					endpoint := spec["podMetricsEndpoints"].([]any)[0].(map[string]any)
+					port, _ = endpoint["port"].(string)
+					scheme, _ = endpoint["scheme"].(string)
+					pods = fmt.Sprint(spec["selector"].(map[string]any)["matchLabels"])
+				}
+			}
+			if got := told(plan); port != c.port || scheme != c.scheme || pods != c.pods || !strings.Contains(got, c.gap) || c.gap == "" && strings.Contains(got, "gap ") {
+				t.Errorf("port %q, scheme %q, pods %s\n%s", port, scheme, pods, got)
+			}
+		})
+	}
+}
+
+// TestOperatorVersions: the endpoints of monitors have fields of every version of prometheus-operator
+// since v0.60: portNumber of pods, which is newer than v0.76, is not among them.
+func TestOperatorVersions(t *testing.T) {
+	// The fields that Endpoint and PodMetricsEndpoint of pkg/apis/monitoring/v1 have in v0.60.0, v0.76.0 and v0.85.0.
+	known := []string{
+		"port", "targetPort", "path", "scheme", "params", "interval", "scrapeTimeout", "tlsConfig", "bearerTokenSecret", "honorLabels", "honorTimestamps",
+		"basicAuth", "authorization", "metricRelabelings", "relabelings", "proxyUrl", "followRedirects",
+	}
+	s := shop(t, "")
+	s.Settings.Interval = 15e9
+	s.Apps[2].Setting = system.AppMonitoring{Port: "8081", Path: "/m"}
+	s.Apps = append(s.Apps, monitor.App{Name: "x", Objects: objects(t, "apiVersion: postgresql.cnpg.io/v1\nkind: Cluster\nmetadata: {name: x, namespace: shop}\nspec: {monitoring: {tls: {enabled: true}}}")})
+	seen := map[string]bool{}
+	for _, o := range monitor.Make(s).Objects {
+		for _, field := range []string{"endpoints", "podMetricsEndpoints"} {
+			all, _, _ := unstructured.NestedFieldNoCopy(o, "spec", field)
+			list, _ := all.([]any)
+			for _, e := range list {
+				for k := range e.(map[string]any) {
+					seen[k] = true
+					if !slices.Contains(known, k) {
+						t.Errorf("%s of %s: %s is not in every version", field, o["kind"], k)
+					}
+				}
+			}
+		}
+	}
+	for _, k := range []string{"port", "targetPort", "path", "scheme", "tlsConfig", "interval", "relabelings"} {
+		if !seen[k] {
+			t.Errorf("no monitor has %s", k)
+		}
+	}
+}
+
 // TestOwnObjects: the plan is the same once its objects are in the cluster.
 func TestOwnObjects(t *testing.T) {
 	s := shop(t, "")

@@ -18,6 +18,7 @@ type endpoint struct {
 	why    string
 	// undeclared says that no container declares the port.
 	undeclared bool
+	https      bool
 }
 
 // port is how people write it.
@@ -69,7 +70,9 @@ func (w *workload) endpoints(a *monitored) []endpoint {
 	if w.owner != nil {
 		ref := kindOf(w.owner)
 		if m, known := catalog.MonitoringOf(w.owner.GroupVersionKind().GroupKind()); known {
-			out = w.ofCatalog(m, "catalog: "+ref+", "+m.Source)
+			if _, _, has := w.hasPort(m.Port); has {
+				out = w.ofCatalog(m, "catalog: "+ref+", "+m.Source)
+			}
 		}
 	}
 	for _, c := range w.containers {
@@ -114,15 +117,17 @@ func (w *workload) declared(port, path, evidence string) []endpoint {
 			return nil
 		}
 	}
-	return []endpoint{{name, number, path, evidence, !ok}}
+	return []endpoint{{name: name, number: number, path: path, why: evidence, undeclared: !ok}}
 }
 
-// ofCatalog are the ports that the catalog names, as far as the containers have them.
+// ofCatalog is the port that the catalog names, which pods that do not exist yet have not declared.
 func (w *workload) ofCatalog(m catalog.Monitoring, evidence string) []endpoint {
-	if _, _, ok := w.hasPort(m.Port); !ok {
-		return nil
+	out := w.declared(m.Port, m.Path, evidence)
+	if len(out) == 0 {
+		out = []endpoint{{name: m.Port, path: m.Path, why: evidence}}
 	}
-	return w.declared(m.Port, m.Path, evidence)
+	out[0].https = len(m.HTTPS) > 0 && covers(w.owner.Object, m.HTTPS)
+	return out
 }
 
 // Annotations by which a Prometheus without an operator finds pods, by convention.

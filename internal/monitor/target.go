@@ -22,11 +22,20 @@ func (m *maker) app(a *monitored) {
 		if w.owner != nil {
 			running[object.RefOf(w.owner)] = true
 		}
-		p.Targets = append(p.Targets, m.targets(a, w)...)
+		for _, t := range m.targets(a, w) {
+			if !slices.Contains(p.Targets, t) { // a custom resource may have several workloads, and one switch
+				p.Targets = append(p.Targets, t)
+			}
+		}
 	}
 	for _, o := range a.custom {
 		if ref := object.RefOf(o); !running[ref] {
 			p.Targets = append(p.Targets, m.unstarted(a, o)...)
+		}
+	}
+	for _, t := range p.Targets {
+		if t.How == Switch {
+			m.gap(t.Object.String(), t.Command, "the switch of its operator for metrics is not set")
 		}
 	}
 	m.plan.Apps = append(m.plan.Apps, p)
@@ -42,14 +51,17 @@ func (m *maker) targets(a *monitored, w *workload) []Target {
 	if len(endpoints) == 0 {
 		return m.unknown(a, w, taken)
 	}
+	existing, scraped := m.operatorScrapes(w.owner)
 	var out []Target
 	for _, e := range endpoints {
 		at := slices.IndexFunc(taken, func(s scrape) bool { return s.number == e.number })
-		switch t, changed := m.switched(w); {
+		switch t, changed := m.switchOf(w.owner); {
 		case at >= 0:
 			out = append(out, m.taken(w.ref, taken[at], e.port()))
-		case changed:
+		case changed && t.By != "": // pods that serve metrics need no switch by which they do
 			out = append(out, t)
+		case scraped && existing.Port == e.port(): // its operator makes the monitor
+			out = append(out, existing)
 		case w.annotations[noteScrape] == "true" && a.Setting.Port == "" && m.readsAnnotations():
 			m.unreadConfig(w, e)
 			out = append(out, Target{Object: w.ref, How: Annotations, Port: e.port(), Path: e.path, Why: e.why})
@@ -58,7 +70,7 @@ func (m *maker) targets(a *monitored, w *workload) []Target {
 				"it serves metrics, and no monitor can be made")
 			out = append(out, Target{Object: w.ref, How: NoEndpoint, Port: e.port(), Path: e.path, Why: e.why})
 		default:
-			out = append(out, m.made(a, w, e))
+			out = append(out, m.makeMonitor(a, w, e))
 		}
 	}
 	return out
@@ -73,13 +85,11 @@ func (m *maker) unknown(a *monitored, w *workload, taken []scrape) []Target {
 	if len(out) > 0 {
 		return out
 	}
-	if t, changed := m.switched(w); changed {
+	if t, changed := m.switchOf(w.owner); changed {
 		return []Target{t}
 	}
-	if w.owner != nil {
-		if t, scraped := m.operatorScrapes(w.owner); scraped {
-			return []Target{t}
-		}
+	if t, scraped := m.operatorScrapes(w.owner); scraped {
+		return []Target{t}
 	}
 	help := "name a port metrics in its pod template, or add an exporter"
 	if a.Setting.Port != "" {
@@ -121,16 +131,11 @@ func (m *maker) unreadConfig(w *workload, e endpoint) {
 	}
 }
 
-// switched is the target of a workload whose operator has a switch that is not set yet.
-func (m *maker) switched(w *workload) (Target, bool) {
-	if w.owner == nil {
-		return Target{}, false
-	}
-	return m.switchOf(w.owner)
-}
-
 // switchOf is the operator's switch of a custom resource, unless it is set or there is none.
 func (m *maker) switchOf(o *unstructured.Unstructured) (Target, bool) {
+	if o == nil {
+		return Target{}, false
+	}
 	ref := object.RefOf(o)
 	c, known := catalog.MonitoringOf(ref.GroupKind())
 	if !known || len(c.Set) == 0 || covers(o.Object, c.Set) {
@@ -150,12 +155,14 @@ func (m *maker) switchOf(o *unstructured.Unstructured) (Target, bool) {
 	if c.Creates != "" {
 		t.By = "a " + c.Creates + " of its operator"
 	}
-	m.gap(ref.String(), t.Command, "the switch of its operator for metrics is not set: "+string(patch))
 	return t, true
 }
 
 // operatorScrapes is the target of a custom resource whose operator makes a monitor, and was told to.
 func (m *maker) operatorScrapes(o *unstructured.Unstructured) (Target, bool) {
+	if o == nil {
+		return Target{}, false
+	}
 	ref := object.RefOf(o)
 	c, known := catalog.MonitoringOf(ref.GroupKind())
 	if !known || c.Creates == "" || !covers(o.Object, c.Set) || !m.Cluster.Serves(c.Creates) {
@@ -164,14 +171,16 @@ func (m *maker) operatorScrapes(o *unstructured.Unstructured) (Target, bool) {
 	return Target{Object: ref, How: Collected, By: "a " + c.Creates + " of its operator", Port: c.Port, Path: c.Path, Why: "catalog: " + c.Source}, true
 }
 
-// covers says whether an object has all the fields of a patch.
+// covers says whether an object has all the fields of a patch. Another text than that of the patch is
+// a choice of its own, and counts.
 func covers(o, patch map[string]any) bool {
 	for k, v := range patch {
 		inner, isMap := v.(map[string]any)
 		if has, ok := o[k].(map[string]any); isMap && (!ok || !covers(has, inner)) {
 			return false
 		}
-		if _, has := o[k]; !isMap && (!has || !reflect.DeepEqual(o[k], v)) {
+		text, isText := o[k].(string)
+		if chosen := isText && text != ""; !isMap && !chosen && !reflect.DeepEqual(o[k], v) {
 			return false
 		}
 	}
@@ -197,9 +206,5 @@ func (m *maker) unstarted(a *monitored, o *unstructured.Unstructured) []Target {
 		return []Target{{Object: ref, How: NoEndpoint, Why: "its operator has not created pods"}}
 	}
 	w := workload{ref: ref, owner: o, selector: filled(c.Pods, ref.Name)}
-	endpoints := w.declared(c.Port, c.Path, "catalog: "+c.Source)
-	if len(endpoints) == 0 {
-		endpoints = []endpoint{{name: c.Port, path: c.Path, why: "catalog: " + c.Source}}
-	}
-	return []Target{m.made(a, &w, endpoints[0])}
+	return []Target{m.makeMonitor(a, &w, w.ofCatalog(c, "catalog: "+c.Source)[0])}
 }
