@@ -28,8 +28,6 @@ var fieldsThatStay = map[string]string{
 	"impact deletion.why":                    "the evidence of an edge",
 	"health cause.why":                       "the evidence of the edge that leads to it",
 	"regulate-neighbours need.why":           "the evidence of an edge; reason is what the manifest says",
-	"monitor-plan monitorTarget.why":         "the evidence that a target serves metrics",
-	"monitor-plan monitorTarget.by":          "the monitor that scrapes a target; how says of which sort it is",
 	"colocation colocationConfigurable.open": "the field whose schema is open: it takes anything",
 	"drain drainPod.lost":                    "the pod is lost: nothing creates it again",
 	"drain drainPod.waits":                   "the pod waits until others run",
