@@ -325,3 +325,24 @@ func TestConnectRefused(t *testing.T) {
 		t.Errorf("without a cluster: %v", err)
 	}
 }
+
+// The labels of the System decide which policies restrict its pods.
+func TestConnectLabelled(t *testing.T) {
+	t.Parallel()
+	db := "    resources:" + strings.ReplaceAll(dbSet, "SERVICE", "''")
+	deny := strings.Replace(liveDeny, "podSelector: {}", "podSelector: {matchLabels: {team: t1}}", 1)
+	w, err := wired(t, db, webSet, "  - {from: {app: db, port: mysql}, to: {app: web, env: H}}\n  labels: {team: t1}\n", &worldReader{objects: documents(t, deny)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := made(w, "db"); !slices.Equal(got, []string{"Service/db-mysql", "NetworkPolicy/db-mysql-from-web"}) {
+		t.Errorf("db creates %q, want the rule as well", got)
+	}
+	for app, kinds := range map[string][]string{"db": {"StatefulSet", "Service", "NetworkPolicy"}, "web": {"Deployment"}} {
+		for _, kind := range kinds {
+			if got := valueOf(t, w, app, kind, "metadata.labels.team"); got != `"t1"` {
+				t.Errorf("%s of %s has the team %s", kind, app, got)
+			}
+		}
+	}
+}
