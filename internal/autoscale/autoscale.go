@@ -241,15 +241,4 @@ var unscalable = map[string]string{
 }
 
 // Objects are the scalers of a plan, in order.
-func (p *Plan) Objects() []*unstructured.Unstructured {
-	var out []*unstructured.Unstructured
-	for i := range p.Proposals {
-		switch r := &p.Proposals[i]; r.Scaler {
-		case Horizontal:
-			out = append(out, r.horizontal())
-		case Vertical:
-			out = append(out, r.vertical())
-		}
-	}
-	return out
-}
+func (p *Plan) Objects() []*unstructured.Unstructured { return objectsOf(p.Proposals) }

@@ -214,27 +214,6 @@ func TestObjects(t *testing.T) {
 	if s := h.Spec; s.ScaleTargetRef.Name != "web" || s.ScaleTargetRef.APIVersion != "apps/v1" || *s.MinReplicas != 1 || s.MaxReplicas != 3 || *s.Metrics[0].Resource.Target.AverageUtilization != 70 || *s.Behavior.ScaleDown.StabilizationWindowSeconds != 60 {
 		t.Errorf("the scaler is\n%s", text)
 	}
-	sys, problems := system.Parse("test", []byte(`apiVersion: sysop.dev/v1alpha1
-kind: System
-metadata: {name: shop, namespace: shop}
-spec:
-  apps:
-  - name: web
-    autoscaling: {min: 2, max: 5}
-    resources: [{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {}}, {apiVersion: v1, kind: Service, metadata: {name: web}}]
-  - name: usage
-    autoscaling: {cpu: 50}
-    resources: [{apiVersion: apps/v1, kind: Deployment, metadata: {name: usage}, spec: {}}]
-  - name: kept
-    autoscaling: false
-    resources: [{apiVersion: apps/v1, kind: Deployment, metadata: {name: kept}, spec: {}}]
-`))
-	if len(problems) > 0 {
-		t.Fatal(problems)
-	}
-	if all := autoscale.Stated(sys); len(all) != 1 || all[0].GetName() != "web" || all[0].GetKind() != autoscale.Horizontal {
-		t.Errorf("the manifest states %v, want the scaler of web", all)
-	}
 }
 
 func TestStatusOf(t *testing.T) {

@@ -1,13 +1,6 @@
 package autoscale
 
-import (
-	"strings"
-
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
-)
+import "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 // horizontal is the HPA of a proposal: it doubles the pods, or adds four, in a minute, and removes
 // at most half of them in a minute, when usage was lower for the whole stabilization window.
@@ -52,25 +45,15 @@ func (r *Proposal) scaler(apiVersion, kind string, spec map[string]any) *unstruc
 	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": meta, "spec": spec}}
 }
 
-// Stated are the scalers that a manifest states in full, for apps whose workloads do not exist yet:
-// of an app with max, a HorizontalPodAutoscaler for its Deployment, or for the target. Where usage
-// would have to decide, there is none.
-func Stated(s *system.System) []*unstructured.Unstructured {
+// objectsOf are the scalers of proposals, in order.
+func objectsOf(proposals []Proposal) []*unstructured.Unstructured {
 	var out []*unstructured.Unstructured
-	for i := range s.Apps {
-		a := s.Apps[i].Autoscaling
-		if a == nil || a.Off || a.Max == 0 {
-			continue
-		}
-		for _, o := range s.Apps[i].Resources {
-			gk := o.GroupVersionKind().GroupKind()
-			named := a.Target.Name == o.GetName() && strings.HasPrefix(strings.ToLower(gk.Kind), strings.TrimSuffix(strings.ToLower(a.Target.Type), "s"))
-			if a.Target.Name == "" && gk.Kind != "Deployment" || a.Target.Name != "" && !named {
-				continue
-			}
-			r := Proposal{Target: object.RefOf(o), apiVersion: o.GetAPIVersion(), Min: max(a.Min, 1), Max: a.Max, Stabilization: int(DefaultStabilization.Seconds())}
-			r.CPU, r.Memory = targets(*a, s.Autoscaling)
+	for i := range proposals {
+		switch r := &proposals[i]; r.Scaler {
+		case Horizontal:
 			out = append(out, r.horizontal())
+		case Vertical:
+			out = append(out, r.vertical())
 		}
 	}
 	return out

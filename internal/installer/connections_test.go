@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/connection"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
@@ -344,5 +345,22 @@ func TestConnectLabelled(t *testing.T) {
 				t.Errorf("%s of %s has the team %s", kind, app, got)
 			}
 		}
+	}
+}
+
+// What cannot be scaled is refused before anything is written.
+func TestRefusedScalers(t *testing.T) {
+	t.Parallel()
+	text := "apiVersion: sysop.dev/v1alpha1\nkind: System\nmetadata: {name: sys, namespace: shop}\nspec:\n  apps:\n  - name: web\n    autoscaling: {max: 3}\n    resources:" + webSet
+	sys, problems := system.Parse("shop.yaml", []byte(text))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	p := &Plan{req: Request{System: sys}}
+	p.loader = newPartLoader(&p.req, nil, source.BuiltInKinds(), "", nil)
+	err := p.loadLevels(t.Context())
+	want := "shop.yaml:6: app web: autoscaling: Deployment.apps/web cannot be scaled: a utilization is a part of the requests, and its container web requests no cpu"
+	if err == nil || err.Error() != want || hint.For(err) != "set the requests first" || len(p.loader.parts) > 0 {
+		t.Errorf("the error is %v with %q, want %s", err, hint.For(err), want)
 	}
 }

@@ -3,6 +3,7 @@ package installer
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -26,7 +27,10 @@ func (p *Plan) loadLevels(ctx context.Context) error {
 	if sys == nil {
 		return nil
 	}
-	scalers := autoscale.Stated(sys)
+	scalers, refusals := autoscale.Stated(sys, p.loader.kinds)
+	if err := p.refusedScalers(refusals); err != nil {
+		return err
+	}
 	if err := p.level(ctx, scalersApp, "spec.apps[].autoscaling", scalers); err != nil {
 		return err
 	}
@@ -52,6 +56,21 @@ func (p *Plan) loadLevels(ctx context.Context) error {
 		objects = append(objects, &unstructured.Unstructured{Object: o})
 	}
 	return p.level(ctx, monitorsApp, "spec.monitoring", objects)
+}
+
+// refusedScalers is the error of targets that a manifest scales and that cannot be scaled.
+func (p *Plan) refusedScalers(refusals []autoscale.Refusal) error {
+	if len(refusals) == 0 {
+		return nil
+	}
+	lines, hints := &hint.Lines{}, []string{}
+	for i := range refusals {
+		r := &refusals[i]
+		a, _ := p.req.System.App(r.App)
+		lines.Lines = append(lines.Lines, fmt.Sprintf("%s:%d: app %s: autoscaling: %s cannot be scaled: %s", p.req.System.Origin, a.Line, r.App, r.Target, r.Message))
+		hints = append(hints, r.Hint)
+	}
+	return hint.With(lines, strings.Join(hints, "\n"))
 }
 
 // level adds the part of a level. Source is the field of the manifest that asks for it.
