@@ -1,6 +1,12 @@
 package autoscale
 
-import "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
 
 // horizontal is the HPA of a proposal: it doubles the pods, or adds four, in a minute, and removes
 // at most half of them in a minute, when usage was lower for the whole stabilization window.
@@ -45,16 +51,27 @@ func (r *Proposal) scaler(apiVersion, kind string, spec map[string]any) *unstruc
 	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": meta, "spec": spec}}
 }
 
-// objectsOf are the scalers of proposals, in order.
+// objectsOf are the scalers of proposals, in order. A scaler has the name of its target, and its kind
+// as well where another target has that name.
 func objectsOf(proposals []Proposal) []*unstructured.Unstructured {
 	var out []*unstructured.Unstructured
+	taken := map[object.Ref]bool{}
 	for i := range proposals {
-		switch r := &proposals[i]; r.Scaler {
+		r := &proposals[i]
+		var scaler *unstructured.Unstructured
+		switch r.Scaler {
 		case Horizontal:
-			out = append(out, r.horizontal())
+			scaler = r.horizontal()
 		case Vertical:
-			out = append(out, r.vertical())
+			scaler = r.vertical()
+		default:
+			continue
 		}
+		if taken[object.RefOf(scaler)] {
+			scaler.SetName(r.Target.Name + "-" + strings.ToLower(r.Target.Kind))
+		}
+		taken[object.RefOf(scaler)] = true
+		out = append(out, scaler)
 	}
 	return out
 }

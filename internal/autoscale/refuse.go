@@ -115,6 +115,12 @@ func (p *planner) scaledAlready(r *Proposal) *Refusal {
 				r.Exists = scaler
 				continue
 			}
+			if system := StatedBy(p.State, scaler); system != "" {
+				return &Refusal{
+					Reason: "Stated", Message: fmt.Sprintf("%s scales it already, as the manifest of the System %s says", short(scaler), system),
+					Hint: "kubectl sysop upgrade -f FILE sets what its autoscaling says",
+				}
+			}
 			if gk == verticalKind && p.updateMode(scaler) == "Off" {
 				r.Reasons = append(r.Reasons, fmt.Sprintf("%s recommends its requests, and changes nothing", short(scaler)))
 				continue
@@ -123,6 +129,16 @@ func (p *planner) scaledAlready(r *Proposal) *Refusal {
 		}
 	}
 	return nil
+}
+
+// StatedBy is the System that set up a scaler as its manifest says; empty for another scaler.
+func StatedBy(state *check.ClusterState, scaler object.Ref) string {
+	name := state.Labels(scaler)[regulate.InstalledLabel]
+	release, _ := state.Facts.Annotation(scaler, graph.HelmName)
+	if name == "" || release != name+"-"+ScalersApp || strings.HasSuffix(name, Suffix) {
+		return ""
+	}
+	return name
 }
 
 func secondScaler(scaler object.Ref, why, hint string) *Refusal {

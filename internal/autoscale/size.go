@@ -71,13 +71,9 @@ func (p *planner) size(app *App, r *Proposal) *Refusal {
 	return nil
 }
 
-// targets are the utilizations of an app. Without any it is that of CPU.
+// targets are the utilizations of an app. That of CPU has a default.
 func targets(own system.AppAutoscaling, defaults system.Autoscaling) (cpu, memory int) {
-	cpu, memory = cmp.Or(own.CPU, defaults.CPU), cmp.Or(own.Memory, defaults.Memory)
-	if cpu == 0 && memory == 0 {
-		cpu = DefaultCPU
-	}
-	return cpu, memory
+	return cmp.Or(own.CPU, defaults.CPU, DefaultCPU), cmp.Or(own.Memory, defaults.Memory)
 }
 
 // bounds computes the least, the usual and the most replicas.

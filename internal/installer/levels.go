@@ -14,11 +14,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// The apps that spec.monitoring and spec.apps[].autoscaling of a System add to it.
-const (
-	monitorsApp = "monitors"
-	scalersApp  = "scalers"
-)
+// monitorsApp is the app that spec.monitoring of a System adds to it.
+const monitorsApp = "monitors"
 
 // loadLevels adds parts for how the apps of a System are monitored and scaled. They are parts of its
 // installation like its apps: they are planned, journaled, compared and uninstalled with it.
@@ -31,7 +28,7 @@ func (p *Plan) loadLevels(ctx context.Context) error {
 	if err := p.refusedScalers(refusals); err != nil {
 		return err
 	}
-	if err := p.level(ctx, scalersApp, "spec.apps[].autoscaling", scalers); err != nil {
+	if err := p.level(ctx, autoscale.ScalersApp, "spec.apps[].autoscaling", scalers); err != nil {
 		return err
 	}
 	p.noteReplicas(scalers)
