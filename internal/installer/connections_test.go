@@ -219,6 +219,11 @@ func TestConnectPorts(t *testing.T) {
 			db2: []string{"Service/governs"}, web2: []string{"NetworkPolicy/web-to-db-mysql"}, env: `[{"name":"DB_HOST","value":"governs"},{"name":"MODE","value":"x"}]`,
 			notes: []string{"web: NetworkPolicy/stays restricts what Deployment.apps/shop/web connects to, and does not surely allow the DNS (UDP 53 of kube-system): governs may not be resolved"},
 		},
+		{
+			name: "no rule selects pods on the network of their nodes", db: resources(strings.Replace(dbSet, "spec: {containers", "spec: {hostNetwork: true, containers", 1)), web: webSet, connections: env, world: liveStays,
+			db2: []string{"Service/governs"}, env: `[{"name":"DB_HOST","value":"governs"},{"name":"MODE","value":"x"}]`,
+			notes: []string{"web: the pods of StatefulSet.apps/shop/db use the network of their nodes, and NetworkPolicy/stays restricts what Deployment.apps/shop/web connects to: whether it may connect is unknown"},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w, err := wired(t, c.db, c.web, c.connections, &worldReader{objects: documents(t, c.world)})
