@@ -141,8 +141,8 @@ func StatedBy(state *check.ClusterState, scaler object.Ref) string {
 	return name
 }
 
-func secondScaler(scaler object.Ref, why, hint string) *Refusal {
-	return &Refusal{Reason: "Scaled", Message: fmt.Sprintf("%s scales it already (%s): two scalers undo each other's changes", short(scaler), why), Hint: hint}
+func secondScaler(scaler object.Ref, reason, hint string) *Refusal {
+	return &Refusal{Reason: "Scaled", Message: fmt.Sprintf("%s scales it already (%s): two scalers undo each other's changes", short(scaler), reason), Hint: hint}
 }
 
 // short names an object within its namespace.

@@ -101,7 +101,7 @@ func (m *manifest) refuse(r *Proposal, o *unstructured.Unstructured) *Refusal {
 	}
 	var d appsv1.Deployment // A StatefulSet has its pod template in the same place.
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(map[string]any{"spec": map[string]any{"template": templateOf(o)}}, &d); err != nil {
-		return &Refusal{Reason: "Template", Message: fmt.Sprintf("its pod template cannot be read: %v", err), Hint: "mend the template"}
+		return &Refusal{Reason: "Template", Message: fmt.Sprintf("its pod template cannot be read: %v", err), Hint: "correct the template"}
 	}
 	pod := &d.Spec.Template.Spec
 	if claim := m.pinned(m.place(o), pod); claim != "" && r.Max > 1 {
