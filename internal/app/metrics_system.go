@@ -1,10 +1,13 @@
 package app
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/shopspring/decimal"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/connection"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
@@ -70,9 +73,33 @@ func (o *SystemRows) declared(roots []Root, nodes func(Root) []graph.ID, g *grap
 		}
 	}
 	for _, c := range o.System.Connections {
-		out.Connections = append(out.Connections, check.SystemConnection{From: c.From.App, To: c.To.App, Port: c.From.Port})
+		out.Connections = append(out.Connections, check.SystemConnection{From: c.From.App, To: c.To.App, Port: c.From.Port, Consumer: o.consumer(c.To)})
 	}
 	return out
+}
+
+// consumer is the workload that an end of a connection sets a value of, as install chooses it: the
+// root of the end, or else the first workload that the app creates. It is zero for a ConfigMap and
+// other objects, which all workloads of the app may use.
+func (o *SystemRows) consumer(to system.End) object.Ref {
+	a, ok := o.System.App(to.App)
+	if !ok || to.ConfigMap != "" {
+		return object.Ref{}
+	}
+	root := to.Root
+	if root.Name == "" && to.Env == "" && len(a.Roots) > 0 {
+		root = a.Roots[0]
+	}
+	for _, u := range a.Resources {
+		ref := object.RefOf(u)
+		ref.Namespace = cmp.Or(ref.Namespace, o.System.Namespace)
+		name, _, _ := strings.Cut(root.Type, ".")
+		other := root.Name != "" && (root.Name != ref.Name || root.Namespace != "" && root.Namespace != ref.Namespace || !object.MayBePlural(name, ref.Kind))
+		if workload, err := connection.WorkloadOf(u); workload != nil && err == nil && !other {
+			return ref
+		}
+	}
+	return object.Ref{}
 }
 
 // weights returns the weights that the System gives its apps.

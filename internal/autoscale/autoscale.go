@@ -28,6 +28,13 @@ const (
 	None           = "none"
 )
 
+// Suffix ends the name of the System that contains the scalers of a plan for another one, and
+// ScalersApp is the app that contains scalers, of that System or of one whose manifest states them.
+const (
+	Suffix     = "-autoscaling"
+	ScalersApp = "scalers"
+)
+
 // The defaults.
 const (
 	DefaultCPU           = 70 // percent of the requests
@@ -241,15 +248,4 @@ var unscalable = map[string]string{
 }
 
 // Objects are the scalers of a plan, in order.
-func (p *Plan) Objects() []*unstructured.Unstructured {
-	var out []*unstructured.Unstructured
-	for i := range p.Proposals {
-		switch r := &p.Proposals[i]; r.Scaler {
-		case Horizontal:
-			out = append(out, r.horizontal())
-		case Vertical:
-			out = append(out, r.vertical())
-		}
-	}
-	return out
-}
+func (p *Plan) Objects() []*unstructured.Unstructured { return objectsOf(p.Proposals) }

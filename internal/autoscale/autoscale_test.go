@@ -10,6 +10,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/autoscale"
@@ -90,15 +91,19 @@ spec: {minAvailable: 2, selector: {matchLabels: {app: web}}}
 		want       string
 		disruption bool
 	}{
-		"of a moment":            {replicas: 1, usage: used(1, 60, 60), want: "1 1 3"}, // 60/70 -> 1, 180/70 -> 3
-		"of a window":            {replicas: 1, usage: used(1, 150, 300), window: true, want: "3 3 7"},
-		"exactly one pod":        {replicas: 1, usage: used(1, 70, 70), window: true, want: "1 1 2"},
-		"several replicas":       {replicas: 4, usage: used(4, 60, 60), window: true, want: "2 2 4"},
-		"with a budget of pods":  {more: budget, replicas: 1, usage: used(1, 60, 60), window: true, want: "2 2 3", disruption: true},
-		"the manifest bounds":    {replicas: 1, usage: used(1, 150, 300), window: true, settings: system.AppAutoscaling{Min: 2, Max: 4}, want: "2 3 4"},
-		"a target of the app":    {replicas: 1, usage: used(1, 100, 100), window: true, settings: system.AppAutoscaling{CPU: 25}, want: "4 4 6"},
-		"a target of memory":     {replicas: 2, usage: used(2, 10, 10), window: true, settings: system.AppAutoscaling{Memory: 25}, want: "4 4 6"},
-		"the manifest, no usage": {replicas: 1, settings: system.AppAutoscaling{Max: 5}, want: "1 1 5"},
+		"of a moment":               {replicas: 1, usage: used(1, 60, 60), want: "1 1 3"}, // 60/70 -> 1, 180/70 -> 3
+		"of a window":               {replicas: 1, usage: used(1, 150, 300), window: true, want: "3 3 7"},
+		"exactly one pod":           {replicas: 1, usage: used(1, 70, 70), window: true, want: "1 1 2"},
+		"several replicas":          {replicas: 4, usage: used(4, 60, 60), window: true, want: "2 2 4"},
+		"with a budget of pods":     {more: budget, replicas: 1, usage: used(1, 60, 60), window: true, want: "2 2 3", disruption: true},
+		"a budget that allows none": {more: strings.Replace(budget, "minAvailable: 2", "maxUnavailable: 0", 1), replicas: 1, usage: used(1, 150, 300), window: true, want: "3 3 7", disruption: true},
+		"one of no percent":         {more: strings.Replace(budget, "minAvailable: 2", "maxUnavailable: 0%", 1), replicas: 1, usage: used(1, 150, 300), window: true, want: "3 3 7", disruption: true},
+		"a budget that allows one":  {more: strings.Replace(budget, "minAvailable: 2", "maxUnavailable: 1", 1), replicas: 1, usage: used(1, 150, 300), window: true, want: "3 3 7"},
+		"CPU beside memory":         {replicas: 2, usage: used(2, 400, 400), window: true, settings: system.AppAutoscaling{Memory: 80}, want: "6 6 9"}, // 400/70 -> 6
+		"the manifest bounds":       {replicas: 1, usage: used(1, 150, 300), window: true, settings: system.AppAutoscaling{Min: 2, Max: 4}, want: "2 3 4"},
+		"a target of the app":       {replicas: 1, usage: used(1, 100, 100), window: true, settings: system.AppAutoscaling{CPU: 25}, want: "4 4 6"},
+		"a target of memory":        {replicas: 2, usage: used(2, 10, 10), window: true, settings: system.AppAutoscaling{Memory: 25}, want: "4 4 6"},
+		"the manifest, no usage":    {replicas: 1, settings: system.AppAutoscaling{Max: 5}, want: "1 1 5"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := world(t, deployment("web", c.replicas, requests, "")+c.more)
@@ -133,15 +138,18 @@ func TestRefusals(t *testing.T) {
 		reason string
 		hint   string
 	}{
-		"another scaler":    {text: plain + strings.Replace(hpa, "BY", "other", 1), reason: "Scaled", hint: "autoscaling: false"},
-		"our scaler":        {text: plain + strings.Replace(hpa, "BY", "shop-autoscaling", 1)},
-		"our unknown usage": {text: plain + strings.Replace(hpa, "BY", "shop-autoscaling", 1), change: func(w *autoscale.World) { w.Usage = nil }, reason: "Usage"},
-		"Flux":              {text: strings.Replace(plain, "namespace: shop}\nspec:\n  replicas", "namespace: shop, labels: {kustomize.toolkit.fluxcd.io/name: apps, kustomize.toolkit.fluxcd.io/namespace: flux}}\nspec:\n  replicas", 1), reason: "GitOps", hint: "gitops: ignore"},
-		"held":              {text: plain, change: func(w *autoscale.World) { w.Held[web] = "Stop" }, reason: "Held"},
-		"held app":          {text: plain, change: func(w *autoscale.World) { w.Apps[0].Held = "Stop" }, reason: "Held"},
-		"at zero":           {text: deployment("web", 0, requests, ""), reason: "Zero"},
-		"no requests":       {text: deployment("web", 1, "", ""), reason: "Requests", hint: "--requests=cpu=80m,memory=64Mi"},
-		"a claim":           {text: mounted + claim, change: func(w *autoscale.World) { w.Apps[0].Settings.Max = 3 }, reason: "Claim"},
+		"another scaler":        {text: plain + strings.Replace(hpa, "BY", "other", 1), reason: "Scaled", hint: "autoscaling: false"},
+		"our scaler":            {text: plain + strings.Replace(hpa, "BY", "shop-autoscaling", 1)},
+		"the manifest's scaler": {text: plain + strings.Replace(hpa, "labels: {sysop.dev/installed-by: BY}", "labels: {sysop.dev/installed-by: shop}, annotations: {meta.helm.sh/release-name: shop-scalers}", 1), reason: "Stated", hint: "upgrade -f"},
+		"an app's own scaler":   {text: plain + strings.Replace(hpa, "labels: {sysop.dev/installed-by: BY}", "labels: {sysop.dev/installed-by: shop}, annotations: {meta.helm.sh/release-name: shop-web}", 1), reason: "Scaled", hint: "autoscaling: false"},
+		"another plan's scaler": {text: plain + strings.Replace(hpa, "labels: {sysop.dev/installed-by: BY}", "labels: {sysop.dev/installed-by: web-autoscaling}, annotations: {meta.helm.sh/release-name: web-autoscaling-scalers}", 1), reason: "Scaled"},
+		"our unknown usage":     {text: plain + strings.Replace(hpa, "BY", "shop-autoscaling", 1), change: func(w *autoscale.World) { w.Usage = nil }, reason: "Usage"},
+		"Flux":                  {text: strings.Replace(plain, "namespace: shop}\nspec:\n  replicas", "namespace: shop, labels: {kustomize.toolkit.fluxcd.io/name: apps, kustomize.toolkit.fluxcd.io/namespace: flux}}\nspec:\n  replicas", 1), reason: "GitOps", hint: "gitops: ignore"},
+		"held":                  {text: plain, change: func(w *autoscale.World) { w.Held[web] = "Stop" }, reason: "Held"},
+		"held app":              {text: plain, change: func(w *autoscale.World) { w.Apps[0].Held = "Stop" }, reason: "Held"},
+		"at zero":               {text: deployment("web", 0, requests, ""), reason: "Zero"},
+		"no requests":           {text: deployment("web", 1, "", ""), reason: "Requests", hint: "--requests=cpu=80m,memory=64Mi"},
+		"a claim":               {text: mounted + claim, change: func(w *autoscale.World) { w.Apps[0].Settings.Max = 3 }, reason: "Claim"},
 		"an operator": {text: "---\napiVersion: shop.dev/v1\nkind: Shop\nmetadata: {name: s, namespace: shop, uid: shop-1}\n" +
 			strings.Replace(plain, "namespace: shop}\nspec:\n  replicas", "namespace: shop, ownerReferences: [{apiVersion: shop.dev/v1, kind: Shop, name: s, uid: shop-1, controller: true}]}\nspec:\n  replicas", 1), reason: "Operator", hint: "Shop/s"},
 	} {
@@ -214,26 +222,21 @@ func TestObjects(t *testing.T) {
 	if s := h.Spec; s.ScaleTargetRef.Name != "web" || s.ScaleTargetRef.APIVersion != "apps/v1" || *s.MinReplicas != 1 || s.MaxReplicas != 3 || *s.Metrics[0].Resource.Target.AverageUtilization != 70 || *s.Behavior.ScaleDown.StabilizationWindowSeconds != 60 {
 		t.Errorf("the scaler is\n%s", text)
 	}
-	sys, problems := system.Parse("test", []byte(`apiVersion: sysop.dev/v1alpha1
-kind: System
-metadata: {name: shop, namespace: shop}
-spec:
-  apps:
-  - name: web
-    autoscaling: {min: 2, max: 5}
-    resources: [{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {}}, {apiVersion: v1, kind: Service, metadata: {name: web}}]
-  - name: usage
-    autoscaling: {cpu: 50}
-    resources: [{apiVersion: apps/v1, kind: Deployment, metadata: {name: usage}, spec: {}}]
-  - name: kept
-    autoscaling: false
-    resources: [{apiVersion: apps/v1, kind: Deployment, metadata: {name: kept}, spec: {}}]
-`))
-	if len(problems) > 0 {
-		t.Fatal(problems)
+}
+
+// Scalers of targets with the same name have names of their own.
+func TestScalerNames(t *testing.T) {
+	w := world(t, deployment("web", 1, requests, "")+strings.NewReplacer("kind: Deployment", "kind: StatefulSet", "web-1", "web-2", "rs-web", "rs-2").Replace(deployment("web", 1, requests, "")))
+	for i := range w.Apps {
+		w.Apps[i].Settings.Max = 3
 	}
-	if all := autoscale.Stated(sys); len(all) != 1 || all[0].GetName() != "web" || all[0].GetKind() != autoscale.Horizontal {
-		t.Errorf("the manifest states %v, want the scaler of web", all)
+	var names []string
+	for _, o := range autoscale.Propose(w).Objects() {
+		kind, _, _ := unstructured.NestedString(o.Object, "spec", "scaleTargetRef", "kind")
+		names = append(names, o.GetName()+" of "+kind)
+	}
+	if got := strings.Join(names, ", "); got != "web of Deployment, web-statefulset of StatefulSet" {
+		t.Errorf("the scalers are %s", got)
 	}
 }
 

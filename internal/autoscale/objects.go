@@ -6,7 +6,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
 // horizontal is the HPA of a proposal: it doubles the pods, or adds four, in a minute, and removes
@@ -52,26 +51,27 @@ func (r *Proposal) scaler(apiVersion, kind string, spec map[string]any) *unstruc
 	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": meta, "spec": spec}}
 }
 
-// Stated are the scalers that a manifest states in full, for apps whose workloads do not exist yet:
-// of an app with max, a HorizontalPodAutoscaler for its Deployment, or for the target. Where usage
-// would have to decide, there is none.
-func Stated(s *system.System) []*unstructured.Unstructured {
+// objectsOf are the scalers of proposals, in order. A scaler has the name of its target, and its kind
+// as well where another target has that name.
+func objectsOf(proposals []Proposal) []*unstructured.Unstructured {
 	var out []*unstructured.Unstructured
-	for i := range s.Apps {
-		a := s.Apps[i].Autoscaling
-		if a == nil || a.Off || a.Max == 0 {
+	taken := map[object.Ref]bool{}
+	for i := range proposals {
+		r := &proposals[i]
+		var scaler *unstructured.Unstructured
+		switch r.Scaler {
+		case Horizontal:
+			scaler = r.horizontal()
+		case Vertical:
+			scaler = r.vertical()
+		default:
 			continue
 		}
-		for _, o := range s.Apps[i].Resources {
-			gk := o.GroupVersionKind().GroupKind()
-			named := a.Target.Name == o.GetName() && strings.HasPrefix(strings.ToLower(gk.Kind), strings.TrimSuffix(strings.ToLower(a.Target.Type), "s"))
-			if a.Target.Name == "" && gk.Kind != "Deployment" || a.Target.Name != "" && !named {
-				continue
-			}
-			r := Proposal{Target: object.RefOf(o), apiVersion: o.GetAPIVersion(), Min: max(a.Min, 1), Max: a.Max, Stabilization: int(DefaultStabilization.Seconds())}
-			r.CPU, r.Memory = targets(*a, s.Autoscaling)
-			out = append(out, r.horizontal())
+		if taken[object.RefOf(scaler)] {
+			scaler.SetName(r.Target.Name + "-" + strings.ToLower(r.Target.Kind))
 		}
+		taken[object.RefOf(scaler)] = true
+		out = append(out, scaler)
 	}
 	return out
 }

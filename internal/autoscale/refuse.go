@@ -115,17 +115,34 @@ func (p *planner) scaledAlready(r *Proposal) *Refusal {
 				r.Exists = scaler
 				continue
 			}
+			if system := StatedBy(p.State, scaler); system != "" {
+				return &Refusal{
+					Reason: "Stated", Message: fmt.Sprintf("%s scales it already, as the manifest of the System %s says", short(scaler), system),
+					Hint: "kubectl sysop upgrade -f FILE sets what its autoscaling says",
+				}
+			}
 			if gk == verticalKind && p.updateMode(scaler) == "Off" {
 				r.Reasons = append(r.Reasons, fmt.Sprintf("%s recommends its requests, and changes nothing", short(scaler)))
 				continue
 			}
-			return &Refusal{
-				Reason: "Scaled", Message: fmt.Sprintf("%s scales it already (%s): two scalers undo each other's changes", short(scaler), e.Why()),
-				Hint: fmt.Sprintf("keep that one, and write autoscaling: false for the app; or delete it first: kubectl delete %s/%s -n %s", strings.ToLower(scaler.Kind), scaler.Name, scaler.Namespace),
-			}
+			return secondScaler(scaler, e.Why(), fmt.Sprintf("keep that one, and write autoscaling: false for the app; or delete it first: kubectl delete %s/%s -n %s", strings.ToLower(scaler.Kind), scaler.Name, scaler.Namespace))
 		}
 	}
 	return nil
+}
+
+// StatedBy is the System that set up a scaler as its manifest says; empty for another scaler.
+func StatedBy(state *check.ClusterState, scaler object.Ref) string {
+	name := state.Labels(scaler)[regulate.InstalledLabel]
+	release, _ := state.Facts.Annotation(scaler, graph.HelmName)
+	if name == "" || release != name+"-"+ScalersApp || strings.HasSuffix(name, Suffix) {
+		return ""
+	}
+	return name
+}
+
+func secondScaler(scaler object.Ref, reason, hint string) *Refusal {
+	return &Refusal{Reason: "Scaled", Message: fmt.Sprintf("%s scales it already (%s): two scalers undo each other's changes", short(scaler), reason), Hint: hint}
 }
 
 // short names an object within its namespace.
@@ -146,11 +163,22 @@ func (p *planner) pinned(wl *check.Workload) *corev1.PersistentVolumeClaim {
 		return nil
 	}
 	for _, c := range p.State.Claims(wl) {
-		if !slices.ContainsFunc(c.Spec.AccessModes, func(m corev1.PersistentVolumeAccessMode) bool {
-			return m == corev1.ReadWriteMany || m == corev1.ReadOnlyMany
-		}) {
+		if !slices.ContainsFunc(c.Spec.AccessModes, sharable) {
 			return c
 		}
 	}
 	return nil
+}
+
+// sharable reports whether pods on several nodes can mount a claim with this mode.
+func sharable(mode corev1.PersistentVolumeAccessMode) bool {
+	return mode == corev1.ReadWriteMany || mode == corev1.ReadOnlyMany
+}
+
+func pinnedBy(claim string) string {
+	return fmt.Sprintf("its pods share the claim %s, which is ReadWriteOnce: a second pod on another node does not start", claim)
+}
+
+func sharedClaim(claim string) *Refusal {
+	return &Refusal{Reason: "Claim", Message: pinnedBy(claim), Hint: "use a claim that is ReadWriteMany, or a StatefulSet with a claim for each pod"}
 }

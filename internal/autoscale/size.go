@@ -39,9 +39,9 @@ func (p *planner) size(app *App, r *Proposal) *Refusal {
 	claim := p.pinned(r.workload)
 	switch {
 	case claim != nil && explicit:
-		return &Refusal{Reason: "Claim", Message: fmt.Sprintf("its pods share the claim %s, which is ReadWriteOnce: a second pod on another node does not start", claim.Name), Hint: "use a claim that is ReadWriteMany, or a StatefulSet with a claim for each pod"}
+		return sharedClaim(claim.Name)
 	case claim != nil:
-		p.recommend(r, fmt.Sprintf("its pods share the claim %s, which is ReadWriteOnce: a second pod on another node does not start", claim.Name))
+		p.recommend(r, pinnedBy(claim.Name))
 		return nil
 	case r.workload.Ref.Kind == "StatefulSet" && !explicit:
 		p.recommend(r, "a StatefulSet keeps state, which more pods do not divide: its requests are recommended (max in the manifest of a System scales it all the same)")
@@ -71,13 +71,9 @@ func (p *planner) size(app *App, r *Proposal) *Refusal {
 	return nil
 }
 
-// targets are the utilizations of an app. Without any it is that of CPU.
+// targets are the utilizations of an app. That of CPU has a default.
 func targets(own system.AppAutoscaling, defaults system.Autoscaling) (cpu, memory int) {
-	cpu, memory = cmp.Or(own.CPU, defaults.CPU), cmp.Or(own.Memory, defaults.Memory)
-	if cpu == 0 && memory == 0 {
-		cpu = DefaultCPU
-	}
-	return cpu, memory
+	return cmp.Or(own.CPU, defaults.CPU, DefaultCPU), cmp.Or(own.Memory, defaults.Memory)
 }
 
 // bounds computes the least, the usual and the most replicas.
@@ -194,10 +190,9 @@ func (p *planner) recommend(r *Proposal, reason string) {
 	}
 }
 
-// unrequested refuses a utilization of requests that are missing, and proposes them.
-func (p *planner) unrequested(r *Proposal) *Refusal {
-	var missing []string
-	for _, c := range containersOf(r.workload) {
+// missingRequests are those that the target utilizations of a proposal need.
+func missingRequests(containers []corev1.Container, r *Proposal) (missing []string) {
+	for _, c := range containers {
 		for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
 			wanted := name == corev1.ResourceCPU && r.CPU > 0 || name == corev1.ResourceMemory && r.Memory > 0
 			if q := requested(&c, name); wanted && q.IsZero() {
@@ -205,10 +200,20 @@ func (p *planner) unrequested(r *Proposal) *Refusal {
 			}
 		}
 	}
+	return missing
+}
+
+func unrequested(missing []string) *Refusal {
+	return &Refusal{Reason: "Requests", Message: "a utilization is a part of the requests, and its container " + strings.Join(missing, ", its container "), Hint: "set the requests first"}
+}
+
+// unrequested refuses a utilization of requests that are missing, and proposes them.
+func (p *planner) unrequested(r *Proposal) *Refusal {
+	missing := missingRequests(containersOf(r.workload), r)
 	if len(missing) == 0 {
 		return nil
 	}
-	refusal := &Refusal{Reason: "Requests", Message: "a utilization is a part of the requests, and its container " + strings.Join(missing, ", its container "), Hint: "set the requests first"}
+	refusal := unrequested(missing)
 	refusal.Requests = p.requests(r.workload)
 	var commands []string
 	for _, q := range refusal.Requests {
@@ -262,6 +267,10 @@ func containersOf(wl *check.Workload) []corev1.Container {
 	case len(wl.Pods) > 0:
 		spec = &wl.Pods[0].Spec
 	}
+	return runningContainers(spec)
+}
+
+func runningContainers(spec *corev1.PodSpec) []corev1.Container {
 	out := slices.Clone(spec.Containers)
 	for _, c := range spec.InitContainers {
 		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {

@@ -15,7 +15,7 @@ import (
 type Status struct {
 	Scaler object.Ref `json:"scaler"`
 	Target object.Ref `json:"target"`
-	// Managed says that autoscale apply made it.
+	// Managed says that autoscale apply made it, or that the manifest of a System states it.
 	Managed  bool `json:"managed"`
 	Min      int  `json:"min"`
 	Max      int  `json:"max"`

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/shopspring/decimal"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
@@ -183,18 +184,29 @@ func (p *planner) disruptions() {
 			continue
 		}
 		for _, pdb := range p.budgets(r.workload) {
-			least := pdb.Spec.MinAvailable
-			if least == nil {
-				continue
-			}
-			if n, err := intstr.GetScaledValueFromIntOrPercent(least, r.Min, true); err == nil && n >= r.Min {
+			if field := forbids(pdb, r.Min); field != "" {
 				p.plan.Whole.Findings = append(p.plan.Whole.Findings, Finding{
 					Object: object.Ref{Group: "policy", Kind: "PodDisruptionBudget", Namespace: pdb.Namespace, Name: pdb.Name}, Reason: "Disruption",
-					Message: fmt.Sprintf("at the minimum of %s (%d) it allows no eviction: minAvailable is %s", short(r.Target), r.Min, least), Hint: "use maxUnavailable, or a larger min",
+					Message: fmt.Sprintf("at the minimum of %s (%d) it allows no eviction: %s", short(r.Target), r.Min, field), Hint: "use maxUnavailable above 0, or a larger min",
 				})
 			}
 		}
 	}
+}
+
+// forbids is the field of a budget that allows no eviction of this number of pods; empty for none.
+func forbids(pdb *policyv1.PodDisruptionBudget, pods int) string {
+	if most := pdb.Spec.MaxUnavailable; most != nil {
+		if n, err := intstr.GetScaledValueFromIntOrPercent(most, pods, true); err == nil && n <= 0 {
+			return "maxUnavailable is " + most.String()
+		}
+	}
+	if least := pdb.Spec.MinAvailable; least != nil {
+		if n, err := intstr.GetScaledValueFromIntOrPercent(least, pods, true); err == nil && n >= pods {
+			return "minAvailable is " + least.String()
+		}
+	}
+	return ""
 }
 
 // AtMaximum are the workloads of a plan as they are at their maxima.

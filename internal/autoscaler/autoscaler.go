@@ -23,14 +23,11 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// Suffix ends the name of the System that contains the scalers of another one.
-const Suffix = "-autoscaling"
-
 // Request says what is scaled: roots, the apps of a System, or all stacks of the namespace.
 type Request struct {
 	Args   []string
 	System *system.System
-	// Name is that of the System or the stack, without Suffix; empty to take it from what is scaled.
+	// Name is that of the System or the stack, without autoscale.Suffix; empty to take it from what is scaled.
 	Name string
 	// Budget overrides that of the System; empty for none.
 	Budget        string
@@ -91,13 +88,13 @@ func (c *customResources) of(ref object.Ref) map[string]any {
 func (r *Request) named() string {
 	switch {
 	case r.Name != "":
-		return r.Name + Suffix
+		return r.Name + autoscale.Suffix
 	case r.System != nil:
-		return r.System.Name + Suffix
+		return r.System.Name + autoscale.Suffix
 	case len(r.Args) == 1 && strings.Contains(r.Args[0], "/"):
-		return r.Args[0][strings.LastIndex(r.Args[0], "/")+1:] + Suffix
+		return r.Args[0][strings.LastIndex(r.Args[0], "/")+1:] + autoscale.Suffix
 	case len(r.Args) == 2 && !strings.Contains(r.Args[0], "/"):
-		return r.Args[1] + Suffix
+		return r.Args[1] + autoscale.Suffix
 	}
 	return ""
 }
@@ -110,7 +107,7 @@ func (r *Request) nameIn(namespace string) (string, error) {
 	if namespace == "" {
 		return "", hint.With(errors.New("the scalers of several namespaces need a name"), "--name chooses it; -n names one namespace")
 	}
-	return namespace + Suffix, nil
+	return namespace + autoscale.Suffix, nil
 }
 
 // NameIn is the name of the System that contains the scalers of a request, in the namespace of the

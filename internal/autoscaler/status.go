@@ -55,7 +55,7 @@ func Status(ctx context.Context, input *app.Input, req Request) (*StatusResult, 
 			continue
 		}
 		s := autoscale.StatusOf(h, target, costs[wl.Ref], r.Ledger.Currency)
-		s.Managed = h.Labels[regulate.InstalledLabel] == name
+		s.Managed = h.Labels[regulate.InstalledLabel] == name || autoscale.StatedBy(r.state, s.Scaler) != ""
 		out.Scalers = append(out.Scalers, s)
 	}
 	slices.SortFunc(out.Scalers, func(a, b autoscale.Status) int { return object.Compare(a.Scaler, b.Scaler) })

@@ -29,7 +29,7 @@ type autoscaleOptions struct {
 func (o *autoscaleOptions) namingFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&o.scaled, "filename", "f", "", `a System: the FILE of its manifest, "-" or "demo", or the NAME of an adopted one`)
-	f.StringVar(&o.name, "name", "", "the name of what is scaled: the System of the scalers is NAME"+autoscaler.Suffix+" (default: that of the System, the one root, or the namespace)")
+	f.StringVar(&o.name, "name", "", "the name of what is scaled: the System of the scalers is NAME"+autoscale.Suffix+" (default: that of the System, the one root, or the namespace)")
 }
 
 // request reads what is scaled.

@@ -52,7 +52,7 @@ func (o *autoscaleApplyOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	req := o.installOptions.request()
-	if req.System, req.Manifest, err = installer.Generated(planned.System, planned.Namespace, "the scalers of "+strings.TrimSuffix(planned.System, autoscaler.Suffix), "scalers", planned.Objects()); err != nil {
+	if req.System, req.Manifest, err = installer.Generated(planned.System, planned.Namespace, "the scalers of "+strings.TrimSuffix(planned.System, autoscale.Suffix), "scalers", planned.Objects()); err != nil {
 		return err
 	}
 	return o.changeNamed(ctx, req)

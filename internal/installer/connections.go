@@ -35,32 +35,49 @@ func (c *partLoader) wire(ctx context.Context) (*wiring, error) {
 		partLoader: c, sys: c.req.System, resources: map[string][]*unstructured.Unstructured{},
 		values: map[string][]connection.Connection{}, needs: map[string][]string{}, near: map[string]*surroundings{},
 	}
-	var all []*unstructured.Unstructured
 	for i := range w.sys.Apps {
 		a := &w.sys.Apps[i]
 		for _, o := range a.Resources {
 			w.resources[a.Name] = append(w.resources[a.Name], o.DeepCopy())
 		}
 	}
-	// Variables come first, because each one moves the paths of the others.
-	for _, step := range []func(context.Context, *system.Connection) error{w.declareVariable, w.connect} {
-		for i := range w.sys.Connections {
-			conn := &w.sys.Connections[i]
-			if !c.brings(conn.To.App) {
-				continue
-			}
-			if err := step(ctx, conn); err != nil {
-				return nil, fmt.Errorf("%s:%d: the connection of %s with %s: %w", w.sys.Origin, conn.Line, conn.To.App, conn.From.App, err)
-			}
+	// Variables come first, because each one moves the paths of the others. Labels come before the
+	// connections, because NetworkPolicies select pods by them.
+	if err := w.each(ctx, w.declareVariable); err != nil {
+		return nil, err
+	}
+	w.label(func(*system.App) int { return 0 })
+	if err := w.each(ctx, w.connect); err != nil {
+		return nil, err
+	}
+	w.label(func(a *system.App) int { return len(a.Resources) })
+	return w, nil
+}
+
+// each takes one step for each connection to an app of the plan.
+func (w *wiring) each(ctx context.Context, step func(context.Context, *system.Connection) error) error {
+	for i := range w.sys.Connections {
+		conn := &w.sys.Connections[i]
+		if !w.brings(conn.To.App) {
+			continue
+		}
+		if err := step(ctx, conn); err != nil {
+			return fmt.Errorf("%s:%d: the connection of %s with %s: %w", w.sys.Origin, conn.Line, conn.To.App, conn.From.App, err)
 		}
 	}
+	return nil
+}
+
+// label sets labels on the resources of each app, from the one that first returns.
+func (w *wiring) label(first func(*system.App) int) {
+	var all []*unstructured.Unstructured
 	for _, name := range w.sys.AppNames() {
 		all = append(all, w.resources[name]...)
 	}
-	for _, name := range w.sys.AppNames() {
-		c.notes = append(c.notes, w.sys.SetLabels(name, w.release(name), w.resources[name], all)...)
+	for i := range w.sys.Apps {
+		a := &w.sys.Apps[i]
+		w.notes = append(w.notes, w.sys.SetLabels(a.Name, w.release(a.Name), w.resources[a.Name][first(a):], all)...)
 	}
-	return w, nil
 }
 
 // release is the name of the Helm release of an app.

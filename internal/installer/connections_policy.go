@@ -198,6 +198,10 @@ func (w *wiring) permitEgress(ctx context.Context, conn *system.Connection, p *p
 	if answer.Verdict == netpolicy.Allowed {
 		return nil
 	}
+	if p.workload.Template.Spec.HostNetwork {
+		w.noteOnce("%s: the pods of %s use the network of their nodes, and %s restricts what %s connects to: whether it may connect is unknown", conn.To.App, p.workload.Ref, names(answer.Policies), consumer.Ref)
+		return nil
+	}
 	name := consumer.Ref.Name + "-to-" + conn.From.App + "-" + conn.From.Port
 	rule, err := connection.AllowEgress(w.policyName(name, consumer.Ref.Namespace, conn, consumer), p.workload, consumer, p.Target)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/connection"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
@@ -218,6 +219,11 @@ func TestConnectPorts(t *testing.T) {
 			db2: []string{"Service/governs"}, web2: []string{"NetworkPolicy/web-to-db-mysql"}, env: `[{"name":"DB_HOST","value":"governs"},{"name":"MODE","value":"x"}]`,
 			notes: []string{"web: NetworkPolicy/stays restricts what Deployment.apps/shop/web connects to, and does not surely allow the DNS (UDP 53 of kube-system): governs may not be resolved"},
 		},
+		{
+			name: "no rule selects pods on the network of their nodes", db: resources(strings.Replace(dbSet, "spec: {containers", "spec: {hostNetwork: true, containers", 1)), web: webSet, connections: env, world: liveStays,
+			db2: []string{"Service/governs"}, env: `[{"name":"DB_HOST","value":"governs"},{"name":"MODE","value":"x"}]`,
+			notes: []string{"web: the pods of StatefulSet.apps/shop/db use the network of their nodes, and NetworkPolicy/stays restricts what Deployment.apps/shop/web connects to: whether it may connect is unknown"},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w, err := wired(t, c.db, c.web, c.connections, &worldReader{objects: documents(t, c.world)})
@@ -323,5 +329,43 @@ func TestConnectRefused(t *testing.T) {
 	// A bundle is made without a cluster.
 	if w, err = wired(t, "    roots: [statefulset/db]", webSet, "  - {from: {app: db, port: mysql}, to: {app: web, env: H}}\n", nil); err != nil || len(made(w, "web")) > 0 {
 		t.Errorf("without a cluster: %v", err)
+	}
+}
+
+// The labels of the System decide which policies restrict its pods.
+func TestConnectLabelled(t *testing.T) {
+	t.Parallel()
+	db := "    resources:" + strings.ReplaceAll(dbSet, "SERVICE", "''")
+	deny := strings.Replace(liveDeny, "podSelector: {}", "podSelector: {matchLabels: {team: t1}}", 1)
+	w, err := wired(t, db, webSet, "  - {from: {app: db, port: mysql}, to: {app: web, env: H}}\n  labels: {team: t1}\n", &worldReader{objects: documents(t, deny)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := made(w, "db"); !slices.Equal(got, []string{"Service/db-mysql", "NetworkPolicy/db-mysql-from-web"}) {
+		t.Errorf("db creates %q, want the rule as well", got)
+	}
+	for app, kinds := range map[string][]string{"db": {"StatefulSet", "Service", "NetworkPolicy"}, "web": {"Deployment"}} {
+		for _, kind := range kinds {
+			if got := valueOf(t, w, app, kind, "metadata.labels.team"); got != `"t1"` {
+				t.Errorf("%s of %s has the team %s", kind, app, got)
+			}
+		}
+	}
+}
+
+// What cannot be scaled is refused before anything is written.
+func TestRefusedScalers(t *testing.T) {
+	t.Parallel()
+	text := "apiVersion: sysop.dev/v1alpha1\nkind: System\nmetadata: {name: sys, namespace: shop}\nspec:\n  apps:\n  - name: web\n    autoscaling: {max: 3}\n    resources:" + webSet
+	sys, problems := system.Parse("shop.yaml", []byte(text))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	p := &Plan{req: Request{System: sys}}
+	p.loader = newPartLoader(&p.req, nil, source.BuiltInKinds(), "", nil)
+	err := p.loadLevels(t.Context())
+	want := "shop.yaml:6: app web: autoscaling: Deployment.apps/web cannot be scaled: a utilization is a part of the requests, and its container web requests no cpu"
+	if err == nil || err.Error() != want || hint.For(err) != "set the requests first" || len(p.loader.parts) > 0 {
+		t.Errorf("the error is %v with %q, want %s", err, hint.For(err), want)
 	}
 }

@@ -3,6 +3,7 @@ package installer
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -13,11 +14,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// The apps that spec.monitoring and spec.apps[].autoscaling of a System add to it.
-const (
-	monitorsApp = "monitors"
-	scalersApp  = "scalers"
-)
+// monitorsApp is the app that spec.monitoring of a System adds to it.
+const monitorsApp = "monitors"
 
 // loadLevels adds parts for how the apps of a System are monitored and scaled. They are parts of its
 // installation like its apps: they are planned, journaled, compared and uninstalled with it.
@@ -26,8 +24,11 @@ func (p *Plan) loadLevels(ctx context.Context) error {
 	if sys == nil {
 		return nil
 	}
-	scalers := autoscale.Stated(sys)
-	if err := p.level(ctx, scalersApp, "spec.apps[].autoscaling", scalers); err != nil {
+	scalers, refusals := autoscale.Stated(sys, p.loader.kinds)
+	if err := p.refusedScalers(refusals); err != nil {
+		return err
+	}
+	if err := p.level(ctx, autoscale.ScalersApp, "spec.apps[].autoscaling", scalers); err != nil {
 		return err
 	}
 	p.noteReplicas(scalers)
@@ -52,6 +53,21 @@ func (p *Plan) loadLevels(ctx context.Context) error {
 		objects = append(objects, &unstructured.Unstructured{Object: o})
 	}
 	return p.level(ctx, monitorsApp, "spec.monitoring", objects)
+}
+
+// refusedScalers is the error of targets that a manifest scales and that cannot be scaled.
+func (p *Plan) refusedScalers(refusals []autoscale.Refusal) error {
+	if len(refusals) == 0 {
+		return nil
+	}
+	lines, hints := &hint.Lines{}, []string{}
+	for i := range refusals {
+		r := &refusals[i]
+		a, _ := p.req.System.App(r.App)
+		lines.Lines = append(lines.Lines, fmt.Sprintf("%s:%d: app %s: autoscaling: %s cannot be scaled: %s", p.req.System.Origin, a.Line, r.App, r.Target, r.Message))
+		hints = append(hints, r.Hint)
+	}
+	return hint.With(lines, strings.Join(hints, "\n"))
 }
 
 // level adds the part of a level. Source is the field of the manifest that asks for it.

@@ -88,6 +88,9 @@ func wholeRow(w *autoscale.Whole) *TreeRow {
 	if w.Current != "" {
 		row.Cells[5] = Cell{fmt.Sprintf("costs %s %s a month now; %s at the minimum, %s usually, %s at the maximum", w.Current, w.Currency, w.Min, w.Usual, w.Max), Plain}
 	}
+	if w.Current != "" && w.Min == w.Usual {
+		row.Cells[5].Text = fmt.Sprintf("costs %s %s a month now; %s at the minimum and usually, %s at the maximum", w.Current, w.Currency, w.Min, w.Max)
+	}
 	if w.Current != "" && w.Current == w.Max && w.Current == w.Min {
 		row.Cells[5].Text = fmt.Sprintf("costs %s %s a month; no replicas would change", w.Current, w.Currency)
 	}

@@ -20,7 +20,11 @@ type SystemApp struct {
 
 // SystemConnection says that the app To uses From: a port of it by name or number, or a value of a
 // field if Port is empty.
-type SystemConnection struct{ From, To, Port string }
+type SystemConnection struct {
+	From, To, Port string
+	// Consumer is the workload of To that uses it; zero for all of them.
+	Consumer object.Ref
+}
 
 // App returns the app that has a root; nil for none.
 func (s *System) App(has func(object.Ref) bool) *SystemApp {

@@ -90,7 +90,9 @@ func connectionsAllowed(s *check.Stack, r *check.Result) {
 				continue
 			}
 			for _, consumer := range end(w, a) {
-				allowed(w, consumer, provider, port, c.Port, r)
+				if c.Consumer == (object.Ref{}) || c.Consumer == consumer.Ref {
+					allowed(w, consumer, provider, port, c.Port, r)
+				}
 			}
 		}
 	}
@@ -107,10 +109,10 @@ func allowed(w *check.ClusterState, consumer, provider *connection.Workload, por
 	verdict := netpolicy.Allowed
 	for _, answer := range []struct {
 		netpolicy.Answer
-		namespace, way string
+		namespace, way, verb string
 	}{
-		{netpolicy.Ingress(policies, from, to, port), to.Namespace, "lets no pod of %s connect to port %s of %s"},
-		{netpolicy.Egress(policies, from, to, port), from.Namespace, "keeps the pods of %s from leaving for port %s of %s"},
+		{netpolicy.Ingress(policies, from, to, port), to.Namespace, " no pod of %s connect to port %s of %s", "let"},
+		{netpolicy.Egress(policies, from, to, port), from.Namespace, " the pods of %s from leaving for port %s of %s", "keep"},
 	} {
 		switch {
 		case answer.Verdict == netpolicy.Denied:
@@ -118,13 +120,17 @@ func allowed(w *check.ClusterState, consumer, provider *connection.Workload, por
 			for _, p := range answer.Policies {
 				related = append(related, object.Ref{Group: check.NetworkPolicyKind.Group, Kind: check.NetworkPolicyKind.Kind, Namespace: p.Namespace, Name: p.Name})
 			}
+			verb := answer.verb
+			if len(answer.Policies) == 1 {
+				verb += "s"
+			}
 			if !w.Read(check.NetworkPolicyKind, answer.namespace) { // one that was not read may allow it
 				r.AddUnknown(consumer.Ref, "the network policies of the namespace "+answer.namespace+" were not read")
 				return
 			}
 			r.AddFinding(check.Finding{
 				Object: consumer.Ref, Related: related,
-				Message: check.DescribeAll(related[1:]) + " " + fmt.Sprintf(answer.way, check.Describe(consumer.Ref), name, check.Describe(provider.Ref)),
+				Message: check.DescribeAll(related[1:]) + " " + verb + fmt.Sprintf(answer.way, check.Describe(consumer.Ref), name, check.Describe(provider.Ref)),
 			})
 			return
 		case !w.Read(check.NetworkPolicyKind, answer.namespace):

@@ -100,6 +100,21 @@ func TestConnectionsAllowed(t *testing.T) {
 	}
 }
 
+// Only the workload whose variable is set needs to be let in.
+func TestConnectionConsumer(t *testing.T) {
+	deny := policy("deny", "podSelector: {matchLabels: {app: db}}") + policy("too", "podSelector: {matchLabels: {app: db}}")
+	web, worker := object.Ref{Group: "apps", Kind: "Deployment", Namespace: "ns", Name: "web"}, object.Ref{Group: "apps", Kind: "Deployment", Namespace: "ns", Name: "worker"}
+	c := check.SystemConnection{From: "db", To: "web", Port: "sql", Consumer: worker}
+	if r := outcome(t, "stack-connection-allowed", connected+deny, []check.SystemConnection{c}); r.Applies() {
+		t.Errorf("another workload uses it: %+v", r)
+	}
+	c.Consumer = web
+	r := outcome(t, "stack-connection-allowed", connected+deny, []check.SystemConnection{c})
+	if len(r.Findings) != 1 || !strings.Contains(r.Findings[0].Message, "too let no pod of Deployment ns/web connect") {
+		t.Errorf("two policies keep it out: %+v", r)
+	}
+}
+
 func TestConnectionsDeclared(t *testing.T) {
 	db, cache := check.SystemConnection{From: "db", To: "web", Port: "sql"}, check.SystemConnection{From: "cache", To: "web", Port: "6379"}
 	r := outcome(t, "stack-connection-declared", connected, []check.SystemConnection{{From: "x", To: "y"}})
