@@ -47,7 +47,7 @@ func (p *planner) whole() {
 	p.bound()
 	if p.Total.IsPositive() {
 		w.Currency, w.Current = p.Currency, p.Total.StringFixed(2)
-		w.Min, w.Usual, w.Max = p.costAt(leastOf).StringFixed(2), p.costAt(usualOf).StringFixed(2), p.costAt(mostOf).StringFixed(2)
+		w.Min, w.Usual, w.Max = p.costAt(leastOf).StringFixed(2), p.costAt(usualOf).StringFixed(2), p.costAt(maxOf).StringFixed(2)
 	}
 	p.providers()
 	p.disruptions()
@@ -55,7 +55,7 @@ func (p *planner) whole() {
 
 func leastOf(r *Proposal) int { return r.Min }
 func usualOf(r *Proposal) int { return r.Usual }
-func mostOf(r *Proposal) int  { return r.Max }
+func maxOf(r *Proposal) int  { return r.Max }
 
 // costAt is what all costs a month with these replicas of what is scaled horizontally.
 func (p *planner) costAt(replicas func(*Proposal) int) decimal.Decimal {
@@ -81,7 +81,7 @@ func (p *planner) bound() {
 	}
 	w := &p.plan.Whole
 	w.Budget = budget.StringFixed(2)
-	least, most := p.costAt(leastOf), p.costAt(mostOf)
+	least, most := p.costAt(leastOf), p.costAt(maxOf)
 	switch {
 	case !p.Total.IsPositive():
 		w.Findings = append(w.Findings, Finding{Reason: "Budget", Message: "the cost is unknown: the budget bounds nothing", Hint: "--prices names a price book"})
@@ -112,8 +112,8 @@ func (p *planner) bound() {
 type provider struct {
 	top  object.Ref
 	apps []string
-	// now and most are the pods that depend on it.
-	now, most int
+	// now and atMax are the pods that depend on it.
+	now, atMax int
 }
 
 // providers finds what several scaled workloads depend on, and the bottleneck among them.
@@ -130,17 +130,17 @@ func (p *planner) providers() {
 					found[top] = f
 				}
 				f.apps = append(f.apps, fmt.Sprintf("%s (max %d)", short(r.Target), r.Max))
-				f.now, f.most = f.now+r.Replicas, f.most+r.Max
+				f.now, f.atMax = f.now+r.Replicas, f.atMax+r.Max
 			}
 		}
 	}
 	var all []*provider
 	for _, f := range found {
-		if !scaled[f.top] && f.most > f.now {
+		if !scaled[f.top] && f.atMax > f.now {
 			all = append(all, f)
 		}
 	}
-	slices.SortFunc(all, func(a, b *provider) int { return cmp.Or(b.most-a.most, object.Compare(a.top, b.top)) })
+	slices.SortFunc(all, func(a, b *provider) int { return cmp.Or(b.atMax-a.atMax, object.Compare(a.top, b.top)) })
 	w := &p.plan.Whole
 	for i, f := range all {
 		if i == 0 {
@@ -148,7 +148,7 @@ func (p *planner) providers() {
 		}
 		w.Findings = append(w.Findings, Finding{
 			Object: f.top, Reason: "Provider",
-			Message: fmt.Sprintf("%d pods depend on it at their maxima, %d now: %s", f.most, f.now, strings.Join(f.apps, ", ")),
+			Message: fmt.Sprintf("%d pods depend on it at their maxima, %d now: %s", f.atMax, f.now, strings.Join(f.apps, ", ")),
 			Hint:    "check its limit of connections and its requests before the maxima: this plan does not scale it with them",
 		})
 	}

@@ -77,8 +77,8 @@ func (c *customResources) extractor(*app.Session) inventory.Extractor {
 	}
 }
 
-// of returns the content of a custom resource; nil where it was not read.
-func (c *customResources) of(ref object.Ref) map[string]any {
+// content returns the content of a custom resource; nil where it was not read.
+func (c *customResources) content(ref object.Ref) map[string]any {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.fields[ref]

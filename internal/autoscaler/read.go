@@ -140,7 +140,7 @@ func (r *reading) readApps() error {
 // world is what the plan is made from.
 func (r *reading) world(ctx context.Context) (autoscale.World, error) {
 	w := autoscale.World{
-		Graph: r.Graph, State: r.state, Options: r.StackOptions(), Apps: r.apps, Fields: r.custom.of, Stabilization: r.req.Stabilization,
+		Graph: r.Graph, State: r.state, Options: r.StackOptions(), Apps: r.apps, Fields: r.custom.content, Stabilization: r.req.Stabilization,
 		Window: r.req.History.Window != "", Held: map[object.Ref]string{},
 	}
 	var err error

@@ -257,7 +257,6 @@ func TestOperatorVersions(t *testing.T) {
 	s.Settings.Interval = 15e9
 	s.Apps[2].Setting = system.AppMonitoring{Port: "8081", Path: "/m"}
 	s.Apps = append(s.Apps, monitor.App{Name: "x", Objects: objects(t, "apiVersion: postgresql.cnpg.io/v1\nkind: Cluster\nmetadata: {name: x, namespace: shop}\nspec: {monitoring: {tls: {enabled: true}}}")})
-	s.Apps = append(s.Apps, monitor.App{Name: "y", Setting: system.AppMonitoring{Port: "8082"}, Objects: objects(t, "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: y, namespace: shop}\nspec: {selector: {matchLabels: {app: y}}, template: {metadata: {labels: {app: y}}, spec: {containers: [{name: y, ports: [{containerPort: 8082}]}]}}}")})
 	seen := map[string]bool{}
 	for _, o := range monitor.Make(s).Objects {
 		for _, field := range []string{"endpoints", "podMetricsEndpoints"} {
@@ -273,7 +272,7 @@ func TestOperatorVersions(t *testing.T) {
 			}
 		}
 	}
-	for _, k := range []string{"port", "targetPort", "path", "scheme", "tlsConfig", "interval", "relabelings"} {
+	for _, k := range []string{"port", "path", "scheme", "tlsConfig", "interval", "relabelings"} {
 		if !seen[k] {
 			t.Errorf("no monitor has %s", k)
 		}
