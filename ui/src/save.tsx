@@ -22,7 +22,7 @@ function scope(page: Page, name: string, namespace = page.uiState.namespace): st
 /** The flags that make a command read and count what the page does, as far as it has them. */
 function flagsOf(uiState: UIState, name: string): string[] {
   const { flags = {} } = uiState
-  const takes = ['kubeconfig', ...name === 'graph' ? [] : ['prices'], ...name === 'stacks' ? ['health-rules'] : name === 'metrics' ? ['prometheus'] : []]
+  const takes = [...name === 'graph' ? [] : ['prices'], ...name === 'stacks' ? ['health-rules'] : name === 'metrics' ? ['prometheus'] : []]
   return [...readFrom(uiState), ...takes.flatMap((f) => flags[f] ? ['--' + f, flags[f]] : [])]
 }
 
