@@ -106,15 +106,14 @@ export const kindKey = (k: { kind: string; group?: string }) => k.kind + (k.grou
 /** The namespace flag of kubectl. */
 export const inNamespace = (namespace = '', all = false) => namespace ? ['-n', namespace] : all ? ['-A'] : []
 
-/** The flags by which kubectl connects to the cluster of this page as its user. */
-const connection = ['kubeconfig', 'cluster', 'user', 'server', 'as', 'as-uid', 'as-group']
-
 /** The flags that make a command read the source of this page. */
 export function readFrom({ source = '', flags = {} }: { source?: string; flags?: { [name: string]: string } }): string[] {
   if (flags.from) return ['--from', flags.from]
   const [kind, ...name] = source.split(' ')
   if (kind === 'snapshot') return ['--from', name.join(' ')]
-  return [...kind === 'context' ? ['--context', name.join(' ')] : [], ...connection.flatMap((f) => (flags[f] ?? '').split('\n').filter(Boolean).flatMap((v) => ['--' + f, v]))]
+  const context = kind === 'context' ? ['--context', name.join(' ')] : []
+  // A file is read elsewhere, by another user.
+  return FILE ? context : [...context, ...['kubeconfig', 'cluster', 'user', 'server', 'as', 'as-uid', 'as-group'].flatMap((f) => (flags[f] ?? '').split('\n').filter(Boolean).flatMap((v) => ['--' + f, v]))]
 }
 
 /** A command line, quoted for a shell. */
