@@ -52,7 +52,7 @@ var claims = []claim{
 	tested("carries the bearer in a header", "internal/web.TestAPIRefusesOthers"),
 	tested("It is no cookie", "internal/web.TestNoCookie"),
 	tested("There are no CORS headers", "internal/web.TestAPIRefusesOthers"),
-	tested("It reads only. Nothing that the page can ask for writes to a cluster", "internal/web.TestComposeWrites"),
+	tested("Nothing that the page can ask for is stored in a cluster", "internal/web.TestComposeWrites", "internal/installer.TestDryRunAgreesToNothing"),
 	tested("runs under a policy that allows its own script and style and nothing else", "internal/web.TestAnswers", "internal/page.TestPolicyOfFile", "internal/page.TestHostileTexts"),
 	tested("Of annotations those that controllers and usual tools write are shown with their values", "internal/web.TestManifestHides", "internal/web.TestAnnotationsThatAreShown"),
 	untested("What is exported or copied is on its own", "advice"),

@@ -333,24 +333,26 @@ func TestPostRendererSetsValues(t *testing.T) {
 		{Field: "spec.template.spec.containers[0].image", Value: "late:1"},
 		{Field: `metadata.annotations["a.b/c"]`, Value: "x"},
 		{Field: "spec.strategy.type", Value: "Recreate"},
+		{Field: "spec.template.spec.containers[0].envFrom[0].secretRef.name", Value: "first"},
+		{Field: "spec.template.spec.containers[0].envFrom[1].configMapRef.name", Value: "second"},
 	}}
 	rel, err := dryRun(t, c, opts, r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"image: late:1", "a.b/c: x", "type: Recreate"} {
+	for _, want := range []string{"image: late:1", "a.b/c: x", "type: Recreate", "- secretRef:\n            name: first\n", "- configMapRef:\n            name: second\n"} {
 		if !strings.Contains(rel.Manifest, want) {
 			t.Errorf("%q is not in the manifest", want)
 		}
 	}
 	for path, want := range map[string]string{
-		"spec.template.spec.containers[7].image": "[7] does not exist",
-		"spec.template.spec.containers[].image":  "name one",
-		"spec.template.spec.containers.image":    "in a list: name an item",
-		"spec.replicas.x":                        "neither a mapping nor a list",
-		"spec.*.x":                               "name one",
+		"spec.template.spec.containers[7].image": "[7] is beyond the end",
+		"spec.template.spec.containers[].image":  "expected an index",
+		"spec.template.spec.containers.image":    "image needs an object",
+		"spec.replicas.x":                        "x needs an object",
+		"spec.*.x":                               "name the field",
 	} {
-		opts.Set = map[object.Ref][]FieldValue{ref: {{Field: path, Value: 1}}}
+		opts.Set = map[object.Ref][]FieldValue{ref: {{Field: path, Value: int64(1)}}}
 		if _, err := dryRun(t, c, opts, r); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s gives %v, want %q", path, err, want)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -41,12 +42,11 @@ func (o *installOptions) consent(ctx context.Context, installation install.Insta
 
 // tellLosses lists what is deleted with its data.
 func (o *installOptions) tellLosses(installation install.Installation, losses []object.Ref) {
-	for _, ref := range losses {
-		fmt.Fprintf(o.env.ErrOut, "deleted with its data: %s\n", safe(ref.String()))
+	confirm := ""
+	if o.dryRun != "none" && o.confirmed != installation.Name {
+		confirm = installation.Name
 	}
-	if o.dryRun != "none" && len(losses) > 0 && o.confirmed != installation.Name {
-		fmt.Fprintf(o.env.ErrOut, "note: confirm it with %s\n", safe("--delete-data="+installation.Name))
-	}
+	o.say(view.LossLines(losses, confirm)...)
 }
 
 // agreed asks whether something is done that deletes data, if there is any.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -84,7 +86,7 @@ func (o *uiOptions) run(ctx context.Context, args []string) error {
 		v.MissingSources["history"] = "costs over time need Prometheus: --prometheus URL, or --prometheus svc:NAMESPACE/NAME:PORT"
 	}
 	a := &web.API{Page: v, History: past, Catalog: o.catalogue}
-	a.InstallFlags = shellFlags(v.Flags, "context", "kubeconfig") + o.catalogues.ShellFlags()
+	a.InstallFlags = shellFlags(v.Flags, connectionFlags...) + o.catalogues.ShellFlags()
 	a.ValidateFlags = shellFlags(v.Flags, "from") + a.InstallFlags
 	if o.From == "" {
 		a.DryRun = o.dryRun
@@ -92,19 +94,28 @@ func (o *uiOptions) run(ctx context.Context, args []string) error {
 	return web.ServePage(ctx, a, web.PageOptions{Port: o.port, Idle: pageIdle, Open: o.open, Ready: o.printAddress})
 }
 
+// connectionFlags say which cluster a command connects to, and as whom. Credentials are not among them.
+var connectionFlags = []string{"context", "kubeconfig", "cluster", "user", "server", "as", "as-uid", "as-group"}
+
 // typed are the flags that make another command read the same, as they were typed. An
-// address that may hold a secret is left out.
+// address that may hold a secret is left out, and so is standard input, which was read. Each value of a
+// flag that repeats has a line.
 func (o *uiOptions) typed() map[string]string {
 	out := map[string]string{}
-	for _, name := range []string{"from", "context", "kubeconfig", "prices", "health-rules", "prometheus"} {
+	for _, name := range append([]string{"from", "prices", "health-rules", "prometheus"}, connectionFlags...) {
 		f := o.flags.Lookup(name)
 		if f == nil || !f.Changed {
 			continue
 		}
-		if at, err := url.Parse(f.Value.String()); err != nil || at.User != nil || at.RawQuery != "" {
+		value := f.Value.String()
+		if values, ok := f.Value.(pflag.SliceValue); ok {
+			value = strings.Join(values.GetSlice(), "\n")
+		}
+		isName := name != "server" && slices.Contains(connectionFlags, name)
+		if at, err := url.Parse(value); value == "-" || !isName && (err != nil || at.User != nil || at.RawQuery != "") {
 			continue
 		}
-		out[name] = f.Value.String()
+		out[name] = value
 	}
 	return out
 }

@@ -23,7 +23,7 @@ func (o *uiOptions) catalogue(ctx context.Context) (*catalog.Catalogue, error) {
 }
 
 // dryRun is install -f - --dry-run=server with the manifest of the page.
-func (o *uiOptions) dryRun(ctx context.Context, manifest string) (*installer.Plan, error) {
+func (o *uiOptions) dryRun(ctx context.Context, manifest string) (*installer.Plan, *installer.Recovery, error) {
 	env, namespace := o.env, ""
 	env.IOStreams = genericiooptions.IOStreams{In: strings.NewReader(manifest), Out: io.Discard, ErrOut: io.Discard}
 	i := newInstallOptions(env, install.Install)
@@ -33,13 +33,13 @@ func (o *uiOptions) dryRun(ctx context.Context, manifest string) (*installer.Pla
 	i.timeout, i.noWait, i.wait = defaultTimeout, true, true
 	req, cats, err := i.wanted(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	plan, err := i.installer(cats).DryRun(ctx, req)
+	plan, open, err := i.installer(cats).DryRun(ctx, req)
 	if plan != nil && plan.Fetched() != nil {
 		plan.Planned.Notes = append(plan.Planned.Notes, cats.Notes...)
 	}
-	return plan, err
+	return plan, open, err
 }
 
 // shellFlags are flags of the page's own command, quoted for a shell.
@@ -47,7 +47,9 @@ func shellFlags(typed map[string]string, names ...string) string {
 	var out strings.Builder
 	for _, name := range names {
 		if value, ok := typed[name]; ok {
-			out.WriteString(catalogs.ShellFlag(name, value))
+			for one := range strings.SplitSeq(value, "\n") {
+				out.WriteString(catalogs.ShellFlag(name, one))
+			}
 		}
 	}
 	return out.String()

@@ -111,9 +111,10 @@ func openSession(t *testing.T, base, token string) int {
 // TestTypedFlags are those that the commands of the page carry, without a secret.
 func TestTypedFlags(t *testing.T) {
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
-	for _, name := range []string{"from", "prices", "prometheus", "port"} {
+	for _, name := range []string{"from", "prices", "prometheus", "port", "as", "context", "server", "token"} {
 		f.String(name, "", "")
 	}
+	f.StringArray("as-group", nil, "")
 	o := &uiOptions{flags: f}
 	for _, c := range []struct {
 		args []string
@@ -122,6 +123,7 @@ func TestTypedFlags(t *testing.T) {
 		{[]string{"--from", "../a.json", "--port", "1", "--prometheus", "svc:monitoring/prometheus:9090"}, map[string]string{"from": "../a.json", "prometheus": "svc:monitoring/prometheus:9090"}},
 		{[]string{"--prometheus", "https://me:secret@x"}, map[string]string{"from": "../a.json"}},
 		{[]string{"--prometheus", "https://x?token=secret"}, map[string]string{"from": "../a.json"}},
+		{[]string{"--from", "-", "--prometheus", "-", "--as", "ada", "--as-group", "a", "--as-group", "b", "--context", "ada@one:6443", "--server", "https://me:secret@x", "--token", "secret"}, map[string]string{"as": "ada", "as-group": "a\nb", "context": "ada@one:6443"}},
 	} {
 		if err := f.Parse(c.args); err != nil {
 			t.Fatal(err)
@@ -129,5 +131,8 @@ func TestTypedFlags(t *testing.T) {
 		if got := o.typed(); !maps.Equal(got, c.want) {
 			t.Errorf("%v: %v, expected %v", c.args, got, c.want)
 		}
+	}
+	if got := shellFlags(o.typed(), connectionFlags...); got != " --context='ada@one:6443' --as='ada' --as-group='a' --as-group='b'" {
+		t.Errorf("the command has%s", got)
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 // connections checks the connections of a part, and notes which values do not exist yet.
 func (m *planner) connections(p *Part) {
+	filled := map[object.Ref]*unstructured.Unstructured{} // with the values of the connections before
 	for _, c := range p.Connections {
 		refuse := func(hint, format string, args ...any) {
 			m.refuse(Refusal{Topic: "connection", Part: p.Name, Object: c.To, Message: fmt.Sprintf(format, args...), Hint: hint})
@@ -38,7 +39,10 @@ func (m *planner) connections(p *Part) {
 			refuse("", "the connection of %s, from %s: %v", p.Name, c.From, err)
 			continue
 		}
-		m.checkConnection(p, c, to)
+		if filled[c.To] == nil {
+			filled[c.To] = to.DeepCopy()
+		}
+		m.checkConnection(p, c, filled[c.To])
 	}
 }
 
@@ -51,8 +55,8 @@ func (m *planner) objectOf(p *Part, ref object.Ref) *unstructured.Unstructured {
 	return nil
 }
 
-// checkConnection notes that a value does not exist yet, and refuses an existing value of the wrong
-// type.
+// checkConnection sets the value of a connection in a copy of its object. It notes that a value does
+// not exist yet, and refuses an existing value of the wrong type and a field that cannot be set.
 func (m *planner) checkConnection(p *Part, c connection.Connection, to *unstructured.Unstructured) {
 	from := m.state.Objects[c.From]
 	var value any
@@ -60,15 +64,18 @@ func (m *planner) checkConnection(p *Part, c connection.Connection, to *unstruct
 	if from != nil {
 		value, err = connection.Resolve(from, c.Path)
 	}
-	switch {
-	case from == nil:
-		m.note("%s of %s waits for %s", c.Field, p.Name, c.From)
-	case err != nil:
-		m.note("%s of %s waits for %s of %s", c.Field, p.Name, c.Path, c.From)
-	default:
-		if err := connection.Flow(c, to.DeepCopy(), value, m.schemaOf(c.To, to.GroupVersionKind().Version)); err != nil {
-			m.refuse(Refusal{Topic: "connection", Part: p.Name, Object: c.To, Message: fmt.Sprintf("the connection of %s: %v", p.Name, err)})
+	if from == nil || err != nil {
+		if from == nil {
+			m.note("%s of %s waits for %s", c.Field, p.Name, c.From)
+		} else {
+			m.note("%s of %s waits for %s of %s", c.Field, p.Name, c.Path, c.From)
 		}
+		err = connection.Set(to, c.Field, "")
+	} else {
+		err = connection.Flow(c, to, value, m.schemaOf(c.To, to.GroupVersionKind().Version))
+	}
+	if err != nil {
+		m.refuse(Refusal{Topic: "connection", Part: p.Name, Object: c.To, Message: fmt.Sprintf("the connection of %s: %v", p.Name, err)})
 	}
 }
 

@@ -16,6 +16,9 @@ func TestMakeConnections(t *testing.T) {
 		{"to a field that there is not", func(c *connection.Connection) { c.Field = "spec.nothing" }, "has no field nothing"},
 		{"to an object that it does not make", func(c *connection.Connection) { c.To.Name = "api" }, "it creates no Deployment.apps/shop/api"},
 		{"from a field that there is not", func(c *connection.Connection) { c.Path = "status.nothing" }, "has no field nothing"},
+		{"to an item beyond the end of a list", func(c *connection.Connection) {
+			c.Field = "spec.template.spec.containers[0].envFrom[1].secretRef.name"
+		}, "[1] is beyond the end"},
 		{"a value of a Secret", func(c *connection.Connection) {
 			c.From, c.Path = object.Ref{Kind: "Secret", Namespace: "shop", Name: "db-app"}, "data.password"
 		}, "connect its name"},

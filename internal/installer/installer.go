@@ -178,21 +178,22 @@ func (i *Installer) Change(ctx context.Context, req Request, user User) (Result,
 }
 
 // DryRun plans a request, and has the API server try it. It writes nothing. The plan is also there
-// with some errors.
-func (i *Installer) DryRun(ctx context.Context, req Request) (*Plan, error) {
+// with some errors; the recovery is that of the open run, nil for none.
+func (i *Installer) DryRun(ctx context.Context, req Request) (*Plan, *Recovery, error) {
 	req.DryRun = DryRunServer
-	result, err := i.Change(ctx, req, declining{})
-	return result.Plan, err
+	var user declining
+	result, err := i.Change(ctx, req, &user)
+	return result.Plan, user.open, err
 }
 
-// declining is a User who sees nothing and confirms nothing.
-type declining struct{}
+// declining is a User who keeps what is shown of the open run and confirms nothing.
+type declining struct{ open *Recovery }
 
-func (declining) ShowRecovery(*Recovery) {}
+func (d *declining) ShowRecovery(r *Recovery) { d.open = r }
 
-func (declining) ConfirmRecovery(context.Context, *Recovery) (bool, error) { return false, nil }
+func (*declining) ConfirmRecovery(context.Context, *Recovery) (bool, error) { return false, nil }
 
-func (declining) Confirm(context.Context, *Plan, []object.Ref) (bool, error) { return false, nil }
+func (*declining) Confirm(context.Context, *Plan, []object.Ref) (bool, error) { return false, nil }
 
 // Roles returns the roles with the permissions that a request needs.
 func (i *Installer) Roles(ctx context.Context, req Request, user User) ([]*unstructured.Unstructured, error) {

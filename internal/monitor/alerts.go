@@ -41,15 +41,15 @@ type rule struct {
 // alerts makes one PrometheusRule, with a group an app: the record of its pods, which the dashboard
 // needs as well, and its alerts.
 func (m *maker) alerts() {
-	removed := "no alerts are made"
+	missing := "no alerts are made"
 	switch {
 	case m.Settings.NoAlerts:
-		removed = "most panels of the dashboard are empty"
+		missing = "most panels of the dashboard are empty"
 	case !m.Settings.NoDashboard:
-		removed += ", and most panels of the dashboard are empty"
+		missing += ", and most panels of the dashboard are empty"
 	}
 	if !m.serves("PrometheusRule") {
-		m.gap("", "kubectl sysop install prometheus-operator", "the cluster does not serve PrometheusRule, so "+removed)
+		m.gap("", "kubectl sysop install prometheus-operator", "the cluster does not serve PrometheusRule, so "+missing)
 		return
 	}
 	var groups []any
@@ -64,7 +64,7 @@ func (m *maker) alerts() {
 	}
 	m.add(operatorVersion, "PrometheusRule", m.Namespace, clip(m.Name+"-alerts"), m.labels("PrometheusRule"), map[string]any{"spec": map[string]any{"groups": groups}})
 	if len(m.all) > 0 && !slices.ContainsFunc(m.plan.Prometheuses, func(p Prometheus) bool { return p.Rules }) {
-		m.gap("", "let the ruleSelector and ruleNamespaceSelector of "+m.all[0].ref.String()+" select it", "no Prometheus selects the PrometheusRule in "+m.Namespace+", so "+strings.Replace(removed, "are made", "fire", 1))
+		m.gap("", "let the ruleSelector and ruleNamespaceSelector of "+m.all[0].ref.String()+" select it", "no Prometheus selects the PrometheusRule in "+m.Namespace+", so "+strings.Replace(missing, "are made", "fire", 1))
 	}
 }
 

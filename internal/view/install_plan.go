@@ -123,6 +123,18 @@ func DryRunAccepted(p *install.Plan) string {
 // changeWords are what becomes of objects, for people.
 var changeWords = map[string]string{diff.Added: "new", diff.Changed: "changed", diff.Removed: "deleted"}
 
+// LossLines name what is deleted with its data, and for a dry run the installation that confirms it.
+func LossLines(losses []object.Ref, confirm string) []string {
+	var out []string
+	for _, ref := range losses {
+		out = append(out, "deleted with its data: "+ref.String())
+	}
+	if len(losses) > 0 && confirm != "" {
+		out = append(out, "note: confirm it with --delete-data="+confirm)
+	}
+	return out
+}
+
 // ChangeLines say which objects a plan makes, changes and deletes, by kind; of many of a kind
 // the first few: the document has them all.
 func ChangeLines(p *install.Plan) []string {

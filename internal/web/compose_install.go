@@ -9,7 +9,9 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/summary"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // trial is what a dry run of an installation says.
@@ -34,12 +36,12 @@ func (a *API) dryRun(ctx context.Context, body json.RawMessage) (json.RawMessage
 		return nil, Bad("expected {yaml}")
 	}
 	t := trial{Columns: []string{}, Steps: [][]string{}, Lines: []string{}, Refused: []string{}, Hints: []string{}}
-	plan, err := a.DryRun(ctx, given.YAML)
+	plan, open, err := a.DryRun(ctx, given.YAML)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	if plan != nil && plan.Planned != nil {
-		t.show(plan)
+		t.show(plan, open)
 		if err == nil {
 			err = plan.Refused()
 		}
@@ -58,8 +60,8 @@ func (a *API) dryRun(ctx context.Context, body json.RawMessage) (json.RawMessage
 	return json.Marshal(t)
 }
 
-// show fills in what the command shows of a plan.
-func (t *trial) show(plan *installer.Plan) {
+// show fills in what the command shows of a plan, and of the open run that ends first.
+func (t *trial) show(plan *installer.Plan, open *installer.Recovery) {
 	p := plan.Planned
 	table := view.InstallPlanned(view.InstallPlan{Plan: p, DryRun: installer.DryRunServer, Fetched: plan.Fetched()}).Table
 	for _, c := range table.Columns {
@@ -73,7 +75,12 @@ func (t *trial) show(plan *installer.Plan) {
 		t.Steps = append(t.Steps, cells)
 	}
 	fresh, rest := view.GrantLines(p)
-	t.Lines = slices.Concat(t.Lines, fresh, view.ChangeLines(p), rest)
+	losses := p.Losses()
+	if open != nil {
+		t.Lines = summary.Recovery(open)
+		losses = append(losses, slices.DeleteFunc(slices.Clone(open.Losses), func(ref object.Ref) bool { return slices.Contains(losses, ref) })...)
+	}
+	t.Lines = slices.Concat(t.Lines, fresh, view.ChangeLines(p), rest, view.LossLines(losses, p.Installation.Name))
 	for _, n := range p.Notes {
 		t.Lines = append(t.Lines, "note: "+n)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
@@ -146,8 +147,9 @@ func TestComposeDryRun(t *testing.T) {
 	planned := &install.Plan{Installation: install.Installation{Name: "shop"}, Action: install.Install, Notes: []string{"one"},
 		Steps: []install.Step{{ID: "1", Kind: install.InstallRelease, Part: "db", Namespace: "shop", Release: "db"}}}
 	var failure error
-	a := &API{DryRun: func(context.Context, string) (*installer.Plan, error) {
-		return &installer.Plan{Planned: planned}, failure
+	var open *installer.Recovery
+	a := &API{DryRun: func(context.Context, string) (*installer.Plan, *installer.Recovery, error) {
+		return &installer.Plan{Planned: planned}, open, failure
 	}}
 	ask := func() (got trial) {
 		t.Helper()
@@ -167,6 +169,17 @@ func TestComposeDryRun(t *testing.T) {
 	planned.Refusals = []install.Refusal{{Part: "db", Message: "you may not create secrets", Hint: "ask for it"}}
 	if got = ask(); got.Accepted != "" || !reflect.DeepEqual(got.Refused, []string{"db: you may not create secrets", "nothing was written"}) || !reflect.DeepEqual(got.Hints, []string{"ask for it"}) {
 		t.Errorf("%+v", got)
+	}
+	claim := func(name string) object.Ref {
+		return object.Ref{Kind: "PersistentVolumeClaim", Namespace: "shop", Name: name}
+	}
+	planned.Refusals, planned.Steps[0].Data = nil, []object.Ref{claim("a")}
+	open = &installer.Recovery{Installation: planned.Installation, Plan: install.RecoveryPlan{What: install.RecoveredUndone, Run: install.Run{Action: install.Install, By: "ada"}}, Losses: []object.Ref{claim("a"), claim("b")}}
+	if got = ask(); !reflect.DeepEqual(got.Lines, []string{
+		"an install of shop by ada did not finish: it is undone", "deleted with its data: PersistentVolumeClaim/shop/a", "deleted with its data: PersistentVolumeClaim/shop/b",
+		"note: confirm it with --delete-data=shop", "note: one",
+	}) {
+		t.Errorf("%q", got.Lines)
 	}
 	planned.Refusals, failure = nil, hint.With(errors.New("no such chart"), "write another")
 	if got = ask(); got.Accepted != "" || !reflect.DeepEqual(got.Refused, []string{"no such chart"}) || !reflect.DeepEqual(got.Hints, []string{"write another"}) {

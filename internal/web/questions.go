@@ -24,7 +24,7 @@ type API struct {
 	// Catalog returns the operators that the composer offers.
 	Catalog func(context.Context) (*catalog.Catalogue, error)
 	// DryRun lets the API server try the installation of a System; nil for a snapshot.
-	DryRun func(ctx context.Context, manifest string) (*installer.Plan, error)
+	DryRun func(ctx context.Context, manifest string) (*installer.Plan, *installer.Recovery, error)
 	// ValidateFlags and InstallFlags are those of the commands for what was composed.
 	ValidateFlags, InstallFlags string
 }

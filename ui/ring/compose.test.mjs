@@ -57,7 +57,7 @@ test('from the catalogue to a dry run', () => browsing(async (browser) => {
   const takes = page.getByLabel('Field of certificate')
   await page.waitForFunction(() => { const all = [...document.querySelectorAll('.compose-connect option')].map((o) => o.textContent); return all.includes('spec.issuerRef.name') && all.some((o) => o.startsWith('status.')) })
   assert.equal(await takes.evaluate((e) => e.localName), 'select')
-  assert.ok((await page.getByLabel('takes of issuer').locator('option').allTextContents()).some((o) => o.startsWith('status.')))
+  await page.getByLabel('takes of issuer').locator('option', { hasText: /^status\./ }).first().waitFor({ state: 'attached' })
   await proposals.getByRole('button', { name: 'Connect certificate to issuer' }).click()
   await settled()
   await valid()

@@ -8,7 +8,7 @@ import {
   addApp, addOperator, appNames, type As, connect, empty, type End, type Fields, fields, forest, get, kindOf, links, list, nameFor, objects, type Path, paths, place, remove, rename, says,
   type Schema, set, spec, text, type Twig, type Value,
 } from './compose_model.ts'
-import { builtIn, type Catalog as Known, type CatalogKind, type Entry, formOfKind, kindsLike, madeBy, preview, type Proposal, proposals } from './compose_known.ts'
+import { accept, builtIn, type Catalog as Known, type CatalogKind, type Entry, formOfKind, kindsLike, madeBy, preview, type Proposal, proposals } from './compose_known.ts'
 import { KindIcon } from './icons.tsx'
 import { type Box, layout, type Node } from './layout.ts'
 import type { Page } from './page.ts'
@@ -203,7 +203,6 @@ function Operator({ e, m, edit, add }: Editing & { e: Entry; add?: (k: CatalogKi
 function Proposals({ m, edit, known, join }: Editing & { known?: Known; join: (l: { from: string; to: string }) => void }) {
   const key = (p: Proposal) => p.provider.app + '>' + p.consumer.app, all = proposals(m, known).filter((p) => !draft.dismissed.includes(key(p)))
   if (!all.length) return null
-  const take = ({ consumer, provider }: Proposal) => edit(consumer.path ? connect(without(m, consumer), 'field', provider, consumer) : connect(m, 'dependency', provider, { ...consumer, path: '' }))
   const other = (p: Proposal) => { join({ from: p.provider.app, to: p.consumer.app }); document.getElementById('compose-as')?.focus() }
   return (
     <section class="compose-proposals" aria-labelledby="compose-proposals">
@@ -211,20 +210,13 @@ function Proposals({ m, edit, known, join }: Editing & { known?: Known; join: (l
       <ul>{all.slice(0, 8).map((p) => (
         <li key={key(p)}>
           <p><b>{p.consumer.app}</b> needs <b>{p.provider.app}</b>{p.consumer.path && <>: <code>{p.consumer.path} = {p.provider.path} of {p.provider.app}</code></>} <span class="faint">{p.why}</span></p>
-          <button type="button" onClick={() => take(p)} aria-label={`${p.consumer.path ? 'Connect' : 'Order alone: connect'} ${p.consumer.app} to ${p.provider.app}`}>{p.consumer.path ? 'Connect' : 'Order alone'}</button>{' '}
+          <button type="button" onClick={() => edit(accept(m, p))} aria-label={`${p.consumer.path ? 'Connect' : 'Order alone: connect'} ${p.consumer.app} to ${p.provider.app}`}>{p.consumer.path ? 'Connect' : 'Order alone'}</button>{' '}
           <button type="button" onClick={() => other(p)} aria-label={`Other field for ${p.consumer.app} and ${p.provider.app}`}>Other field</button>{' '}
           <button type="button" onClick={() => { draft.dismissed.push(key(p)); tell() }} aria-label={`Not ${p.consumer.app} to ${p.provider.app}`}>Not this</button>
         </li>
       ))}</ul>
     </section>
   )
-}
-
-/** The manifest without the value that a connection will set. */
-function without(m: Fields, { app, root, path }: End): Fields {
-  const i = appNames(m).indexOf(app), resources = list(get(m, ['spec', 'apps', i, 'resources'])).map(fields)
-  const n = root ? resources.findIndex((r) => root.startsWith(text(r.kind).toLowerCase() + '/') && root.endsWith('/' + text(get(r, ['metadata', 'name'])))) : 0
-  return n < 0 || !resources[n] ? m : fields(set(m, ['spec', 'apps', i, 'resources', n, ...path.split(/[.[\]]/).filter(Boolean).map((p) => /^\d+$/.test(p) ? +p : p)], undefined))
 }
 
 /** What will be there, what it needs first, and what it costs. */

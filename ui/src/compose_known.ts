@@ -1,7 +1,7 @@
 // What is known before anything runs: built-in kinds with an example, connections that relationships
 // of two kinds propose, and what will be created, needed and paid. Independent of the browser, for tests.
 
-import { type End, type Fields, fields, get, kindOf, list, objects, type Schema, spec, text, type Value } from './compose_model.ts'
+import { appNames, connect, type End, type Fields, fields, get, kindOf, list, nameFor, objects, type Path, type Schema, set, spec, text, type Value } from './compose_model.ts'
 
 export interface Relation { from: string[]; to: string[]; relation: string; field: string }
 export interface CatalogKind { kind: string; group: string; versions: string[]; served?: boolean; composes: string[]; example?: Fields }
@@ -50,25 +50,32 @@ export const builtIn: BuiltIn[] = [
 export const formOfKind = (kind: string): Schema | undefined => builtIn.find((b) => kindOf(b.make('')) === kind)?.form
 
 const ingress = 'Ingress.networking.k8s.io', workloads = ['Deployment.apps', 'StatefulSet.apps']
+/** [+] is a list that grows by an item for each provider. */
 const builtInRelations: Relation[] = [
   { from: [ingress], to: ['Service'], relation: 'needs', field: 'spec.rules[].http.paths[].backend.service.name' },
-  { from: [ingress], to: ['Secret'], relation: 'needs', field: 'spec.tls[].secretName' },
-  { from: workloads, to: ['Secret'], relation: 'needs', field: 'spec.template.spec.containers[].envFrom[].secretRef.name' },
-  { from: workloads, to: ['ConfigMap'], relation: 'needs', field: 'spec.template.spec.containers[].envFrom[].configMapRef.name' },
-  { from: workloads, to: ['PersistentVolumeClaim'], relation: 'needs', field: 'spec.template.spec.volumes[].persistentVolumeClaim.claimName' },
+  { from: [ingress], to: ['Secret'], relation: 'needs', field: 'spec.tls[+].secretName' },
+  { from: workloads, to: ['Secret'], relation: 'needs', field: 'spec.template.spec.containers[].envFrom[+].secretRef.name' },
+  { from: workloads, to: ['ConfigMap'], relation: 'needs', field: 'spec.template.spec.containers[].envFrom[+].configMapRef.name' },
+  { from: workloads, to: ['PersistentVolumeClaim'], relation: 'needs', field: 'spec.template.spec.volumes[+].persistentVolumeClaim.claimName' },
 ]
 
 /** The resources of an app, each with the name by which a connection chooses it. */
 const resources = (a: Fields) => list(a.resources).map(fields).filter((r) => text(r.kind) && text(get(r, ['metadata', 'name'])))
 const rootOf = (a: Fields, r: Fields) => objects(a).length > 1 ? [text(r.kind).toLowerCase(), text(get(r, ['metadata', 'namespace'])), text(get(r, ['metadata', 'name']))].filter(Boolean).join('/') : ''
-/** A list is meant by its first item; a reference by its name. */
-const pathOf = (field: string) => field.replace(/\[\]/g, '[0]').replace(/(Ref|Refs\[0\]|Secrets\[0\])$/, '$1.name')
+/** A list is meant by its first item, one that grows by the item with the value or the next; a reference by its name. */
+const pathOf = (field: string, r: Fields = {}, value?: Value): string => {
+  const [before, after] = field.split('[+].'), path = before.replace(/\[\]/g, '[0]').replace(/(Ref|Refs\[0\]|Secrets\[0\])$/, '$1.name')
+  if (after === undefined) return path
+  const items = list(valueAt(r, path)), same = items.findIndex((item) => valueAt(item, after) === value)
+  return `${path}[${same < 0 ? items.length : same}].${after}`
+}
 const nameOf = (path: string) => pathOf(path).split('.').pop()!
 
 /** Fields for Secrets that an object of another kind does not make by the way. */
 const otherSecret = /imagePull|password|token|superuser|accessKey|credential|auth/i
 
-export interface Proposal { consumer: End; provider: End; why: string }
+/** The value is that of a new item of a list. */
+export interface Proposal { consumer: End; provider: End; why: string; value?: Value }
 
 /** The connections that known relationships of the kinds propose, without those that are made already: the consumer needs the provider. */
 export function proposals(m: Fields, catalog: Catalog | undefined): Proposal[] {
@@ -81,7 +88,8 @@ export function proposals(m: Fields, catalog: Catalog | undefined): Proposal[] {
     for (const from of ends) {
       if (from.app === to.app || made.has(from.app + '>' + to.app)) continue
       const offer = (field: string, path: string, why: string) => {
-        if (!out.some((p) => p.consumer.app === to.app && p.provider.app === from.app)) out.push({ consumer: { app: to.app, root: to.root, path: pathOf(field) }, provider: { app: from.app, root: from.root, path }, why })
+        const value = field.includes('[+]') ? valueAt(from.r, path) : undefined
+        if (!out.some((p) => p.consumer.app === to.app && p.provider.app === from.app)) out.push({ consumer: { app: to.app, root: to.root, path: pathOf(field, to.r, value) }, provider: { app: from.app, root: from.root, path }, why, ...(value !== undefined && { value }) })
       }
       // Of two that could need each other the one that names the other by its kind does.
       const reverse = made.has(to.app + '>' + from.app) || relations.some((n) => n.relation === 'needs' && n.from.includes(from.kind) && n.to.includes(to.kind))
@@ -101,10 +109,24 @@ export function proposals(m: Fields, catalog: Catalog | undefined): Proposal[] {
   return out
 }
 
+/** The manifest with a proposal accepted: a new item of a list is written whole, other values are left to the connection. */
+export function accept(m: Fields, { consumer, provider, value }: Proposal): Fields {
+  if (!consumer.path) return connect(m, 'dependency', provider, consumer)
+  const i = appNames(m).indexOf(consumer.app), all = resources(fields(get(m, ['spec', 'apps', i]))), r = all.find((r) => rootOf(fields(get(m, ['spec', 'apps', i])), r) === consumer.root) ?? all[0]
+  const at = ['spec', 'apps', i, 'resources', list(get(m, ['spec', 'apps', i, 'resources'])).indexOf(r)], path = stepsOf(consumer.path), pod = ['spec', 'template', 'spec']
+  let made = set(r, path, value)
+  if (path.includes('volumes') && text(get(made, [...path.slice(0, -2), 'name'])) === '') { // a volume that no container mounts is of no use
+    const name = nameFor(text(value).replace(/\./g, '-').slice(0, 60), list(get(r, [...pod, 'volumes'])).map((v) => text(get(v, ['name'])))), mounts = [...pod, 'containers', 0, 'volumeMounts']
+    made = set(set(made, [...path.slice(0, -2), 'name'], name), [...mounts, list(get(r, mounts)).length], { name, mountPath: '/mnt/' + name })
+  }
+  return connect(fields(set(m, at, made)), 'field', provider, consumer)
+}
+
 const kindKey = (k: { kind: string; group: string }) => k.kind + (k.group ? '.' + k.group : '')
 const short = (kind: string) => kind.split('.')[0]
 /** The value at a path such as spec.tls[0].secretName. */
-export const valueAt = (v: Value | undefined, path: string) => get(v, path.split(/[.[\]]/).filter(Boolean).map((p) => /^\d+$/.test(p) ? +p : p))
+export const valueAt = (v: Value | undefined, path: string) => get(v, stepsOf(path))
+const stepsOf = (path: string): Path => path.split(/[.[\]]/).filter(Boolean).map((p) => /^\d+$/.test(p) ? +p : p)
 /** A Service that selects the pods of a workload is its own. */
 const selects = (service: Fields, workload: Fields) => Object.entries(fields(get(service, ['spec', 'selector']))).some(([k, v]) => get(workload, ['spec', 'template', 'metadata', 'labels', k]) === v)
 

@@ -69,7 +69,7 @@ export function Fact({ name, children }: { name: string; children: ComponentChil
 function commandOf(page: Page, id: number): string {
   const user = page.node(id).t === 'missing' ? linksOf(page).into[id].find((a) => !page.uiState.nodes[a.from]?.t) : undefined
   const object = parse(page.ref(user?.from ?? id))
-  return command('kubectl', 'sysop', 'graph', kindKey(object) + '/' + object.name, ...inNamespace(object.namespace), ...readFrom(page.uiState.source))
+  return command('kubectl', 'sysop', 'graph', kindKey(object) + '/' + object.name, ...inNamespace(object.namespace), ...readFrom(page.uiState))
 }
 
 /** A link to another object, in this stack if possible, which focuses its title; it keeps an impact. */

@@ -25,8 +25,8 @@ export function ImpactPanel({ page, target }: { page: Page; target: string }) {
 }
 
 /** The command that shows the same in a terminal, for all namespaces or one. */
-const commandOf = ({ uiState }: Page, ref: string, all: boolean) =>
-  command('kubectl', 'sysop', 'impact', ref, ...(all && parse(ref).namespace ? ['-A'] : []), ...readFrom(uiState.source))
+export const commandOf = ({ uiState }: Page, ref: string, all: boolean) =>
+  command('kubectl', 'sysop', 'impact', ref, ...(all && parse(ref).namespace ? ['-A'] : []), ...readFrom(uiState))
 
 /** Requests the impact, again when objects or edges change. */
 function Asked({ page, target }: { page: Page; target: string }) {

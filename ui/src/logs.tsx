@@ -15,13 +15,13 @@ export function LogsPart({ page, target }: { page: Page; target: string }) {
     <section>
       <h3>Logs</h3>
       {FILE || !page.server || still
-        ? <><p class="faint">{still ? 'A snapshot holds no logs.' : 'A saved page cannot read the cluster.'} This shows them:</p><Command text={commandOf(target, still ? '' : source)} /></>
+        ? <><p class="faint">{still ? 'A snapshot holds no logs.' : 'A saved page cannot read the cluster.'} This shows them:</p><Command text={commandOf(target, still ? {} : page.uiState)} /></>
         : <Lines key={target} page={page} target={target} />}
     </section>
   )
 }
 
-function commandOf(target: string, source: string, container = '', tail = '200', previous = false): string {
+function commandOf(target: string, source: Parameters<typeof readFrom>[0], container = '', tail = '200', previous = false): string {
   const { name, namespace } = parse(target)
   return command('kubectl', 'logs', name, '-n', namespace, ...(container ? ['-c', container] : ['--all-containers']), '--tail=' + tail, ...(previous ? ['--previous'] : []), ...readFrom(source))
 }
@@ -44,7 +44,7 @@ function Lines({ page, target }: { page: Page; target: string }) {
       {answer && !answer.unavailable && !answer.lines.length && <p role="status" class="faint">The log is empty.</p>}
       {!!answer?.omitted && <p class="faint">The oldest {plural(answer.omitted, 'line')} left out: all of it is more than 512 KiB.</p>}
       {!!answer?.lines.length && <pre class="details-log" tabIndex={0} role="region" aria-label={'Log of ' + answer.container}>{answer.lines.map((l, i) => <bdi key={i}>{l}{'\n'}</bdi>)}</pre>}
-      <Command text={commandOf(target, page.uiState.source ?? '', answer?.container || container, tail, previous)} />
+      <Command text={commandOf(target, page.uiState, answer?.container || container, tail, previous)} />
     </details>
   )
 }

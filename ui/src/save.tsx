@@ -22,7 +22,7 @@ function scope(page: Page, name: string, namespace = page.uiState.namespace): st
 /** The flags that make a command read and count what the page does, as far as it has them. */
 function flagsOf(uiState: UIState, name: string): string[] {
   const { flags = {} } = uiState
-  const takes = ['kubeconfig', ...name === 'graph' ? [] : ['prices'], ...name === 'stacks' ? ['health-rules'] : name === 'metrics' ? ['prometheus'] : []]
+  const takes = [...name === 'graph' ? [] : ['prices'], ...name === 'stacks' ? ['health-rules'] : name === 'metrics' ? ['prometheus'] : []]
   return [...readFrom(uiState), ...takes.flatMap((f) => flags[f] ? ['--' + f, flags[f]] : [])]
 }
 
@@ -101,15 +101,18 @@ async function png(svg: string): Promise<Blob> {
   return new Promise((done, fail) => canvas.toBlob((blob) => blob ? done(blob) : fail(new Error('the browser cannot draw a picture of this size')), 'image/png'))
 }
 
+/** What a file leaves out: only the server knows an impact. */
+export const unmarked = ({ choice: { view, impact } }: Page) => view === 'stack' && impact ? ', without the marks of the impact' : ''
+
 export function Save({ page }: { page: Page }) {
   const [status, say] = useState(''), { view, stack, root } = page.choice, at = encode(page.choice), drawn = view === 'stack' || view === 'stacks' && !narrowed(page)
   const file = (as: string) => page.server!.get<string>('file', { as, at }), rows = view === 'findings' || rowsOf(page)
   const kinds: Kept[] = [
     // A file has nothing of the other views.
-    ...['stacks', 'stack', 'costs'].includes(view) ? [{ format: 'HTML' as const, what: 'the page as it is now, in one file that needs no network', command: commandOf(page, 'HTML'), content: () => file('html') }] : [],
+    ...['stacks', 'stack', 'costs'].includes(view) ? [{ format: 'HTML' as const, what: 'the page as it is now, in one file that needs no network' + unmarked(page), command: commandOf(page, 'HTML'), content: () => file('html') }] : [],
     ...(drawn ? [
-      { format: 'SVG' as const, what: 'the picture, sharp at every size', command: commandOf(page, 'SVG'), content: () => file('svg') },
-      { format: 'PNG' as const, what: 'the picture for a chat or a slide', command: '', content: () => file('svg').then(png) },
+      { format: 'SVG' as const, what: 'the picture, sharp at every size' + unmarked(page), command: commandOf(page, 'SVG'), content: () => file('svg') },
+      { format: 'PNG' as const, what: 'the picture for a chat or a slide' + unmarked(page), command: '', content: () => file('svg').then(png) },
     ] : []),
     ...(rows ? [{ format: 'CSV' as const, what: 'the rows for a spreadsheet', command: view === 'stacks' || view === 'costs' ? commandOf(page, 'CSV') : '', content: async () => (await (view === 'findings' ? findings : allRows)(page)).map((r) => r.map((t) => cell(safe(t))).join(',')).join('\r\n') + '\r\n' }] : []),
   ]

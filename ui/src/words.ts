@@ -107,11 +107,13 @@ export const kindKey = (k: { kind: string; group?: string }) => k.kind + (k.grou
 export const inNamespace = (namespace = '', all = false) => namespace ? ['-n', namespace] : all ? ['-A'] : []
 
 /** The flags that make a command read the source of this page. */
-export function readFrom(of: string | { source?: string; flags?: { [name: string]: string } } = ''): string[] {
-  const { source = '', flags = {} } = typeof of === 'string' ? { source: of } : of
+export function readFrom({ source = '', flags = {} }: { source?: string; flags?: { [name: string]: string } }): string[] {
   if (flags.from) return ['--from', flags.from]
   const [kind, ...name] = source.split(' ')
-  return kind === 'snapshot' ? ['--from', name.join(' ')] : kind === 'context' ? ['--context', name.join(' ')] : []
+  if (kind === 'snapshot') return ['--from', name.join(' ')]
+  const context = kind === 'context' ? ['--context', name.join(' ')] : []
+  // A file is read elsewhere, by another user.
+  return FILE ? context : [...context, ...['kubeconfig', 'cluster', 'user', 'server', 'as', 'as-uid', 'as-group'].flatMap((f) => (flags[f] ?? '').split('\n').filter(Boolean).flatMap((v) => ['--' + f, v]))]
 }
 
 /** A command line, quoted for a shell. */

@@ -35,6 +35,22 @@ test('a Service that selects a workload is its own, and an Ingress needs it', ()
   assert.deepEqual(k.proposals(m, undefined).map((p) => [p.consumer.app, p.consumer.path, p.provider.root]), [['in', 'spec.rules[0].http.paths[0].backend.service.name', 'service/web']])
 })
 
+test('an accepted proposal adds a whole item to its list, and a volume is mounted', () => {
+  let m = system(app('web', built('Deployment', 'web')), app('key', built('Secret', 'key')), app('conf', built('ConfigMap', 'conf')), app('store', built('PersistentVolumeClaim', 'store.1')), app('in', built('Ingress', 'in')))
+  for (let p; (p = k.proposals(m, undefined)[0]);) m = k.accept(m, p)
+  const pod = m.spec.apps[0].resources[0].spec.template.spec, [{ envFrom, volumeMounts }] = pod.containers
+  assert.deepEqual(envFrom, [{ secretRef: { name: 'key' } }, { configMapRef: { name: 'conf' } }])
+  assert.deepEqual(pod.volumes, [{ persistentVolumeClaim: { claimName: 'store.1' }, name: 'store-1' }])
+  assert.deepEqual(volumeMounts, [{ name: 'store-1', mountPath: '/mnt/store-1' }])
+  assert.deepEqual(m.spec.apps[4].resources[0].spec.tls, [{ secretName: 'key' }])
+  assert.deepEqual(m.spec.connections.map((c) => c.to.path), [
+    'spec.template.spec.containers[0].envFrom[0].secretRef.name', 'spec.template.spec.containers[0].envFrom[1].configMapRef.name', 'spec.template.spec.volumes[0].persistentVolumeClaim.claimName', 'spec.tls[0].secretName',
+  ])
+  // The same value again takes its item.
+  assert.equal(k.proposals({ spec: { apps: m.spec.apps } }, undefined)[1].consumer.path, 'spec.template.spec.containers[0].envFrom[1].configMapRef.name')
+  assert.equal(k.proposals({ spec: { apps: m.spec.apps } }, undefined).length, 4)
+})
+
 test('what will be there, and what it costs', () => {
   const db = resource('pg.io/v1', 'Cluster', 'db', { instances: 3, storage: { size: '10Gi' }, resources: { requests: { cpu: '500m', memory: '1Gi' } } })
   const [web, pg, bare, tls] = k.preview(system(app('web', built('Deployment', 'web')), app('db', db), app('bare', resource('pg.io/v1', 'Cluster', 'bare', { instances: 2 })), app('tls', resource('c.io/v1', 'Certificate', 'tls'))), catalog)

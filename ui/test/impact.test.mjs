@@ -72,3 +72,9 @@ test('a graph marks what an impact affects, and says what is inferred', () => {
   assert.equal(together([1], marks).text, 'may break')
   assert.deepEqual(together([0, 1, 2, 3], marks), { tone: 'bad', text: 'breaks: 2 of 4' })
 })
+
+test('the command of an impact reads what the page reads', async () => {
+  const { commandOf } = await load('impact.tsx'), of = (uiState) => commandOf({ uiState }, 'Pod/shop/web', false)
+  assert.equal(of({ source: 'snapshot s.yaml', flags: { from: '../snap dir/s.yaml' } }), "kubectl sysop impact Pod/shop/web --from '../snap dir/s.yaml'")
+  assert.equal(of({ source: 'context one', flags: { kubeconfig: 'k', as: 'ada' } }), 'kubectl sysop impact Pod/shop/web --context one --kubeconfig k --as ada')
+})

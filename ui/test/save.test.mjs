@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { load } from './load.mjs'
 
-const { commandOf, safe } = await load('save.tsx')
+const { commandOf, safe, unmarked } = await load('save.tsx')
 const { Page } = await load('page.ts')
 
 const pageAt = (address, title = 'all namespaces', more = {}) => new Page({
@@ -10,6 +10,11 @@ const pageAt = (address, title = 'all namespaces', more = {}) => new Page({
   kinds: [{ kind: 'Pod' }], namespaces: ['', 'shop'], labels: [], rules: [], nodes: [{ k: 0, s: 1, n: 'web' }], objects: 1, at: '1', mode: 'snapshot', title,
   stacks: [{ name: 'Pod/shop/web', namespace: 'shop', roots: [0], tree: [{ n: 0 }], objects: 1 }],
 }, null, { read: () => address, write() {}, watch() {} })
+
+test('a file of an impact says that it has no marks', () => {
+  assert.equal(unmarked(pageAt('stack?in=Pod/shop/web&impact=Pod/shop/web')), ', without the marks of the impact')
+  assert.equal(unmarked(pageAt('stack?in=Pod/shop/web')), '')
+})
 
 test('a command has what is shown, or there is none', () => {
   assert.equal(commandOf(pageAt('stacks'), 'CSV'), 'kubectl sysop stacks -A -o csv > stacks.csv')

@@ -46,3 +46,8 @@ test('moments that are none are shown as they are', () => {
 test('control characters and those that turn text round are escapes', () => table(w.visible, [
   ['plain é 名', 'plain é 名'], ['a\u202eb', 'a\\u202eb'], ['a\x1b[31m\n', 'a\\x1b[31m\\n'], ['\u{e0001}', '\\U000e0001'],
 ]))
+
+test('flags that read the source of the page', () => table((of) => w.readFrom(of).join(' '), [
+  [{}, ''], [{ source: 'snapshot s.yaml' }, '--from s.yaml'], [{ source: 'snapshot s.yaml', flags: { from: '../a b/s.yaml', kubeconfig: 'k' } }, '--from ../a b/s.yaml'],
+  [{ source: 'context one', flags: { kubeconfig: 'k', as: 'ada', 'as-group': 'a\nb', prices: 'p' } }, '--context one --kubeconfig k --as ada --as-group a --as-group b'],
+]))
