@@ -41,17 +41,6 @@ type rule struct {
 // alerts makes one PrometheusRule, with a group an app: the record of its pods, which the dashboard
 // needs as well, and its alerts.
 func (m *maker) alerts() {
-<<<<<<< HEAD
-	missing := "no alerts are made"
-	switch {
-	case m.Settings.NoAlerts:
-		missing = "most panels of the dashboard are empty"
-	case !m.Settings.NoDashboard:
-		missing += ", and most panels of the dashboard are empty"
-	}
-	if !m.serves("PrometheusRule") {
-		m.gap("", "kubectl sysop install prometheus-operator", "the cluster does not serve PrometheusRule, so "+missing)
-=======
 	effect := "no alerts are made"
 	switch {
 	case m.Settings.NoAlerts:
@@ -61,7 +50,6 @@ func (m *maker) alerts() {
 	}
 	if !m.serves("PrometheusRule") {
 		m.gap("", "kubectl sysop install prometheus-operator", "the cluster does not serve PrometheusRule, so "+effect)
->>>>>>> wt-fm
 		return
 	}
 	var groups []any
@@ -76,11 +64,7 @@ func (m *maker) alerts() {
 	}
 	m.add(operatorVersion, "PrometheusRule", m.Namespace, clip(m.Name+"-alerts"), m.labels("PrometheusRule"), map[string]any{"spec": map[string]any{"groups": groups}})
 	if len(m.all) > 0 && !slices.ContainsFunc(m.plan.Prometheuses, func(p Prometheus) bool { return p.Rules }) {
-<<<<<<< HEAD
-		m.gap("", "let the ruleSelector and ruleNamespaceSelector of "+m.all[0].ref.String()+" select it", "no Prometheus selects the PrometheusRule in "+m.Namespace+", so "+strings.Replace(missing, "are made", "fire", 1))
-=======
 		m.gap("", "let the ruleSelector and ruleNamespaceSelector of "+m.all[0].ref.String()+" select it", "no Prometheus selects the PrometheusRule in "+m.Namespace+", so "+strings.Replace(effect, "are made", "fire", 1))
->>>>>>> wt-fm
 	}
 }
 
