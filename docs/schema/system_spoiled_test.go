@@ -73,7 +73,7 @@ var spoiledSystems = []spoiled{
 	{"path: status.endpoint", "path: status.endpoint, value: host", "spec.connections[0].from: value is a part of the address of a port", true},
 	{"port: mysql", "port: My_SQL", `spec.connections[1].from.port: "My_SQL" is not a port`, true},
 	{"port: 3306", "port: 70000", "spec.connections[2].from.port: 70000 is not a port", true},
-	{"value: address", "value: addres", `spec.connections[2].from.value: there is no "addres": expected host, port or address (did you mean address?)`, true},
+	{"value: address", "value: hosts", `spec.connections[2].from.value: there is no "hosts": expected host, port or address (did you mean host?)`, true},
 	{"env: DB_HOST", "env: 1DB", `spec.connections[1].to.env: "1DB" is not an environment variable`, true},
 	{"env: DB_HOST, ", "", "spec.connections[1].to: expected either path, env or configMap", true},
 	{"env: DB_HOST, container: web", "path: spec.x, container: web", "spec.connections[1].to: container chooses where a variable is set", true},

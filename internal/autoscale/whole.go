@@ -55,7 +55,7 @@ func (p *planner) whole() {
 
 func leastOf(r *Proposal) int { return r.Min }
 func usualOf(r *Proposal) int { return r.Usual }
-func maxOf(r *Proposal) int  { return r.Max }
+func maxOf(r *Proposal) int   { return r.Max }
 
 // costAt is what all costs a month with these replicas of what is scaled horizontally.
 func (p *planner) costAt(replicas func(*Proposal) int) decimal.Decimal {

@@ -23,8 +23,8 @@ func (p *Plan) Losses() []object.Ref {
 }
 
 // data returns the custom resources and claims among the removed objects of a manifest, and the
-// claims that are deleted with their StatefulSet, sorted. All custom resources count, because only
-// their operator knows whether they hold data.
+// claims that are deleted with their StatefulSet, sorted. All other custom resources count, because
+// only their operator knows whether they hold data.
 func (m *planner) data(removed []*unstructured.Unstructured, namespace string) []object.Ref {
 	var out []object.Ref
 	for _, u := range removed {
@@ -34,6 +34,7 @@ func (m *planner) data(removed []*unstructured.Unstructured, namespace string) [
 		ref := m.placed(u, namespace)
 		kind, _ := m.kinds.Kind(ref.GroupKind())
 		switch {
+		case isConfiguration(ref.GroupKind()):
 		case kind.Custom, ref.GroupKind() == claimKind:
 			out = append(out, ref)
 		case ref.GroupKind() == statefulSetKind:
@@ -41,6 +42,15 @@ func (m *planner) data(removed []*unstructured.Unstructured, namespace string) [
 		}
 	}
 	return sortRefs(out)
+}
+
+// isConfiguration says whether the objects of a kind only configure a Prometheus: they hold no data.
+func isConfiguration(gk schema.GroupKind) bool {
+	switch gk.Kind {
+	case "ServiceMonitor", "PodMonitor", "PrometheusRule":
+		return gk.Group == "monitoring.coreos.com"
+	}
+	return false
 }
 
 // claimsWith returns the existing claims that are deleted with a StatefulSet, by the policy of its

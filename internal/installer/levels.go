@@ -3,6 +3,7 @@ package installer
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -40,6 +41,9 @@ func (p *Plan) loadLevels(ctx context.Context) error {
 		if part.App && part.Rendered != nil {
 			desired[part.Name] = part.Rendered.Objects
 		}
+	}
+	if first := sys.Apps[0].Name; len(scalers) > 0 {
+		desired[first] = append(slices.Clip(desired[first]), scalers...) // an alert is about scalers at their maxima
 	}
 	plan, _, _, err := monitoring.New(ctx, p.Input.Another(sys.Namespace), monitoring.Request{System: sys, Desired: desired})
 	if err != nil {

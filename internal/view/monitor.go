@@ -149,7 +149,7 @@ func MonitorStatus(s *monitor.Status) Output {
 			firing[a.App] = append(firing[a.App], a.Name)
 		}
 	}
-	number := func(n int) string { return strconv.Itoa(n) }
+	number := strconv.Itoa
 	c := columns[*monitor.AppStatus]{
 		{Column: Column{Name: "APP", Truncate: Middle, MinWidth: leastName}, cell: text(func(a *monitor.AppStatus) string { return a.Name })},
 		{Column: Column{Name: "PODS", Right: true}, cell: text(func(a *monitor.AppStatus) string { return number(a.Pods) })},

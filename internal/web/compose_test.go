@@ -144,8 +144,10 @@ spec:
 
 // TestComposeDryRun holds that a dry run answers what the command prints: the plan, or what refuses it.
 func TestComposeDryRun(t *testing.T) {
-	planned := &install.Plan{Installation: install.Installation{Name: "shop"}, Action: install.Install, Notes: []string{"one"},
-		Steps: []install.Step{{ID: "1", Kind: install.InstallRelease, Part: "db", Namespace: "shop", Release: "db"}}}
+	planned := &install.Plan{
+		Installation: install.Installation{Name: "shop"}, Action: install.Install, Notes: []string{"one"},
+		Steps: []install.Step{{ID: "1", Kind: install.InstallRelease, Part: "db", Namespace: "shop", Release: "db"}},
+	}
 	var failure error
 	var open *installer.Recovery
 	a := &API{DryRun: func(context.Context, string) (*installer.Plan, *installer.Recovery, error) {

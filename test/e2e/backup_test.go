@@ -449,6 +449,6 @@ func (w *backupWorld) removeNamespace() {
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
-		return fmt.Errorf("the namespace is still there: %v", err)
+		return fmt.Errorf("the namespace is still there: %w", err)
 	})
 }
