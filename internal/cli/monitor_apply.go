@@ -2,10 +2,13 @@ package cli
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
@@ -27,7 +30,11 @@ func (o *installOptions) applyMonitoring(ctx context.Context, args []string) err
 	if err != nil {
 		return err
 	}
-	sys, manifest, err := plan.System()
+	objects := plan.Manifests()
+	if len(objects) == 0 {
+		return hint.With(fmt.Errorf("nothing can be made for %s", plan.Name), "kubectl sysop monitor plan shows why")
+	}
+	sys, manifest, err := installer.Generated(plan.Installation, plan.Namespace, "monitors, alerts and dashboard of "+plan.Name, "monitors", objects)
 	if err != nil {
 		return err
 	}
@@ -45,7 +52,6 @@ func (o *installOptions) applyMonitoring(ctx context.Context, args []string) err
 	if err != nil {
 		return err
 	}
-	o.confirmed = sys.Name // a monitor that is no longer needed holds no data
 	req := o.request()
 	req.System, req.Manifest, req.Wait = sys, manifest, true
 	return o.change(ctx, cats, req)

@@ -47,7 +47,6 @@ func (o *installOptions) removeMonitoring(ctx context.Context, args []string) er
 	if err := o.named(name); err != nil {
 		return err
 	}
-	o.confirmed = name // its custom resources, the monitors, hold no data
 	req := o.request()
 	req.Name = name
 	return o.changeNamed(ctx, req)

@@ -34,7 +34,7 @@ func (m *planner) data(removed []*unstructured.Unstructured, namespace string) [
 		ref := m.placed(u, namespace)
 		kind, _ := m.kinds.Kind(ref.GroupKind())
 		switch {
-		case isConfiguration(ref.GroupKind()):
+		case slices.Contains(configurations, ref.GroupKind()):
 		case kind.Custom, ref.GroupKind() == claimKind:
 			out = append(out, ref)
 		case ref.GroupKind() == statefulSetKind:
@@ -44,13 +44,12 @@ func (m *planner) data(removed []*unstructured.Unstructured, namespace string) [
 	return sortRefs(out)
 }
 
-// isConfiguration says whether the objects of a kind only configure a Prometheus: they hold no data.
-func isConfiguration(gk schema.GroupKind) bool {
-	switch gk.Kind {
-	case "ServiceMonitor", "PodMonitor", "PrometheusRule":
-		return gk.Group == "monitoring.coreos.com"
-	}
-	return false
+// configurations are the custom kinds that the program itself creates as monitors, dashboards and
+// scalers: they configure others, and hold no data.
+var configurations = []schema.GroupKind{
+	{Group: "monitoring.coreos.com", Kind: "ServiceMonitor"}, {Group: "monitoring.coreos.com", Kind: "PodMonitor"},
+	{Group: "monitoring.coreos.com", Kind: "PrometheusRule"}, {Group: "grafana.integreatly.org", Kind: "GrafanaDashboard"},
+	{Group: "autoscaling.k8s.io", Kind: "VerticalPodAutoscaler"},
 }
 
 // claimsWith returns the existing claims that are deleted with a StatefulSet, by the policy of its

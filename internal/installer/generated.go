@@ -11,7 +11,10 @@ import (
 // of its own installs them as such a System: the plan, the journal, the undo, the history and the
 // removal are those of every System.
 func Generated(name, namespace, description, app string, objects []*unstructured.Unstructured) (*system.System, string, error) {
-	sys := &system.System{Name: name, Namespace: namespace, Description: description, Apps: []system.App{{Name: app, Resources: objects}}}
+	sys := &system.System{
+		Name: name, Namespace: namespace, Description: description, Apps: []system.App{{Name: app, Resources: objects}},
+		Regulation: system.Regulation{HoldOff: system.DefaultHoldOff, MaxSignalsPerHour: system.DefaultMaxSignalsPerHour, Settle: system.DefaultSettle, GitOps: system.Refuse},
+	}
 	text, err := sys.YAML()
 	if err != nil {
 		return nil, "", err

@@ -52,11 +52,7 @@ func (p *Plan) loadLevels(ctx context.Context) error {
 	for _, gap := range plan.Gaps {
 		p.loader.notes = append(p.loader.notes, gap.String())
 	}
-	var objects []*unstructured.Unstructured
-	for _, o := range plan.Objects {
-		objects = append(objects, &unstructured.Unstructured{Object: o})
-	}
-	return p.level(ctx, monitorsApp, "spec.monitoring", objects)
+	return p.level(ctx, monitorsApp, "spec.monitoring", plan.Manifests())
 }
 
 // refusedScalers is the error of targets that a manifest scales and that cannot be scaled.

@@ -1,7 +1,7 @@
 // Package monitor plans how a System, or the stacks of some roots, are monitored: who scrapes what,
 // with which monitors, alerts and dashboard. Make computes a plan from objects; package
 // monitoring reads these from a cluster or a snapshot. It writes nothing: the objects of a plan are a System of their
-// own (Plan.System), which the installer applies.
+// own (installer.Generated).
 package monitor
 
 import (
@@ -86,6 +86,15 @@ type Plan struct {
 	// pods are those that the apps have now, and serving is how many of them can be targets.
 	pods    map[string][]object.Ref
 	serving map[string]int
+}
+
+// Manifests returns the objects of a plan.
+func (p *Plan) Manifests() []*unstructured.Unstructured {
+	var out []*unstructured.Unstructured
+	for _, o := range p.Objects {
+		out = append(out, &unstructured.Unstructured{Object: o})
+	}
+	return out
 }
 
 // PlanApp is an app, with the targets that have its metrics.

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/monitor"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
@@ -327,7 +328,7 @@ spec:
 // TestSystemOfPlan: the objects of a plan are a System, and are in its manifest as they are.
 func TestSystemOfPlan(t *testing.T) {
 	plan := monitor.Make(shop(t, ""))
-	sys, text, err := plan.System()
+	sys, text, err := installer.Generated(plan.Installation, plan.Namespace, "", "monitors", plan.Manifests())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -340,7 +341,7 @@ func TestSystemOfPlan(t *testing.T) {
 	if sys.Name != "shop-monitoring" || sys.Namespace != "shop" || string(got) != string(want) {
 		t.Errorf("%s/%s\n%s\nwant\n%s", sys.Namespace, sys.Name, got, want)
 	}
-	if _, _, err := (&monitor.Plan{Name: "none"}).System(); err == nil {
+	if _, _, err := installer.Generated("none-monitoring", "shop", "", "monitors", (&monitor.Plan{Name: "none"}).Manifests()); err == nil {
 		t.Error("nothing to make, and no error")
 	}
 }
