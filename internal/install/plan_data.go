@@ -47,8 +47,10 @@ func (m *planner) data(removed []*unstructured.Unstructured, namespace string) [
 // configurations are the custom kinds that the program itself creates as monitors, dashboards and
 // scalers: they configure others, and hold no data.
 var configurations = []schema.GroupKind{
-	{Group: "monitoring.coreos.com", Kind: "ServiceMonitor"}, {Group: "monitoring.coreos.com", Kind: "PodMonitor"},
-	{Group: "monitoring.coreos.com", Kind: "PrometheusRule"}, {Group: "grafana.integreatly.org", Kind: "GrafanaDashboard"},
+	{Group: "monitoring.coreos.com", Kind: "ServiceMonitor"},
+	{Group: "monitoring.coreos.com", Kind: "PodMonitor"},
+	{Group: "monitoring.coreos.com", Kind: "PrometheusRule"},
+	{Group: "grafana.integreatly.org", Kind: "GrafanaDashboard"},
 	{Group: "autoscaling.k8s.io", Kind: "VerticalPodAutoscaler"},
 }
 

@@ -40,6 +40,7 @@ test("the page", () => browsing(async (browser) => {
   await filters.getByRole('button', { name: 'Reset' }).click()
 
   // The address has all of it: loaded again, it shows the same.
+  await page.waitForURL((url) => !url.hash.includes('kind='))
   const address = page.url()
   await page.reload()
   await page.getByRole('treegrid').waitFor()

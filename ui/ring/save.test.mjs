@@ -80,6 +80,7 @@ test('the page saves what is shown', () => browsing(async (browser) => {
     await page.locator('main h2, main [role=treegrid]').first().waitFor()
     if (view === 'regulation') await page.locator('main table').first().waitFor()
     await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await dialog(page).getByRole('listitem').first().waitFor()
     const formats = await dialog(page).getByRole('listitem').locator('> button').allTextContents(), wanted = /^(findings|regulation)/.test(view) ? ['CSV'] : view.startsWith('costs') ? ['HTML', 'CSV'] : ['HTML', 'SVG', 'PNG', 'CSV']
     assert.deepEqual(formats, wanted, view)
     for (const command of await dialog(page).locator('code').allTextContents()) {
