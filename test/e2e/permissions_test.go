@@ -118,11 +118,16 @@ var reading = []string{
 	"regulate neighbours -f demo",
 	"catalog list",
 	"graph clusterrole/cluster-admin -A",
+	"monitor plan moodle/moodle-1 -n moodle",
+	"autoscale plan -n moodle",
+	"autoscale status -n moodle",
+	"backup plan moodle/moodle-1 -n moodle",
 }
 
 // notReading are the commands of plugins.yaml that are not in reading, and why.
 var notReading = map[string]string{
 	"install": "writes", "upgrade": "writes", "rollback": "writes", "uninstall": "writes",
+	"restore": "writes, and its plan needs the record of a backup, which only a test that writes has",
 	"history": "reads Secrets of Helm, by the page", "diff": "reads Secrets of Helm, by the page",
 	"version": "asks no cluster", "completion": "asks no cluster",
 }
