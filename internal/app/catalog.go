@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/lint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/userfile"
 )
 
 // maxEntryBytes is more than any file of a catalog entry has.
@@ -46,7 +47,7 @@ func AddEntries(ctx context.Context, to CatalogTarget, files []string) ([]catalo
 	}
 	var entries []catalog.Entry
 	for _, file := range files {
-		data, err := ReadFile(ctx, file, maxEntryBytes, "entry of a catalog")
+		data, err := userfile.Read(ctx, file, maxEntryBytes, "entry of a catalog")
 		if err != nil {
 			return nil, fmt.Errorf("read the entry: %w", err)
 		}
@@ -77,7 +78,7 @@ func ImportCSV(ctx context.Context, to CatalogTarget, files []string) (done cata
 	var more [][]byte
 	names := []string{""} // the file of the ClusterServiceVersion, then those of the others
 	for _, file := range files {
-		data, err := ReadFile(ctx, file, maxEntryBytes, "manifest")
+		data, err := userfile.Read(ctx, file, maxEntryBytes, "manifest")
 		if err != nil {
 			return done, nil, fmt.Errorf("read the bundle: %w", err)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/userfile"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check/all"
 )
@@ -41,7 +42,7 @@ func ReadWaivers(ctx context.Context, name string) ([]check.Waiver, error) {
 	if name == "" {
 		return nil, nil
 	}
-	data, err := ReadFile(ctx, name, maxWaiverBytes, "file of waivers")
+	data, err := userfile.Read(ctx, name, maxWaiverBytes, "file of waivers")
 	if err != nil {
 		if ctx.Err() == nil {
 			err = fmt.Errorf("read the waivers: %w", err)

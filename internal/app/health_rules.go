@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/luahealth"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/userfile"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
@@ -74,7 +75,7 @@ func readCustomizations(ctx context.Context, name string) (*luahealth.Set, []str
 		set, notes, err := luahealth.OfFolder(name, os.DirFS(name))
 		return set, notes, nil, err
 	}
-	data, err := ReadFile(ctx, name, maxHealthRuleBytes, "file of rules")
+	data, err := userfile.Read(ctx, name, maxHealthRuleBytes, "file of rules")
 	if err != nil {
 		return nil, nil, nil, err
 	}

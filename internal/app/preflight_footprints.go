@@ -9,7 +9,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/userfile"
+
 	yamlv3 "go.yaml.in/yaml/v3"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -43,7 +46,7 @@ func ReadFootprints(ctx context.Context, file string) ([]*declaredFootprint, err
 	if file == "" {
 		return nil, nil
 	}
-	data, err := ReadFile(ctx, file, maxFootprintBytes, "file of footprints")
+	data, err := userfile.Read(ctx, file, maxFootprintBytes, "file of footprints")
 	if err != nil {
 		if ctx.Err() == nil {
 			err = fmt.Errorf("read the footprints: %w", err)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/userfile"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -271,7 +273,7 @@ func (a *Preflight) manifests(ctx context.Context) ([]source.Document, error) {
 	if a.q.Docs != nil {
 		return a.q.Docs, nil
 	}
-	docs, err := Awaited(ctx, func() ([]source.Document, error) {
+	docs, err := userfile.Await(ctx, func() ([]source.Document, error) {
 		return source.ReadManifests(a.q.Files, a.q.Recursive, a.in.Stdin)
 	})
 	return docs, hinted(err)

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/userfile"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -39,7 +40,7 @@ func ParsePrices(ctx context.Context, name string) (*cost.Book, []strict.Problem
 	if name == "" || name == DefaultPrices {
 		return cost.DefaultBook(), nil, nil
 	}
-	data, err := ReadFile(ctx, name, maxBookBytes, "price book")
+	data, err := userfile.Read(ctx, name, maxBookBytes, "price book")
 	switch {
 	case ctx.Err() != nil:
 		return nil, nil, ctx.Err()

@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
-	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
@@ -15,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/userfile"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
@@ -60,7 +60,7 @@ const (
 // ReadPrometheusAccess reads a file of the kind PrometheusAccess. Names of files in it are
 // relative to its directory. One that holds a secret must not be readable by other users.
 func ReadPrometheusAccess(ctx context.Context, name string) (PrometheusAccess, error) {
-	data, err := ReadFile(ctx, name, maxAccessBytes, "file of access")
+	data, err := userfile.Read(ctx, name, maxAccessBytes, "file of access")
 	if err != nil {
 		return PrometheusAccess{}, fmt.Errorf("--prometheus-config: %w", err)
 	}
@@ -72,25 +72,12 @@ func ReadPrometheusAccess(ctx context.Context, name string) (PrometheusAccess, e
 	if err != nil {
 		return a, fmt.Errorf("--prometheus-config: %w", err)
 	}
-	if readers := exposedTo(info); a.hasSecrets() && readers != "" {
+	if readers := userfile.ExposedTo(info); a.hasSecrets() && readers != "" {
 		return PrometheusAccess{}, hint.With(fmt.Errorf("--prometheus-config %s: holds a secret, and %s can read or change it (mode %04o)", name, readers, info.Mode().Perm()),
 			"chmod 600 "+name+"; for a Secret that is mounted in a pod, defaultMode: 0400")
 	}
 	a.resolve(filepath.Dir(name))
 	return a, nil
-}
-
-// exposed says which users besides its owner can read or change a file of a mode; empty for none. As
-// with the keys of ssh, a file of the user's own is for no other user. One of another owner may be
-// readable by its group: so the kubelet mounts a Secret for a pod with an fsGroup.
-func exposed(mode fs.FileMode, own bool) string {
-	switch {
-	case mode&0o007 != 0:
-		return "every user of this machine"
-	case mode&0o030 != 0, own && mode&0o040 != 0:
-		return "its group"
-	}
-	return ""
 }
 
 func parsePrometheusAccess(data []byte) (PrometheusAccess, []strict.Problem) {

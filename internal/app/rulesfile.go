@@ -3,14 +3,13 @@ package app
 import (
 	"context"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/lint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/userfile"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
@@ -46,47 +45,9 @@ const maxRuleBytes = 4 << 20
 
 // ReadRulesFile reads a file of rules.
 func ReadRulesFile(ctx context.Context, name string) ([]byte, error) {
-	data, err := ReadFile(ctx, name, maxRuleBytes, "file of rules")
+	data, err := userfile.Read(ctx, name, maxRuleBytes, "file of rules")
 	if err != nil && ctx.Err() == nil {
 		err = fmt.Errorf("read the rules: %w", err)
-	}
-	return data, err
-}
-
-// ReadFile reads a file of at most most bytes. Errors name the subject.
-func ReadFile(ctx context.Context, name string, most int64, subject string) ([]byte, error) {
-	return Awaited(ctx, func() ([]byte, error) { return readLimited(name, most, subject) })
-}
-
-// Awaited waits for a read. A pipe may never end: an interrupt ends the wait, not the read.
-func Awaited[T any](ctx context.Context, read func() (T, error)) (T, error) {
-	type content struct {
-		value T
-		err   error
-	}
-	done := make(chan content, 1)
-	go func() {
-		value, err := read()
-		done <- content{value, err}
-	}()
-	select {
-	case <-ctx.Done():
-		var none T
-		return none, ctx.Err()
-	case c := <-done:
-		return c.value, c.err
-	}
-}
-
-func readLimited(name string, most int64, subject string) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	data, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(data)) > most {
-		err = fmt.Errorf("%s has more than %d MiB: that is not a %s", name, most>>20, subject)
 	}
 	return data, err
 }

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/userfile"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -165,7 +167,7 @@ func (c *Input) asked() string {
 
 // OpenSnapshot reads a snapshot.
 func (c *Input) OpenSnapshot(ctx context.Context) (*source.Snapshot, error) {
-	return Awaited(ctx, func() (*source.Snapshot, error) {
+	return userfile.Await(ctx, func() (*source.Snapshot, error) {
 		known := source.SnapshotOptions{Namespace: c.asked(), Known: catalog.Kinds()}
 		return known.Open(c.From, c.Stdin, c.Demo)
 	})

@@ -15,11 +15,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/bundle"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/fetch"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/userfile"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -148,7 +148,7 @@ const maxKeyBytes = 1 << 20
 func (a *Catalogs) reader(ctx context.Context, from Source) (*fetch.Fetcher, error) {
 	options := a.fetch
 	if from.Key != "" {
-		key, err := app.ReadFile(ctx, from.Key, maxKeyBytes, "public key")
+		key, err := userfile.Read(ctx, from.Key, maxKeyBytes, "public key")
 		if err != nil {
 			return nil, fmt.Errorf("read the key of the catalog %s: %w", fetch.Shown(from.Address), err)
 		}

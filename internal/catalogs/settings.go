@@ -10,8 +10,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/userfile"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
@@ -35,7 +35,7 @@ func readSettings(ctx context.Context, getenv func(string) string) ([]Source, er
 		}
 		name = filepath.Join(dir, "kubectl-sysop", "config.yaml")
 	}
-	data, err := app.ReadFile(ctx, name, maxSettingsBytes, "file of settings")
+	data, err := userfile.Read(ctx, name, maxSettingsBytes, "file of settings")
 	if errors.Is(err, fs.ErrNotExist) && !named {
 		return nil, nil
 	}

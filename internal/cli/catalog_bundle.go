@@ -8,11 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/fetch"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/userfile"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -58,7 +58,7 @@ func (o *bundleOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	o.notes(b.Notes)
-	if err := app.WriteNew("bundle", o.out, b.Data, o.replace); err != nil {
+	if err := userfile.WriteNew("bundle", o.out, b.Data, o.replace); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(o.env.Out, "%s  %s\n", fetch.Digest(b.Data), safe(filepath.Clean(o.out)))

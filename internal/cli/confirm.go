@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/userfile"
 )
 
 // canAsk says whether there is a person to ask before something is written; what says what
@@ -23,7 +23,7 @@ func (e Env) canAsk(action string) error {
 // waiting, not the reading.
 func (e Env) ask(ctx context.Context, question string) (bool, error) {
 	fmt.Fprintf(e.ErrOut, "%s [y/N] ", safe(question))
-	typed, err := app.Awaited(ctx, func() ([]byte, error) {
+	typed, err := userfile.Await(ctx, func() ([]byte, error) {
 		return bufio.NewReader(e.In).ReadBytes('\n')
 	})
 	if ctx.Err() != nil {

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/userfile"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -72,7 +72,7 @@ func (o *installOptions) agreed(ctx context.Context, installation install.Instal
 // typed has the name typed.
 func (o *installOptions) typed(ctx context.Context, name string) (bool, error) {
 	fmt.Fprintf(o.env.ErrOut, "This cannot be undone. Type %s to delete it with its data: ", safe(name))
-	text, err := app.Awaited(ctx, func() ([]byte, error) {
+	text, err := userfile.Await(ctx, func() ([]byte, error) {
 		line, err := bufio.NewReader(o.env.In).ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
 			err = nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/userfile"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -54,7 +55,7 @@ func (o *initOptions) print(d *systems.Manifest, summary string) error {
 	if o.file == "" {
 		_, err = o.env.Out.Write(d.Text)
 	} else {
-		err = app.WriteNew("manifest", o.file, d.Text, o.force)
+		err = userfile.WriteNew("manifest", o.file, d.Text, o.force)
 	}
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalogs"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/userfile"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
@@ -110,7 +111,7 @@ const maxValuesBytes = 4 << 20
 func (v *Values) Read(ctx context.Context) (map[string]any, error) {
 	var all map[string]any
 	for _, name := range v.Files {
-		data, err := app.ReadFile(ctx, name, maxValuesBytes, "file of values")
+		data, err := userfile.Read(ctx, name, maxValuesBytes, "file of values")
 		if err != nil {
 			return nil, fmt.Errorf("read the values: %w", err)
 		}

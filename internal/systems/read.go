@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/examples"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/userfile"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
@@ -87,9 +88,9 @@ func rawText(ctx context.Context, in *app.Input, file string) ([]byte, error) {
 		if in.From == "-" {
 			return nil, errors.New("standard input is the snapshot of --from: write the manifest to a FILE")
 		}
-		return app.Awaited(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(in.Stdin, system.MaxBytes+1)) })
+		return userfile.Await(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(in.Stdin, system.MaxBytes+1)) })
 	}
-	return app.ReadFile(ctx, file, system.MaxBytes, "manifest of a System")
+	return userfile.Read(ctx, file, system.MaxBytes, "manifest of a System")
 }
 
 // Place gives a System that names no namespace that of the user.

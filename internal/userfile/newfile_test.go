@@ -1,4 +1,4 @@
-package app
+package userfile
 
 import (
 	"errors"
@@ -25,17 +25,17 @@ func TestClaim(t *testing.T) {
 		}
 	}
 	write(temp, "first")
-	if err := claim(temp, name); err != nil {
+	if err := Claim(temp, name); err != nil {
 		t.Fatal(err)
 	}
 	holds("first")
 	write(temp, "second")
-	if err := claim(temp, name); !errors.Is(err, fs.ErrExist) {
+	if err := Claim(temp, name); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a name that is taken: %v", err)
 	}
 	holds("first")
 	other := filepath.Join(dir, "other")
-	if err := claim(filepath.Join(dir, "gone"), other); !errors.Is(err, fs.ErrNotExist) {
+	if err := Claim(filepath.Join(dir, "gone"), other); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("nothing to name: %v", err)
 	}
 	if _, err := os.Stat(other); !errors.Is(err, fs.ErrNotExist) {

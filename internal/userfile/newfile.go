@@ -1,4 +1,4 @@
-package app
+package userfile
 
 import (
 	"errors"
@@ -23,7 +23,7 @@ func WriteNew(kind, name string, text []byte, force bool) error {
 	if force {
 		err = os.Rename(temp.Name(), name)
 	} else if err = os.Link(temp.Name(), name); err != nil && !errors.Is(err, os.ErrExist) {
-		err = claim(temp.Name(), name)
+		err = Claim(temp.Name(), name)
 	}
 	switch {
 	case errors.Is(err, os.ErrExist):
@@ -34,9 +34,9 @@ func WriteNew(kind, name string, text []byte, force bool) error {
 	return nil
 }
 
-// claim renames a file to an unused name on file systems without links; a link would never replace
+// Claim renames a file to an unused name on file systems without links; a link would never replace
 // a file.
-func claim(temp, name string) error {
+func Claim(temp, name string) error {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err

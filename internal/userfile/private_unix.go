@@ -1,6 +1,6 @@
 //go:build unix
 
-package app
+package userfile
 
 import (
 	"io/fs"
@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// exposedTo says which other users can read or change a file; empty for none.
-func exposedTo(info fs.FileInfo) string {
+// ExposedTo says which other users can read or change a file; empty for none.
+func ExposedTo(info fs.FileInfo) string {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return exposed(info.Mode(), !ok || int(stat.Uid) == os.Getuid())
 }

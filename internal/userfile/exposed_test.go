@@ -1,4 +1,4 @@
-package app
+package userfile
 
 import (
 	"io/fs"
