@@ -1,5 +1,7 @@
 package app
 
+import "github.com/kubectl-sysop/kubectl-sysop/internal/prometheus"
+
 import (
 	"context"
 	"fmt"
@@ -18,7 +20,7 @@ func (i *Input) InspectMetrics(ctx context.Context, h HistorySource, w metrics.W
 		return nil, err
 	}
 	all, err := history.Inspect(ctx)
-	return all, withRemedy(err)
+	return all, prometheus.WithRemedy(err)
 }
 
 // AskPrometheus asks a Prometheus for what is no query, by paths below /api/v1, and decodes the data
@@ -31,7 +33,7 @@ func (i *Input) AskPrometheus(ctx context.Context, h HistorySource, timeout time
 	}
 	for _, path := range slices.Sorted(maps.Keys(into)) {
 		if err := history.API(ctx, path, nil, into[path]); err != nil {
-			return withRemedy(err)
+			return prometheus.WithRemedy(err)
 		}
 	}
 	return nil

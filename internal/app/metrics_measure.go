@@ -1,5 +1,7 @@
 package app
 
+import "github.com/kubectl-sysop/kubectl-sysop/internal/prometheus"
+
 import (
 	"context"
 	"fmt"
@@ -183,7 +185,7 @@ func (m *MetricsResult) usage(ctx context.Context) error {
 	}
 	for _, source := range sources {
 		if err := source.Measure(ctx, m.Reading); err != nil {
-			return withRemedy(err)
+			return prometheus.WithRemedy(err)
 		}
 	}
 	metrics.Settle(m.Reading)
@@ -344,7 +346,7 @@ func (m *MetricsResult) EvaluatedStep(ctx context.Context) (time.Duration, error
 		return 0, err
 	}
 	step, err := h.EvaluatedStep(ctx)
-	return step, withRemedy(err)
+	return step, prometheus.WithRemedy(err)
 }
 
 // groupOf finds the group of a kind, where a history has only the kind.

@@ -1,5 +1,7 @@
 package app
 
+import "github.com/kubectl-sysop/kubectl-sysop/internal/prometheus"
+
 import (
 	"context"
 
@@ -13,5 +15,5 @@ func (m *MetricsResult) Quantile(ctx context.Context, q metrics.QuantileQuery) (
 		return 0, false, err
 	}
 	value, known, err = h.Quantile(ctx, q)
-	return value, known, withRemedy(err)
+	return value, known, prometheus.WithRemedy(err)
 }

@@ -1,5 +1,7 @@
 package app
 
+import "github.com/kubectl-sysop/kubectl-sysop/internal/prometheus"
+
 import (
 	"fmt"
 	"slices"
@@ -48,7 +50,7 @@ type MetricsRequest struct {
 type HistorySource struct {
 	Window            string // as the user wrote it; empty for an instant
 	Address, Matchers string
-	Access            PrometheusAccess
+	Access            prometheus.Access
 	Step              time.Duration // 0 for that of the window's length
 }
 

@@ -71,7 +71,7 @@ func (s *Session) newHistory(h HistorySource, o metrics.HistoryOptions) (*metric
 			"write the URL of the server, as in --prometheus http://localhost:9090")
 	default:
 		var header http.Header
-		if header, err = h.Access.proxyHeader(h.Address); err == nil {
+		if header, err = h.Access.ProxyHeader(h.Address); err == nil {
 			via := s.cluster().WithHeader(header)
 			get, o.Post = via.Get, via.Post
 		}

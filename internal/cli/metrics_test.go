@@ -15,8 +15,8 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/focus"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/prometheus"
 )
 
 // evaluated is a server without samples, which keeps the latest moment that it was
@@ -95,7 +95,7 @@ func TestTokenOfPrometheus(t *testing.T) {
 	if err := os.WriteFile(file, []byte("abc.def\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	client, err := app.PrometheusAccess{TokenFile: file}.Client()
+	client, err := prometheus.Access{TokenFile: file}.Client()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,11 +111,11 @@ func TestTokenOfPrometheus(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := (app.PrometheusAccess{TokenFile: file}).Client(); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := (prometheus.Access{TokenFile: file}).Client(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v", text, err)
 		}
 	}
-	if _, err := (app.PrometheusAccess{TokenFile: file + "none"}).Client(); err == nil {
+	if _, err := (prometheus.Access{TokenFile: file + "none"}).Client(); err == nil {
 		t.Error("a file that is not there is taken")
 	}
 }

@@ -10,13 +10,14 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/prometheus"
 )
 
 // prometheusOptions are the flags of a Prometheus and of how to reach it.
 type prometheusOptions struct {
 	address, matchers, config string
 	headers                   []string
-	access                    app.PrometheusAccess
+	access                    prometheus.Access
 }
 
 func (o *prometheusOptions) prometheusFlags(cmd *cobra.Command) {
@@ -37,7 +38,7 @@ func (o *prometheusOptions) server(ctx context.Context) (app.HistorySource, erro
 	own := o.access
 	own.Headers = nil // of this run
 	for _, text := range o.headers {
-		h, err := app.ParseHeader(text)
+		h, err := prometheus.ParseHeader(text)
 		if err != nil {
 			return app.HistorySource{}, err
 		}
@@ -51,7 +52,7 @@ func (o *prometheusOptions) server(ctx context.Context) (app.HistorySource, erro
 	}
 	s := app.HistorySource{Address: o.address, Matchers: o.matchers}
 	if o.config != "" {
-		file, err := app.ReadPrometheusAccess(ctx, o.config)
+		file, err := prometheus.ReadAccess(ctx, o.config)
 		if err != nil {
 			return s, err
 		}

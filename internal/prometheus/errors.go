@@ -1,4 +1,4 @@
-package app
+package prometheus
 
 import (
 	"crypto/x509"
@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 )
 
-// withRemedy adds to an error of a Prometheus what to set.
-func withRemedy(err error) error {
+// WithRemedy adds to an error of a Prometheus what to set.
+func WithRemedy(err error) error {
 	if err == nil || hint.For(err) != "" {
 		return err
 	}

@@ -1,4 +1,6 @@
-package app
+// Package prometheus reaches the Prometheus of a user: by address, credentials, headers and
+// certificates, from flags and from a file, with errors that say what to set.
+package prometheus
 
 import (
 	"context"
@@ -20,13 +22,13 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
-// PrometheusAccess is how to reach a Prometheus: by flags, and by a file of the kind
-// PrometheusAccess. No part of it is in an error or a document but the names of files and headers.
-type PrometheusAccess struct {
+// Access is how to reach a Prometheus: by flags, and by a file of the kind PrometheusAccess. No
+// part of it is in an error or a document but the names of files and headers.
+type Access struct {
 	// URL and Matchers stand in for the flags; the URL may have a user and a password.
-	URL      string             `json:"url" read:"url"`
-	Matchers string             `json:"matchers" read:""`
-	Headers  []PrometheusHeader `json:"headers" read:",max=50" want:"a list of headers: {name: X-Scope-OrgID, value: shop}"`
+	URL      string   `json:"url" read:"url"`
+	Matchers string   `json:"matchers" read:""`
+	Headers  []Header `json:"headers" read:",max=50" want:"a list of headers: {name: X-Scope-OrgID, value: shop}"`
 	// A bearer token, or a user with a password, by value or by the file that has it.
 	Token        string `json:"token" read:""`
 	TokenFile    string `json:"tokenFile" read:""`
@@ -44,8 +46,8 @@ type PrometheusAccess struct {
 	Insecure   bool   `json:"insecure" read:""`
 }
 
-// PrometheusHeader is a header of every request. Its value is in the file, or in another one.
-type PrometheusHeader struct {
+// Header is a header of every request. Its value is in the file, or in another one.
+type Header struct {
 	Name      string `json:"name" read:"header,required,unique"`
 	Value     string `json:"value" read:"value"`
 	ValueFile string `json:"valueFile" read:""`
@@ -57,14 +59,14 @@ const (
 	maxAccessBytes = 1 << 20
 )
 
-// ReadPrometheusAccess reads a file of the kind PrometheusAccess. Names of files in it are
+// ReadAccess reads a file of the kind PrometheusAccess. Names of files in it are
 // relative to its directory. One that holds a secret must not be readable by other users.
-func ReadPrometheusAccess(ctx context.Context, name string) (PrometheusAccess, error) {
+func ReadAccess(ctx context.Context, name string) (Access, error) {
 	data, err := userfile.Read(ctx, name, maxAccessBytes, "file of access")
 	if err != nil {
-		return PrometheusAccess{}, fmt.Errorf("--prometheus-config: %w", err)
+		return Access{}, fmt.Errorf("--prometheus-config: %w", err)
 	}
-	a, problems := parsePrometheusAccess(data)
+	a, problems := parseAccess(data)
 	if len(problems) > 0 {
 		return a, hint.With(&hint.Lines{Lines: hint.Placed(name, problems)}, "docs/invoice.md has an example")
 	}
@@ -73,15 +75,15 @@ func ReadPrometheusAccess(ctx context.Context, name string) (PrometheusAccess, e
 		return a, fmt.Errorf("--prometheus-config: %w", err)
 	}
 	if readers := userfile.ExposedTo(info); a.hasSecrets() && readers != "" {
-		return PrometheusAccess{}, hint.With(fmt.Errorf("--prometheus-config %s: holds a secret, and %s can read or change it (mode %04o)", name, readers, info.Mode().Perm()),
+		return Access{}, hint.With(fmt.Errorf("--prometheus-config %s: holds a secret, and %s can read or change it (mode %04o)", name, readers, info.Mode().Perm()),
 			"chmod 600 "+name+"; for a Secret that is mounted in a pod, defaultMode: 0400")
 	}
 	a.resolve(filepath.Dir(name))
 	return a, nil
 }
 
-func parsePrometheusAccess(data []byte) (PrometheusAccess, []strict.Problem) {
-	var a PrometheusAccess
+func parseAccess(data []byte) (Access, []strict.Problem) {
+	var a Access
 	root, problem := strict.Document(data)
 	switch {
 	case problem != nil:
@@ -98,7 +100,7 @@ func parsePrometheusAccess(data []byte) (PrometheusAccess, []strict.Problem) {
 }
 
 // contradiction says what of an access excludes each other; empty for nothing.
-func (a *PrometheusAccess) contradiction() string {
+func (a *Access) contradiction() string {
 	bearer, basic := a.Token != "" || a.TokenFile != "", a.Username != ""
 	switch {
 	case a.Token != "" && a.TokenFile != "":
@@ -123,13 +125,13 @@ func (a *PrometheusAccess) contradiction() string {
 }
 
 // hasSecrets says that the file itself has a secret, and not only the name of a file with one.
-func (a *PrometheusAccess) hasSecrets() bool {
+func (a *Access) hasSecrets() bool {
 	return a.Token != "" || a.Password != "" || strings.Contains(a.URL, "@") ||
-		slices.ContainsFunc(a.Headers, func(h PrometheusHeader) bool { return h.Value != "" && IsSecretHeader(h.Name) })
+		slices.ContainsFunc(a.Headers, func(h Header) bool { return h.Value != "" && IsSecretHeader(h.Name) })
 }
 
 // resolve makes names of files relative to a directory.
-func (a *PrometheusAccess) resolve(dir string) {
+func (a *Access) resolve(dir string) {
 	names := []*string{&a.TokenFile, &a.PasswordFile, &a.CAFile, &a.CertFile, &a.KeyFile}
 	for i := range a.Headers {
 		names = append(names, &a.Headers[i].ValueFile)
@@ -142,7 +144,7 @@ func (a *PrometheusAccess) resolve(dir string) {
 }
 
 // Override returns the access with what another one has in its place.
-func (a PrometheusAccess) Override(b PrometheusAccess) PrometheusAccess {
+func (a Access) Override(b Access) Access {
 	if b.TokenFile != "" {
 		a.Token, a.TokenFile, a.Username, a.Password, a.PasswordFile = "", b.TokenFile, "", "", ""
 	}
@@ -156,14 +158,14 @@ func (a PrometheusAccess) Override(b PrometheusAccess) PrometheusAccess {
 		a.Insecure, a.CAFile = true, ""
 	}
 	for _, h := range b.Headers {
-		a.Headers = slices.DeleteFunc(slices.Clone(a.Headers), func(own PrometheusHeader) bool { return strings.EqualFold(own.Name, h.Name) })
+		a.Headers = slices.DeleteFunc(slices.Clone(a.Headers), func(own Header) bool { return strings.EqualFold(own.Name, h.Name) })
 	}
 	a.Headers = slices.Concat(a.Headers, b.Headers)
 	return a
 }
 
 // IsPlain says that nothing is said of how to reach a server.
-func (a *PrometheusAccess) IsPlain() bool {
+func (a *Access) IsPlain() bool {
 	return len(a.Headers) == 0 && a.Token == "" && a.TokenFile == "" && a.Username == "" && a.CAFile == "" && a.CertFile == "" && a.ServerName == "" && !a.Insecure
 }
 
@@ -197,9 +199,9 @@ func wrongValue(text string) string {
 }
 
 // ParseHeader reads a header as it is sent: NAME: VALUE.
-func ParseHeader(text string) (PrometheusHeader, error) {
+func ParseHeader(text string) (Header, error) {
 	name, value, ok := strings.Cut(text, ":")
-	h := PrometheusHeader{Name: strings.TrimSpace(name), Value: strings.TrimSpace(value)}
+	h := Header{Name: strings.TrimSpace(name), Value: strings.TrimSpace(value)}
 	switch {
 	case !ok || wrongHeader(h.Name) != "" || h.Value == "" || wrongValue(h.Value) != "":
 		// The text is not repeated: it may be a secret.
@@ -212,7 +214,7 @@ func ParseHeader(text string) (PrometheusHeader, error) {
 }
 
 // Client returns a client for a Prometheus that needs more than its URL; nil where it does not.
-func (a PrometheusAccess) Client() (*http.Client, error) {
+func (a Access) Client() (*http.Client, error) {
 	if a.IsPlain() {
 		return nil, nil
 	}
@@ -238,10 +240,10 @@ func (a PrometheusAccess) Client() (*http.Client, error) {
 
 // CheckService refuses what does not reach a Service through the proxy of the API server, which has
 // credentials of its own and accepts any certificate.
-func (a *PrometheusAccess) CheckService(address string) error {
+func (a *Access) CheckService(address string) error {
 	const usesItself = "does not pass the proxy of the API server, which uses that header itself"
 	problem, scheme := "", "http"
-	header := slices.IndexFunc(a.Headers, func(h PrometheusHeader) bool { return ofAPIServer.MatchString(h.Name) })
+	header := slices.IndexFunc(a.Headers, func(h Header) bool { return ofAPIServer.MatchString(h.Name) })
 	switch {
 	case a.Token != "" || a.TokenFile != "":
 		problem = "a bearer token (Authorization) " + usesItself
@@ -265,8 +267,8 @@ const forwardPort = "forward a port (kubectl port-forward -n NAMESPACE service/N
 // ofAPIServer are the headers that the API server takes for its own, and does not pass on.
 var ofAPIServer = regexp.MustCompile(`(?i)^(authorization|host|impersonate-.*|x-remote-.*)$`)
 
-// proxyHeader is what every request has besides that goes through the API server.
-func (a *PrometheusAccess) proxyHeader(address string) (http.Header, error) {
+// ProxyHeader is what every request has besides that goes through the API server.
+func (a *Access) ProxyHeader(address string) (http.Header, error) {
 	if err := a.CheckService(address); err != nil {
 		return nil, err
 	}
@@ -274,7 +276,7 @@ func (a *PrometheusAccess) proxyHeader(address string) (http.Header, error) {
 }
 
 // header is what every request has besides.
-func (a *PrometheusAccess) header() (http.Header, error) {
+func (a *Access) header() (http.Header, error) {
 	header := http.Header{}
 	for _, h := range a.Headers {
 		value := h.Value
@@ -327,7 +329,7 @@ func secretIn(file, subject string) (string, error) {
 }
 
 // tls is by which certificates the server and the client know each other.
-func (a *PrometheusAccess) tls() (*tls.Config, error) {
+func (a *Access) tls() (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: a.ServerName, InsecureSkipVerify: a.Insecure} //nolint:gosec // asked for by name
 	if a.CAFile != "" {
 		text, err := os.ReadFile(a.CAFile)
