@@ -21,6 +21,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/manpage"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/uistate"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view/regulation"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -147,8 +148,8 @@ func TestSchemasAreTheTypes(t *testing.T) {
 		"graph": view.GraphDocument{}, "problems": view.ProblemsDocument{}, "preflight": view.PreflightDocument{}, "path": view.PathDocument{}, "impact": view.ImpactDocument{}, "snapshot": source.SnapshotHeader{},
 		"health": view.HealthDocument{}, "health-change": view.HealthChangeDocument{}, "metrics": view.MetricsDocument{}, "metrics-doctor": view.MetricsDoctorDocument{}, "monitor-plan": view.MonitorPlanDocument{}, "monitor-status": view.MonitorStatusDocument{}, "stacks": view.StacksDocument{}, "systems": view.SystemsDocument{}, "system-change": view.SystemChangeDocument{}, "logs": view.LogLineDocument{}, "man": manpage.Document{}, "rules": view.RuleListDocument{}, "rules-explain": view.RuleExplanationDocument{}, "rules-lint": view.LintDocument{},
 		"ui-state": uistate.State{}, "check": view.CheckDocument{}, "colocation": view.ColocationDocument{}, "drain": view.DrainDocument{}, "autoscale-plan": view.AutoscalePlanDocument{}, "autoscale-status": view.AutoscaleStatusDocument{},
-		"regulate-plan": view.PlanDocument{}, "regulate-status": view.RegulationStatusDocument{}, "regulate-history": view.RegulationHistoryDocument{}, "regulate-done": view.RegulationDoneDocument{}, "regulate-run": view.RegulationRunDocument{},
-		"signals": view.SignalListDocument{}, "regulate-neighbours": view.NeighboursDocument{},
+		"regulate-plan": regulation.PlanDocument{}, "regulate-status": regulation.StatusDocument{}, "regulate-history": regulation.HistoryDocument{}, "regulate-done": regulation.DoneDocument{}, "regulate-run": regulation.RunDocument{},
+		"signals": view.SignalListDocument{}, "regulate-neighbours": regulation.NeighboursDocument{},
 		"prices": cost.BookDocument{}, "prices-nodes": view.NodePricesDocument{},
 		"event": journal.Event{}, "install-plan": view.InstallPlanDocument{}, "install-done": view.InstallDoneDocument{}, "install-history": view.InstallHistoryDocument{}, "install-diff": view.InstallDiffDocument{},
 		"catalog": view.CatalogDocument{}, "catalog-show": view.CatalogEntryDocument{}, "catalog-validate": view.CatalogProblemsDocument{},

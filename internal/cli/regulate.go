@@ -8,7 +8,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view/regulation"
 )
 
 func newRegulate(env Env) *cobra.Command {
@@ -72,7 +72,7 @@ func (o *regulatePlanOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	b.Session.ReportGaps(b.Graph)
-	err = o.finish(b.Session, b.Graph, view.Plan(p, b.State, regulationOptions(b)))
+	err = o.finish(b.Session, b.Graph, regulation.Plan(p, b.State, regulationOptions(b)))
 	if err == nil && o.exitCode && len(p.Steps) > 0 {
 		return errNotFine
 	}

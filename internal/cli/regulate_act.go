@@ -11,7 +11,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view/regulation"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
@@ -98,7 +98,7 @@ func (o *applyOptions) showPlan(p *regulate.Plan, b *regulator.Session) error {
 	if shown.output == "table" {
 		shown.output = "tree"
 	}
-	return shown.write(view.Plan(p, b.State, regulationOptions(b)))
+	return shown.write(regulation.Plan(p, b.State, regulationOptions(b)))
 }
 
 func writtenTo(p *regulate.Plan) string {

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/summary"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view/regulation"
 )
 
 // heldRun prints a change of an app while its neighbours are held.
@@ -40,7 +41,7 @@ func (r *heldRun) printHeld(ctx context.Context) error {
 
 // printDone prints what was done as a table on standard error.
 func (r *heldRun) printDone(d *regulator.Result) error {
-	out := view.RegulationDone(d.Outcome, d.Plan, d.Restored, regulationOptions(r.Session))
+	out := regulation.Done(d.Outcome, d.Plan, d.Restored, regulationOptions(r.Session))
 	return render.Write(r.o.env.ErrOut, "table", out, render.Options{Width: r.o.env.Width, NoHeaders: r.o.noHeaders})
 }
 
@@ -102,9 +103,9 @@ func (r *heldRun) end(ctx context.Context, command []string, failed error) error
 
 // answer is the whole run, for machines.
 func (r *heldRun) answer(command []string, code int) view.Output {
-	run := view.RegulationRun{App: r.App, Command: command, ExitCode: code, Left: r.Left, Held: r.Held.Outcome}
+	run := regulation.Run{App: r.App, Command: command, ExitCode: code, Left: r.Left, Held: r.Held.Outcome}
 	if r.Freed != nil {
 		run.Freed, run.Restored = r.Freed.Outcome, r.Freed.Restored
 	}
-	return view.RegulationRan(run, regulationOptions(r.Session))
+	return regulation.Ran(run, regulationOptions(r.Session))
 }

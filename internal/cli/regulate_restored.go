@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/restored"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/summary"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view/regulation"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
@@ -64,7 +64,7 @@ func (o *applyOptions) printResult(ctx context.Context, b *regulator.Session, d 
 			return err
 		}
 	}
-	if err := o.write(view.RegulationDone(out, d.Plan, d.Restored, regulationOptions(b))); err != nil {
+	if err := o.write(regulation.Done(out, d.Plan, d.Restored, regulationOptions(b))); err != nil {
 		return err
 	}
 	o.say(summary.Unwritten(d)...)

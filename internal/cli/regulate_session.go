@@ -10,7 +10,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/completion"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view/regulation"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
@@ -43,8 +43,8 @@ func (o *regulateOptions) warnDistrusted(reason string, pending []string) {
 }
 
 // regulationOptions are how what is known of the System is shown.
-func regulationOptions(b *regulator.Session) view.RegulationOptions {
-	return view.RegulationOptions{System: b.System.Name, Namespace: b.Namespace, Gaps: b.Graph.Gaps(), Drifts: b.Drifts}
+func regulationOptions(b *regulator.Session) regulation.Options {
+	return regulation.Options{System: b.System.Name, Namespace: b.Namespace, Gaps: b.Graph.Gaps(), Drifts: b.Drifts}
 }
 
 func (o *regulateOptions) locking(cmd *cobra.Command) {

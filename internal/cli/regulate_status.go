@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view/regulation"
 )
 
 type regulateStatusOptions struct {
@@ -35,7 +35,7 @@ func (o *regulateStatusOptions) run(ctx context.Context, name string) error {
 	if len(b.Journal.Holds) == 0 && o.output == "table" {
 		lines = []string{"no app of " + b.System.Name + " is held"}
 	}
-	err = o.finish(b.Session, b.Graph, view.RegulationStatus(b.Journal, p, b.State, b.Session.AsOf(), regulationOptions(b)), lines...)
+	err = o.finish(b.Session, b.Graph, regulation.Status(b.Journal, p, b.State, b.Session.AsOf(), regulationOptions(b)), lines...)
 	if err == nil && o.exitCode && len(b.Journal.Holds) > 0 {
 		return errNotFine
 	}
@@ -69,7 +69,7 @@ func (o *regulateHistoryOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return o.write(view.RegulationHistory(records, view.RegulationOptions{System: b.System.Name, Namespace: b.Namespace}))
+	return o.write(regulation.History(records, regulation.Options{System: b.System.Name, Namespace: b.Namespace}))
 }
 
 type regulateNeighboursOptions struct {
@@ -97,5 +97,5 @@ func (o *regulateNeighboursOptions) run(ctx context.Context, args []string) erro
 		return err
 	}
 	b.Session.ReportGaps(b.Graph)
-	return o.finish(b.Session, b.Graph, view.Neighbours(b.State, view.NeighbourOptions{RegulationOptions: regulationOptions(b), Apps: apps, Cascade: o.cascade, Rules: view.NeighbourRules(b.System.Regulation.Rules)}))
+	return o.finish(b.Session, b.Graph, regulation.Neighbours(b.State, regulation.NeighbourOptions{Options: regulationOptions(b), Apps: apps, Cascade: o.cascade, Rules: regulation.NeighbourRules(b.System.Regulation.Rules)}))
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/summary"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view/regulation"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
@@ -38,7 +39,7 @@ func (p *watchPrinter) print(d *regulator.Result) error {
 	}
 	quiet := *d.Plan
 	quiet.Pending, quiet.Refused = nil, nil
-	a := view.RegulationDone(d.Outcome, &quiet, nil, regulationOptions(p.b))
+	a := regulation.Done(d.Outcome, &quiet, nil, regulationOptions(p.b))
 	switch p.o.output {
 	case "json":
 		return render.JSONLine(p.o.env.Out, a.Document)

@@ -104,4 +104,5 @@ func nodeDocument(g *graph.Graph, id graph.ID) NodeDocument {
 	}
 }
 
-func headOf(kind string) Head { return Head{APIVersion: APIVersion, Kind: kind} }
+// HeadOf is the head of a document of a kind.
+func HeadOf(kind string) Head { return Head{APIVersion: APIVersion, Kind: kind} }

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view/regulation"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
@@ -61,8 +62,8 @@ func (r *regulationAnswer) add(ctx context.Context, in *app.Input, request regul
 	if err != nil {
 		return err
 	}
-	o := view.RegulationOptions{System: b.System.Name, Namespace: b.Namespace, Gaps: b.Graph.Gaps(), Drifts: b.Drifts}
-	text, err := document(view.RegulationStatus(b.Journal, p, b.State, b.Session.AsOf(), o))
+	o := regulation.Options{System: b.System.Name, Namespace: b.Namespace, Gaps: b.Graph.Gaps(), Drifts: b.Drifts}
+	text, err := document(regulation.Status(b.Journal, p, b.State, b.Session.AsOf(), o))
 	if err != nil {
 		return err
 	}
@@ -75,7 +76,7 @@ func (r *regulationAnswer) add(ctx context.Context, in *app.Input, request regul
 	}
 	doc["namespace"] = namespace
 	doc["runs"], doc["runsUnavailable"] = runsOf(ctx, b)
-	for name, part := range map[string]view.Output{"plan": view.Plan(p, b.State, o), "whatIf": {Document: whatIfOf(b, o)}} {
+	for name, part := range map[string]view.Output{"plan": regulation.Plan(p, b.State, o), "whatIf": {Document: whatIfOf(b, o)}} {
 		if doc[name], err = document(part); err != nil {
 			return err
 		}
@@ -107,8 +108,8 @@ type whatIf struct {
 	// Roots are the objects of each app as its manifest names them.
 	Roots map[string][]string `json:"roots"`
 	// Fails and Upgraded have each app as the one that fails, or is upgraded.
-	Fails    []view.AppInTrouble `json:"fails"`
-	Upgraded []view.AppInTrouble `json:"upgraded"`
+	Fails    []regulation.AppInTrouble `json:"fails"`
+	Upgraded []regulation.AppInTrouble `json:"upgraded"`
 	// Effects are what signals do to apps, by SIGNAL/APP.
 	Effects map[string]effectAnswer `json:"effects"`
 }
@@ -127,11 +128,11 @@ type ruleAnswer struct {
 
 // effectAnswer is what a signal does to an app now, or why it would be refused.
 type effectAnswer struct {
-	Actions []view.PlanActionDocument `json:"actions,omitempty"`
-	Refused string                    `json:"refused,omitempty"`
+	Actions []regulation.PlanActionDocument `json:"actions,omitempty"`
+	Refused string                          `json:"refused,omitempty"`
 }
 
-func whatIfOf(b *regulator.Session, o view.RegulationOptions) whatIf {
+func whatIfOf(b *regulator.Session, o regulation.Options) whatIf {
 	g := &b.System.Regulation
 	w := whatIf{Rules: []ruleAnswer{}, Bounds: g.Words(), MaxUnavailable: g.MaxUnavailableApps, Roots: map[string][]string{}, Effects: map[string]effectAnswer{}}
 	var failing, upgrading []system.Rule
@@ -165,8 +166,8 @@ func whatIfOf(b *regulator.Session, o view.RegulationOptions) whatIf {
 }
 
 // troubles returns for each app who is signalled by rules.
-func troubles(b *regulator.Session, o view.RegulationOptions, rules []system.Rule) []view.AppInTrouble {
-	doc, _ := view.Neighbours(b.State, view.NeighbourOptions{RegulationOptions: o, Rules: view.NeighbourRules(rules)}).Document.(view.NeighboursDocument)
+func troubles(b *regulator.Session, o regulation.Options, rules []system.Rule) []regulation.AppInTrouble {
+	doc, _ := regulation.Neighbours(b.State, regulation.NeighbourOptions{Options: o, Rules: regulation.NeighbourRules(rules)}).Document.(regulation.NeighboursDocument)
 	return doc.Apps
 }
 
@@ -178,7 +179,7 @@ func effectOf(b *regulator.Session, app, signal string) effectAnswer {
 	for _, r := range p.Refused {
 		out.Refused = r.Message
 	}
-	for _, s := range view.PlanSteps(p) {
+	for _, s := range regulation.PlanSteps(p) {
 		out.Actions = append(out.Actions, s.Actions...)
 	}
 	return out

@@ -1,10 +1,11 @@
-package view_test
+package regulation_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view/regulation"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
@@ -48,42 +49,42 @@ func lines(t *view.Tree) string {
 }
 
 func TestNeighbours(t *testing.T) {
-	trouble := view.NeighbourRule{Name: "trouble", Signal: "Stop"}
+	trouble := regulation.NeighbourRule{Name: "trouble", Signal: "Stop"}
 	for name, c := range map[string]struct {
-		o    view.NeighbourOptions
+		o    regulation.NeighbourOptions
 		want string
 	}{
-		"no rules": {view.NeighbourOptions{Apps: []string{"db"}}, `db |  | 
+		"no rules": {regulation.NeighbourOptions{Apps: []string{"db"}}, `db |  | 
   web |  | Deployment/web -> Service/alias -> Service/db: env[0].value = "alias" (inferred)
   worker |  | declared: the manifest declares it
 `},
-		"cascade": {view.NeighbourOptions{Apps: []string{"db"}, Cascade: true}, `db |  | 
+		"cascade": {regulation.NeighbourOptions{Apps: []string{"db"}, Cascade: true}, `db |  | 
   web |  | Deployment/web -> Service/alias -> Service/db: env[0].value = "alias" (inferred)
   worker |  | declared: the manifest declares it
   edge |  | edge needs web: declared: it leads to it; Ingress/edge -> Service/web: spec.x; web needs db: Deployment/web -> Service/alias -> Service/db: env[0].value = "alias" (inferred)
   order of Stop |  | worker, edge; then web
   order of Recover |  | web, worker; then edge
 `},
-		"rules": {view.NeighbourOptions{Apps: []string{"db", "monitor"}, Rules: []view.NeighbourRule{trouble, {Name: "watch", Signal: "drain", App: "db", To: []string{"monitor", "web", "db"}}, {Name: "other", Signal: "Stop", App: "web"}}}, `db |  | 
+		"rules": {regulation.NeighbourOptions{Apps: []string{"db", "monitor"}, Rules: []regulation.NeighbourRule{trouble, {Name: "watch", Signal: "drain", App: "db", To: []string{"monitor", "web", "db"}}, {Name: "other", Signal: "Stop", App: "web"}}}, `db |  | 
   web | Stop (trouble), drain (watch) | Deployment/web -> Service/alias -> Service/db: env[0].value = "alias" (inferred)
   worker | Stop (trouble) | declared: the manifest declares it
   monitor | drain (watch) | the rule names it; it needs nothing of db
 monitor |  | no dependents
 `},
-		"a rule that cascades": {view.NeighbourOptions{Apps: []string{"db"}, Rules: []view.NeighbourRule{{Name: "all", Signal: "Stop", Cascade: true}}}, `db |  | 
+		"a rule that cascades": {regulation.NeighbourOptions{Apps: []string{"db"}, Rules: []regulation.NeighbourRule{{Name: "all", Signal: "Stop", Cascade: true}}}, `db |  | 
   web | Stop (all) | Deployment/web -> Service/alias -> Service/db: env[0].value = "alias" (inferred)
   worker | Stop (all) | declared: the manifest declares it
   edge | Stop (all) | edge needs web: declared: it leads to it; Ingress/edge -> Service/web: spec.x; web needs db: Deployment/web -> Service/alias -> Service/db: env[0].value = "alias" (inferred)
   order of Stop |  | worker, edge; then web
   order of Recover |  | web, worker; then edge
 `},
-		"no rule is about it": {view.NeighbourOptions{Apps: []string{"web"}, Rules: []view.NeighbourRule{{Name: "x", Signal: "Stop", App: "db"}}}, `web |  | 
+		"no rule is about it": {regulation.NeighbourOptions{Apps: []string{"web"}, Rules: []regulation.NeighbourRule{{Name: "x", Signal: "Stop", App: "db"}}}, `web |  | 
   edge | no rule | declared: it leads to it; Ingress/edge -> Service/web: spec.x
 `},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.o.Namespace = "shop"
-			if got := lines(view.Neighbours(shopWorld(), c.o).Tree); got != c.want {
+			if got := lines(regulation.Neighbours(shopWorld(), c.o).Tree); got != c.want {
 				t.Errorf("got\n%swant\n%s", got, c.want)
 			}
 		})
@@ -92,8 +93,8 @@ monitor |  | no dependents
 
 // Every shape of the answer has the same neighbours.
 func TestNeighbourShapes(t *testing.T) {
-	a := view.Neighbours(shopWorld(), view.NeighbourOptions{Cascade: true})
-	doc := a.Document.(view.NeighboursDocument)
+	a := regulation.Neighbours(shopWorld(), regulation.NeighbourOptions{Cascade: true})
+	doc := a.Document.(regulation.NeighboursDocument)
 	if len(doc.Apps) != 5 || len(a.Names) != 3 || len(a.Table.Rows) != 4 || len(a.Diagram.Nodes) != 5 || len(a.Diagram.Edges) != 3 {
 		t.Errorf("%d apps, names %v, %d rows, %d nodes, %d edges", len(doc.Apps), a.Names, len(a.Table.Rows), len(a.Diagram.Nodes), len(a.Diagram.Edges))
 	}

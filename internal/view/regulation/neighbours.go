@@ -1,4 +1,4 @@
-package view
+package regulation
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
@@ -14,7 +15,7 @@ import (
 
 // NeighbourOptions say whose neighbours are shown.
 type NeighbourOptions struct {
-	RegulationOptions
+	Options
 	// Apps are those whose neighbours are shown; none means every app.
 	Apps []string
 	// Cascade shows those at any depth, whatever the rules say.
@@ -45,7 +46,7 @@ func NeighbourRules(rules []system.Rule) []NeighbourRule {
 // NeighboursDocument is who is signalled when apps are in trouble, for machines
 // (docs/schema/regulate-neighbours.json).
 type NeighboursDocument struct {
-	Head      `json:",inline"`
+	view.Head `json:",inline"`
 	System    string         `json:"system"`
 	Namespace string         `json:"namespace"`
 	Apps      []AppInTrouble `json:"apps"`
@@ -94,15 +95,15 @@ type NeedStep struct {
 
 // Neighbours shows who is signalled when an app is in trouble, and by which evidence
 // they need it.
-func Neighbours(w *regulate.SystemState, o NeighbourOptions) Output {
+func Neighbours(w *regulate.SystemState, o NeighbourOptions) view.Output {
 	v := &neighbourView{w: w, o: o}
 	for i := range w.Apps {
 		if name := w.Apps[i].Name; len(o.Apps) == 0 || slices.Contains(o.Apps, name) {
 			v.apps = append(v.apps, v.app(name))
 		}
 	}
-	doc := NeighboursDocument{Head: headOf("Neighbours"), System: o.System, Namespace: o.Namespace, Apps: v.apps, Gaps: o.Gaps}
-	a := Output{Tree: v.tree(), Table: v.table(), Diagram: v.net(), Document: doc, Names: []string{}}
+	doc := NeighboursDocument{Head: view.HeadOf("Neighbours"), System: o.System, Namespace: o.Namespace, Apps: v.apps, Gaps: o.Gaps}
+	a := view.Output{Tree: v.tree(), Table: v.table(), Diagram: v.net(), Document: doc, Names: []string{}}
 	for i := range v.apps {
 		for _, n := range v.apps[i].Neighbours {
 			if !slices.Contains(a.Names, n.App) {
@@ -190,25 +191,25 @@ func (r *NeighbourRule) reaches(app string, near bool) bool {
 	return near || r.Cascade
 }
 
-func (v *neighbourView) tree() *Tree {
-	t := &Tree{Columns: []Column{
-		{Name: "APP", Truncate: Middle, MinWidth: leastName},
+func (v *neighbourView) tree() *view.Tree {
+	t := &view.Tree{Columns: []view.Column{
+		{Name: "APP", Truncate: view.Middle, MinWidth: view.LeastName},
 		{Name: "SIGNAL"},
 		{Name: "WHY", OwnLine: true, Wrap: true},
 	}}
 	for i := range v.apps {
 		app := &v.apps[i]
-		line := &TreeRow{Name: Cell{Text: app.App}, Cells: []Cell{{}, {}}}
+		line := &view.TreeRow{Name: view.Cell{Text: app.App}, Cells: []view.Cell{{}, {}}}
 		if len(app.Neighbours) == 0 {
-			line.Cells[1] = Cell{"no dependents", Faint}
+			line.Cells[1] = view.Cell{Text: "no dependents", Tone: view.Faint}
 		}
 		for j := range app.Neighbours {
 			line.Children = append(line.Children, v.line(app.App, &app.Neighbours[j]))
 		}
 		if len(app.StopOrder) > 1 || len(app.RecoverOrder) > 1 {
 			line.Children = append(line.Children,
-				&TreeRow{Name: Cell{"order of Stop", Faint}, Cells: []Cell{{}, {inWaves(app.StopOrder), Faint}}},
-				&TreeRow{Name: Cell{"order of Recover", Faint}, Cells: []Cell{{}, {inWaves(app.RecoverOrder), Faint}}})
+				&view.TreeRow{Name: view.Cell{Text: "order of Stop", Tone: view.Faint}, Cells: []view.Cell{{}, {Text: inWaves(app.StopOrder), Tone: view.Faint}}},
+				&view.TreeRow{Name: view.Cell{Text: "order of Recover", Tone: view.Faint}, Cells: []view.Cell{{}, {Text: inWaves(app.RecoverOrder), Tone: view.Faint}}})
 		}
 		t.Roots = append(t.Roots, line)
 	}
@@ -223,10 +224,10 @@ func inWaves(waves [][]string) string {
 	return strings.Join(out, "; then ")
 }
 
-func (v *neighbourView) line(app string, s *SignalTarget) *TreeRow {
-	line := &TreeRow{Name: Cell{Text: s.App}, Cells: []Cell{{Text: signalsOf(s)}, {v.reason(app, s), Faint}}}
+func (v *neighbourView) line(app string, s *SignalTarget) *view.TreeRow {
+	line := &view.TreeRow{Name: view.Cell{Text: s.App}, Cells: []view.Cell{{Text: signalsOf(s)}, {Text: v.reason(app, s), Tone: view.Faint}}}
 	if len(s.Signals) == 0 && len(v.o.Rules) > 0 {
-		line.Cells[0] = Cell{"no rule", Faint}
+		line.Cells[0] = view.Cell{Text: "no rule", Tone: view.Faint}
 	}
 	return line
 }
@@ -271,15 +272,15 @@ func (v *neighbourView) evidence(s *NeedStep) string {
 	if len(s.Objects) > 0 {
 		var names []string
 		for _, r := range s.Objects {
-			names = append(names, written(r, v.o.Namespace, nil))
+			names = append(names, view.Written(r, v.o.Namespace, nil))
 		}
-		words = append(words, surely(strings.Join(names, " -> ")+": "+s.Why, s.need.Edge))
+		words = append(words, view.Surely(strings.Join(names, " -> ")+": "+s.Why, s.need.Edge))
 	}
 	return strings.Join(words, "; ")
 }
 
 // table is a line a neighbour, for scripts.
-func (v *neighbourView) table() *Table {
+func (v *neighbourView) table() *view.Table {
 	type row struct {
 		app string
 		*SignalTarget
@@ -290,22 +291,22 @@ func (v *neighbourView) table() *Table {
 			rows = append(rows, row{v.apps[i].App, &v.apps[i].Neighbours[j]})
 		}
 	}
-	return columns[row]{
-		{Column: Column{Name: "APP"}, cell: text(func(r row) string { return r.app })},
-		{Column: Column{Name: "NEIGHBOUR"}, cell: text(func(r row) string { return r.App })},
-		{Column: Column{Name: "STEPS", Right: true}, cell: text(func(r row) string { return strconv.Itoa(len(r.Path)) })},
-		{Column: Column{Name: "SIGNAL"}, cell: text(func(r row) string { return signalsOf(r.SignalTarget) })},
-		{Column: Column{Name: "WHY", Truncate: End, MinWidth: leastWhy}, cell: text(func(r row) string { return v.reason(r.app, r.SignalTarget) })},
-	}.table(rows)
+	return view.ColumnsOf[row]{
+		{Column: view.Column{Name: "APP"}, Value: view.AsText(func(r row) string { return r.app })},
+		{Column: view.Column{Name: "NEIGHBOUR"}, Value: view.AsText(func(r row) string { return r.App })},
+		{Column: view.Column{Name: "STEPS", Right: true}, Value: view.AsText(func(r row) string { return strconv.Itoa(len(r.Path)) })},
+		{Column: view.Column{Name: "SIGNAL"}, Value: view.AsText(func(r row) string { return signalsOf(r.SignalTarget) })},
+		{Column: view.Column{Name: "WHY", Truncate: view.End, MinWidth: view.LeastWhy}, Value: view.AsText(func(r row) string { return v.reason(r.app, r.SignalTarget) })},
+	}.Table(rows)
 }
 
 // net draws who needs whom, as far as it is shown.
-func (v *neighbourView) net() *Diagram {
-	n, nodes, edges := &Diagram{}, map[string]bool{}, map[[2]string]bool{}
+func (v *neighbourView) net() *view.Diagram {
+	n, nodes, edges := &view.Diagram{}, map[string]bool{}, map[[2]string]bool{}
 	node := func(app string, root bool) {
 		if !nodes[app] {
 			nodes[app] = true
-			n.Nodes = append(n.Nodes, DiagramNode{ID: app, Kind: "App", Name: app, Root: root})
+			n.Nodes = append(n.Nodes, view.DiagramNode{ID: app, Kind: "App", Name: app, Root: root})
 		}
 	}
 	for i := range v.apps {
@@ -319,7 +320,7 @@ func (v *neighbourView) net() *Diagram {
 				node(step.To, false)
 				if pair := [2]string{step.From, step.To}; !edges[pair] {
 					edges[pair] = true
-					n.Edges = append(n.Edges, DiagramEdge{From: step.From, To: step.To, Label: "needs", Dashed: step.Inferred})
+					n.Edges = append(n.Edges, view.DiagramEdge{From: step.From, To: step.To, Label: "needs", Dashed: step.Inferred})
 				}
 			}
 		}

@@ -1,4 +1,4 @@
-package view
+package regulation
 
 import (
 	"encoding/json"
@@ -7,16 +7,17 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/patch"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
-// RegulationStatus shows what is held, by what, and since when. The state is nil where the
+// Status shows what is held, by what, and since when. The state is nil where the
 // apps were not read.
-func RegulationStatus(j *regulate.Journal, p *regulate.Plan, w *regulate.SystemState, now time.Time, o RegulationOptions) Output {
+func Status(j *regulate.Journal, p *regulate.Plan, w *regulate.SystemState, now time.Time, o Options) view.Output {
 	v := &statusView{j: j, p: p, w: w, now: now, o: o}
-	a := Output{Tree: v.tree(), Table: v.table(), Document: v.document()}
+	a := view.Output{Tree: v.tree(), Table: v.table(), Document: v.document()}
 	for _, h := range j.Holds {
 		a.Names = append(a.Names, h.App)
 	}
@@ -28,12 +29,12 @@ type statusView struct {
 	p   *regulate.Plan
 	w   *regulate.SystemState
 	now time.Time
-	o   RegulationOptions
+	o   Options
 }
 
-func (v *statusView) tree() *Tree {
-	t := &Tree{Columns: []Column{
-		{Name: "APP", Truncate: Middle, MinWidth: leastName},
+func (v *statusView) tree() *view.Tree {
+	t := &view.Tree{Columns: []view.Column{
+		{Name: "APP", Truncate: view.Middle, MinWidth: view.LeastName},
 		{Name: "HEALTH"},
 		{Name: "SINCE", Right: true, DropOrder: 1},
 		{Name: "WHY", OwnLine: true, Wrap: true},
@@ -44,13 +45,13 @@ func (v *statusView) tree() *Tree {
 	// What is held of apps that the manifest does not have any more has no line to be under.
 	for _, section := range []struct {
 		holds []*regulate.Hold
-		line  func(*regulate.Hold) *TreeRow
+		line  func(*regulate.Hold) *view.TreeRow
 	}{{v.j.Conflicts, v.conflict}, {v.j.Holds, v.hold}} {
 		for _, h := range section.holds {
 			if _, found := v.w.App(h.App); !found {
 				line := section.line(h)
 				line.Name.Text = h.App + " " + line.Name.Text
-				line.Mark = Cell{"not in the manifest", Warn}
+				line.Mark = view.Cell{Text: "not in the manifest", Tone: view.Warn}
 				t.Roots = append(t.Roots, line)
 			}
 		}
@@ -59,8 +60,8 @@ func (v *statusView) tree() *Tree {
 }
 
 // app is an app with what is held of it, and what was left.
-func (v *statusView) app(a *regulate.AppState) *TreeRow {
-	line := &TreeRow{Name: Cell{Text: a.Name}, Cells: []Cell{HealthCell(a.Health), {Text: v.ago(a.Since)}, {a.Message, Plain}}}
+func (v *statusView) app(a *regulate.AppState) *view.TreeRow {
+	line := &view.TreeRow{Name: view.Cell{Text: a.Name}, Cells: []view.Cell{view.HealthCell(a.Health), {Text: v.ago(a.Since)}, {Text: a.Message, Tone: view.Plain}}}
 	for _, p := range v.p.Apps {
 		if p.App == a.Name {
 			line.Mark = regulationMark(p.State)
@@ -88,10 +89,10 @@ func (v *statusView) app(a *regulate.AppState) *TreeRow {
 	return line
 }
 
-func (v *statusView) hold(h *regulate.Hold) *TreeRow {
-	line := &TreeRow{
-		Name:  Cell{Text: fmt.Sprintf("%s #%d", h.Signal, h.ID)},
-		Cells: []Cell{phaseCell(h), {Text: v.ago(h.At)}, {Text: causesOf(h)}},
+func (v *statusView) hold(h *regulate.Hold) *view.TreeRow {
+	line := &view.TreeRow{
+		Name:  view.Cell{Text: fmt.Sprintf("%s #%d", h.Signal, h.ID)},
+		Cells: []view.Cell{phaseCell(h), {Text: v.ago(h.At)}, {Text: causesOf(h)}},
 	}
 	for _, op := range h.Operations {
 		line.Children = append(line.Children, v.operation(op))
@@ -101,18 +102,18 @@ func (v *statusView) hold(h *regulate.Hold) *TreeRow {
 
 // conflict is the line of a value that the undo of a hold did not restore, with the way to
 // restore it.
-func (v *statusView) conflict(h *regulate.Hold) *TreeRow {
+func (v *statusView) conflict(h *regulate.Hold) *view.TreeRow {
 	line := v.hold(h)
 	line.Name.Text = "conflict of " + line.Name.Text
 	line.Cells[2].Text = "it was changed by another client before it was restored; regulate recover " + h.App + " --force restores it"
 	return line
 }
 
-func phaseCell(h *regulate.Hold) Cell {
+func phaseCell(h *regulate.Hold) view.Cell {
 	if h.Phase == regulate.Held {
-		return Cell{Text: string(h.Phase)}
+		return view.Cell{Text: string(h.Phase)}
 	}
-	return Cell{string(h.Phase), Warn}
+	return view.Cell{Text: string(h.Phase), Tone: view.Warn}
 }
 
 func causesOf(h *regulate.Hold) string {
@@ -123,7 +124,7 @@ func causesOf(h *regulate.Hold) string {
 	return strings.Join(reasons, "; ")
 }
 
-func (v *statusView) operation(op *regulate.Operation) *TreeRow {
+func (v *statusView) operation(op *regulate.Operation) *view.TreeRow {
 	text := op.Text
 	switch {
 	case text == "":
@@ -131,41 +132,41 @@ func (v *statusView) operation(op *regulate.Operation) *TreeRow {
 	case op.Result != "" && op.Result != op.Text:
 		text += ": " + op.Result
 	}
-	tone := Faint
+	tone := view.Faint
 	switch op.State {
 	case regulate.Conflict, regulate.Failed, regulate.TargetGone:
-		tone = Warn
+		tone = view.Warn
 	}
 	ref := object.Ref{Kind: op.Target.Kind, Namespace: op.Target.Namespace, Name: op.Target.Name}
 	name := op.Action
 	if op.Target.Name != "" {
-		name = written(ref, v.o.Namespace, nil)
+		name = view.Written(ref, v.o.Namespace, nil)
 	}
-	return &TreeRow{Name: Cell{Text: name}, Cells: []Cell{{string(op.State), tone}, {Text: v.ago(op.At)}, {text, Faint}}}
+	return &view.TreeRow{Name: view.Cell{Text: name}, Cells: []view.Cell{{Text: string(op.State), Tone: tone}, {Text: v.ago(op.At)}, {Text: text, Tone: view.Faint}}}
 }
 
-func (v *statusView) ago(at time.Time) string { return age(v.now, at) }
+func (v *statusView) ago(at time.Time) string { return view.Age(v.now, at) }
 
 // table has a row for each hold, and one for each change of what is held.
-func (v *statusView) table() *Table {
-	t := columns[*regulate.Hold]{
-		{Column: Column{Name: "APP"}, cell: text(func(h *regulate.Hold) string { return h.App })},
-		{Column: Column{Name: "SIGNAL"}, cell: text(func(h *regulate.Hold) string { return h.Signal })},
-		{Column: Column{Name: "PHASE"}, cell: phaseCell},
-		{Column: Column{Name: "SINCE", Right: true}, cell: text(func(h *regulate.Hold) string { return v.ago(h.At) })},
-		{Column: Column{Name: "TARGETS", Right: true}, cell: text(func(h *regulate.Hold) string { return fmt.Sprint(len(h.Operations)) })},
-		{Column: Column{Name: "WHY", Truncate: End, MinWidth: leastWhy}, cell: text(causesOf)},
-	}.table(slices.Concat(v.j.Holds, v.j.Conflicts))
+func (v *statusView) table() *view.Table {
+	t := view.ColumnsOf[*regulate.Hold]{
+		{Column: view.Column{Name: "APP"}, Value: view.AsText(func(h *regulate.Hold) string { return h.App })},
+		{Column: view.Column{Name: "SIGNAL"}, Value: view.AsText(func(h *regulate.Hold) string { return h.Signal })},
+		{Column: view.Column{Name: "PHASE"}, Value: phaseCell},
+		{Column: view.Column{Name: "SINCE", Right: true}, Value: view.AsText(func(h *regulate.Hold) string { return v.ago(h.At) })},
+		{Column: view.Column{Name: "TARGETS", Right: true}, Value: view.AsText(func(h *regulate.Hold) string { return fmt.Sprint(len(h.Operations)) })},
+		{Column: view.Column{Name: "WHY", Truncate: view.End, MinWidth: view.LeastWhy}, Value: view.AsText(causesOf)},
+	}.Table(slices.Concat(v.j.Holds, v.j.Conflicts))
 	for i := range v.o.Drifts {
 		d := &v.o.Drifts[i]
-		t.Rows = append(t.Rows, []Cell{{Text: d.App}, {Text: d.Signal}, {"changed since", Warn}, {Text: v.ago(d.At)}, {Text: d.Target.String()}, {Text: d.Text()}})
+		t.Rows = append(t.Rows, []view.Cell{{Text: d.App}, {Text: d.Signal}, {Text: "changed since", Tone: view.Warn}, {Text: v.ago(d.At)}, {Text: d.Target.String()}, {Text: d.Text()}})
 	}
 	return t
 }
 
-// RegulationStatusDocument is what is held, for machines (docs/schema/regulate-status.json).
-type RegulationStatusDocument struct {
-	Head      `json:",inline"`
+// StatusDocument is what is held, for machines (docs/schema/regulate-status.json).
+type StatusDocument struct {
+	view.Head `json:",inline"`
 	System    string            `json:"system"`
 	Namespace string            `json:"namespace"`
 	Holds     []HoldDocument    `json:"holds"`
@@ -222,22 +223,22 @@ func changeDocuments(changes []patch.Change) []ChangeDocument {
 	return out
 }
 
-func (v *statusView) document() RegulationStatusDocument {
+func (v *statusView) document() StatusDocument {
 	plan := &planView{p: v.p, w: v.w, o: v.o}
-	d := RegulationStatusDocument{Head: headOf("RegulationStatus"), System: v.o.System, Namespace: v.o.Namespace, Holds: v.holds(v.j.Holds), Conflicts: v.holds(v.j.Conflicts), Apps: plan.document().Apps, Drift: v.o.drifts(), Gaps: v.o.Gaps}
+	d := StatusDocument{Head: view.HeadOf("RegulationStatus"), System: v.o.System, Namespace: v.o.Namespace, Holds: v.holds(v.j.Holds), Conflicts: v.holds(v.j.Conflicts), Apps: plan.document().Apps, Drift: v.o.drifts(), Gaps: v.o.Gaps}
 	return d
 }
 
 func (v *statusView) holds(holds []*regulate.Hold) []HoldDocument {
 	var out []HoldDocument
 	for _, h := range holds {
-		doc := HoldDocument{ID: h.ID, App: h.App, Signal: h.Signal, Phase: string(h.Phase), At: moment(h.At), Failed: h.Failed, Causes: causeDocuments(h.Causes)}
+		doc := HoldDocument{ID: h.ID, App: h.App, Signal: h.Signal, Phase: string(h.Phase), At: view.Moment(h.At), Failed: h.Failed, Causes: causeDocuments(h.Causes)}
 		for _, op := range h.Operations {
 			target := ""
 			if op.Target.Name != "" {
 				target = object.Ref{Kind: op.Target.Kind, Group: groupOf(op.Target.APIVersion), Namespace: op.Target.Namespace, Name: op.Target.Name}.String()
 			}
-			doc.Operations = append(doc.Operations, OperationDocument{Action: op.Action, Text: op.Text, Target: target, State: string(op.State), At: moment(op.At), Result: op.Result, Changes: changeDocuments(op.Changes)})
+			doc.Operations = append(doc.Operations, OperationDocument{Action: op.Action, Text: op.Text, Target: target, State: string(op.State), At: view.Moment(op.At), Result: op.Result, Changes: changeDocuments(op.Changes)})
 		}
 		out = append(out, doc)
 	}

@@ -1,6 +1,7 @@
-package view
+package regulation
 
 import (
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/patch"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
@@ -25,13 +26,13 @@ type DriftDocument struct {
 	Choices []regulate.Choice `json:"choices"`
 }
 
-func (o RegulationOptions) drifts() []DriftDocument {
+func (o Options) drifts() []DriftDocument {
 	var out []DriftDocument
 	for i := range o.Drifts {
 		d := &o.Drifts[i]
 		now := changeDocuments([]patch.Change{{Path: d.Change.Path, ExistedBefore: d.Change.ExistsAfter, Before: d.Change.After, ExistsAfter: d.Has, After: d.Is}})[0]
 		out = append(out, DriftDocument{
-			App: d.App, Signal: d.Signal, Hold: d.Hold, Path: now.Path, Held: now.Before, Current: now.After, Manager: d.By, At: moment(d.At), Message: d.Text(),
+			App: d.App, Signal: d.Signal, Hold: d.Hold, Path: now.Path, Held: now.Before, Current: now.After, Manager: d.By, At: view.Moment(d.At), Message: d.Text(),
 			Target:  object.Ref{Kind: d.Target.Kind, Group: groupOf(d.Target.APIVersion), Namespace: d.Target.Namespace, Name: d.Target.Name}.String(),
 			Choices: d.Choices(o.System),
 		})
@@ -40,18 +41,18 @@ func (o RegulationOptions) drifts() []DriftDocument {
 }
 
 // driftLine is a drift with what can be done about it, in a tree of so many cells.
-func (o RegulationOptions) driftLine(d *regulate.Drift, cells int) *TreeRow {
-	fill := func(first, last Cell) []Cell {
-		out := make([]Cell, cells)
+func (o Options) driftLine(d *regulate.Drift, cells int) *view.TreeRow {
+	fill := func(first, last view.Cell) []view.Cell {
+		out := make([]view.Cell, cells)
 		out[0], out[cells-1] = first, last
 		return out
 	}
-	line := &TreeRow{
-		Name:  Cell{"△ " + written(object.Ref{Kind: d.Target.Kind, Namespace: d.Target.Namespace, Name: d.Target.Name}, o.Namespace, nil), Warn},
-		Cells: fill(Cell{"changed since", Warn}, Cell{d.Text(), Plain}),
+	line := &view.TreeRow{
+		Name:  view.Cell{Text: "△ " + view.Written(object.Ref{Kind: d.Target.Kind, Namespace: d.Target.Namespace, Name: d.Target.Name}, o.Namespace, nil), Tone: view.Warn},
+		Cells: fill(view.Cell{Text: "changed since", Tone: view.Warn}, view.Cell{Text: d.Text(), Tone: view.Plain}),
 	}
 	for _, c := range d.Choices(o.System) {
-		line.Children = append(line.Children, &TreeRow{Name: Cell{c.What, Faint}, Cells: fill(Cell{}, Cell{c.Command, Plain})})
+		line.Children = append(line.Children, &view.TreeRow{Name: view.Cell{Text: c.What, Tone: view.Faint}, Cells: fill(view.Cell{}, view.Cell{Text: c.Command, Tone: view.Plain})})
 	}
 	return line
 }

@@ -1,16 +1,17 @@
-package view
+package regulation
 
 import (
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/restored"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
-// RegulationHistory shows what was done, the oldest first.
-func RegulationHistory(records []regulate.Record, o RegulationOptions) Output {
-	d := RegulationHistoryDocument{Head: headOf("RegulationHistory"), System: o.System, Namespace: o.Namespace}
-	a := Output{Table: recordTable(records, time.RFC3339)}
+// History shows what was done, the oldest first.
+func History(records []regulate.Record, o Options) view.Output {
+	d := HistoryDocument{Head: view.HeadOf("RegulationHistory"), System: o.System, Namespace: o.Namespace}
+	a := view.Output{Table: recordTable(records, time.RFC3339)}
 	for i := range records {
 		d.Records = append(d.Records, recordDocument(&records[i]))
 	}
@@ -18,11 +19,11 @@ func RegulationHistory(records []regulate.Record, o RegulationOptions) Output {
 	return a
 }
 
-// RegulationDone shows what was done just now, what could not be, and what of the plan
+// Done shows what was done just now, what could not be, and what of the plan
 // waits or was refused; r is the health of what was recovered, and may be nil.
-func RegulationDone(out *regulate.Outcome, p *regulate.Plan, r *restored.Report, o RegulationOptions) Output {
-	d := RegulationDoneDocument{
-		Head: headOf("RegulationDone"), System: o.System, Namespace: o.Namespace,
+func Done(out *regulate.Outcome, p *regulate.Plan, r *restored.Report, o Options) view.Output {
+	d := DoneDocument{
+		Head: view.HeadOf("RegulationDone"), System: o.System, Namespace: o.Namespace,
 		Pending: p.Pending, Refused: p.Refused, Restored: r,
 	}
 	for i := range out.Done {
@@ -33,43 +34,43 @@ func RegulationDone(out *regulate.Outcome, p *regulate.Plan, r *restored.Report,
 	}
 	table := recordTable(append(append([]regulate.Record(nil), out.Done...), out.Failed...), time.TimeOnly)
 	for _, w := range p.Pending {
-		table.Rows = append(table.Rows, []Cell{{}, {Text: stepWord(w.Verb, w.Signal)}, {Text: w.App}, {}, {"not before " + soon(p.At, w.Until), Warn}, {w.Why, Faint}})
+		table.Rows = append(table.Rows, []view.Cell{{}, {Text: stepWord(w.Verb, w.Signal)}, {Text: w.App}, {}, {Text: "not before " + soon(p.At, w.Until), Tone: view.Warn}, {Text: w.Why, Tone: view.Faint}})
 	}
 	for _, r := range p.Refused {
-		table.Rows = append(table.Rows, []Cell{{}, {Text: r.Signal}, {Text: r.App}, {}, {"refused: " + r.Reason, Bad}, {r.Message, Faint}})
+		table.Rows = append(table.Rows, []view.Cell{{}, {Text: r.Signal}, {Text: r.App}, {}, {Text: "refused: " + r.Reason, Tone: view.Bad}, {Text: r.Message, Tone: view.Faint}})
 	}
-	return Output{Table: table, Document: d}
+	return view.Output{Table: table, Document: d}
 }
 
-func recordTable(records []regulate.Record, layout string) *Table {
-	return columns[regulate.Record]{
-		{Column: Column{Name: "TIME", DropOrder: 3}, cell: faint(func(r regulate.Record) string { return r.At.UTC().Format(layout) })},
-		{Column: Column{Name: "SIGNAL"}, cell: text(func(r regulate.Record) string { return r.Signal })},
-		{Column: Column{Name: "APP"}, cell: text(func(r regulate.Record) string { return r.App })},
-		{Column: Column{Name: "TARGET", Truncate: Middle, MinWidth: leastName, DropOrder: 2}, cell: text(func(r regulate.Record) string { return r.Target })},
-		{Column: Column{Name: "RESULT", Truncate: End, MinWidth: 16}, cell: func(r regulate.Record) Cell {
+func recordTable(records []regulate.Record, layout string) *view.Table {
+	return view.ColumnsOf[regulate.Record]{
+		{Column: view.Column{Name: "TIME", DropOrder: 3}, Value: view.AsFaint(func(r regulate.Record) string { return r.At.UTC().Format(layout) })},
+		{Column: view.Column{Name: "SIGNAL"}, Value: view.AsText(func(r regulate.Record) string { return r.Signal })},
+		{Column: view.Column{Name: "APP"}, Value: view.AsText(func(r regulate.Record) string { return r.App })},
+		{Column: view.Column{Name: "TARGET", Truncate: view.Middle, MinWidth: view.LeastName, DropOrder: 2}, Value: view.AsText(func(r regulate.Record) string { return r.Target })},
+		{Column: view.Column{Name: "RESULT", Truncate: view.End, MinWidth: 16}, Value: func(r regulate.Record) view.Cell {
 			if r.Error {
-				return Cell{r.Result, Bad}
+				return view.Cell{Text: r.Result, Tone: view.Bad}
 			}
-			return Cell{Text: r.Result}
+			return view.Cell{Text: r.Result}
 		}},
-		{Column: Column{Name: "WHY", Truncate: End, MinWidth: leastWhy, DropOrder: 1}, cell: faint(func(r regulate.Record) string { return r.Why })},
-	}.table(records)
+		{Column: view.Column{Name: "WHY", Truncate: view.End, MinWidth: view.LeastWhy, DropOrder: 1}, Value: view.AsFaint(func(r regulate.Record) string { return r.Why })},
+	}.Table(records)
 }
 
-// RegulationHistoryDocument is what was done, for machines
+// HistoryDocument is what was done, for machines
 // (docs/schema/regulate-history.json).
-type RegulationHistoryDocument struct {
-	Head      `json:",inline"`
+type HistoryDocument struct {
+	view.Head `json:",inline"`
 	System    string           `json:"system"`
 	Namespace string           `json:"namespace"`
 	Records   []RecordDocument `json:"records"`
 }
 
-// RegulationDoneDocument is what was done just now, for machines
+// DoneDocument is what was done just now, for machines
 // (docs/schema/regulate-done.json).
-type RegulationDoneDocument struct {
-	Head      `json:",inline"`
+type DoneDocument struct {
+	view.Head `json:",inline"`
 	System    string             `json:"system"`
 	Namespace string             `json:"namespace"`
 	Done      []RecordDocument   `json:"done"`
@@ -94,11 +95,11 @@ type RecordDocument struct {
 }
 
 func recordDocument(r *regulate.Record) RecordDocument {
-	return RecordDocument{At: moment(r.At), Hold: r.Hold, App: r.App, Signal: r.Signal, Target: r.Target, Action: r.Action, Reason: r.Why, Result: r.Result, Error: r.Error}
+	return RecordDocument{At: view.Moment(r.At), Hold: r.Hold, App: r.App, Signal: r.Signal, Target: r.Target, Action: r.Action, Reason: r.Why, Result: r.Result, Error: r.Error}
 }
 
-// RegulationRun is a command that was run while neighbours were held.
-type RegulationRun struct {
+// Run is a command that was run while neighbours were held.
+type Run struct {
 	App      string
 	Command  []string
 	ExitCode int
@@ -109,13 +110,13 @@ type RegulationRun struct {
 	Restored *restored.Report
 }
 
-// RegulationRan is the document of a run; there is no other shape of it.
-func RegulationRan(r RegulationRun, o RegulationOptions) Output {
-	d := RegulationRunDocument{
-		Head: headOf("RegulationRun"), System: o.System, Namespace: o.Namespace,
+// Ran is the document of a run; there is no other shape of it.
+func Ran(r Run, o Options) view.Output {
+	d := RunDocument{
+		Head: view.HeadOf("RegulationRun"), System: o.System, Namespace: o.Namespace,
 		App: r.App, Command: r.Command, ExitCode: r.ExitCode, StillHeld: r.Left, Held: recordDocuments(r.Held), Recovered: recordDocuments(r.Freed), Restored: r.Restored,
 	}
-	return Output{Document: d}
+	return view.Output{Document: d}
 }
 
 // recordDocuments are all records of an outcome.
@@ -132,9 +133,9 @@ func recordDocuments(out *regulate.Outcome) []RecordDocument {
 	return docs
 }
 
-// RegulationRunDocument is a run, for machines (docs/schema/regulate-run.json).
-type RegulationRunDocument struct {
-	Head      `json:",inline"`
+// RunDocument is a run, for machines (docs/schema/regulate-run.json).
+type RunDocument struct {
+	view.Head `json:",inline"`
 	System    string   `json:"system"`
 	Namespace string   `json:"namespace"`
 	App       string   `json:"app"`

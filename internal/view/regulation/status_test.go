@@ -1,4 +1,4 @@
-package view_test
+package regulation_test
 
 import (
 	"encoding/json"
@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view/regulation"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/patch"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
@@ -24,7 +24,7 @@ func TestStatusShowsWhatWasLeft(t *testing.T) {
 	}
 	j := &regulate.Journal{Conflicts: []*regulate.Hold{left("web"), left("old")}}
 	w := &regulate.SystemState{Apps: []regulate.AppState{{Name: "web"}}}
-	a := view.RegulationStatus(j, &regulate.Plan{}, w, now, view.RegulationOptions{System: "shop", Namespace: "shop"})
+	a := regulation.Status(j, &regulate.Plan{}, w, now, regulation.Options{System: "shop", Namespace: "shop"})
 	if len(a.Tree.Roots) != 2 || len(a.Tree.Roots[0].Children) != 1 || a.Tree.Roots[1].Name.Text != "old conflict of Stop #3" {
 		t.Fatalf("%+v", a.Tree.Roots)
 	}
