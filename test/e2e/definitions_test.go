@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -37,6 +38,32 @@ func define(t *testing.T, c *cluster.Cluster, text string) {
 		t.Fatal(err)
 	}
 	cluster.Eventually(t, limit, func() error { return served(c, objects, true) })
+}
+
+// definedForAll are the definitions of defineForAll, by cluster and text.
+var definedForAll sync.Map
+
+// defineForAll is define for what several tests use: the definitions stay until the cluster ends.
+// Parallel tests alone may call it, which come after those that look at all kinds.
+func defineForAll(t *testing.T, c *cluster.Cluster, text string) {
+	t.Helper()
+	type key struct {
+		c    *cluster.Cluster
+		text string
+	}
+	once, _ := definedForAll.LoadOrStore(key{c, text}, sync.OnceValue(func() error {
+		objects, err := apply.Parse([]byte(text))
+		if err == nil {
+			_, err = c.Apply(context.Background(), objects)
+		}
+		if err == nil {
+			cluster.Eventually(t, limit, func() error { return served(c, objects, true) })
+		}
+		return err
+	}))
+	if err := once.(func() error)(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func undefine(t *testing.T, c *cluster.Cluster, objects []*unstructured.Unstructured) {

@@ -13,6 +13,7 @@ import (
 // Whatever fails of the second operator, and wherever: all that was done is undone, and the
 // cluster is byte-equal to what it was.
 func TestInstallFailing(t *testing.T) {
+	t.Parallel()
 	c := bare.Cluster(t)
 	refusing := func(method, path string) func(*tea) {
 		return func(s *tea) {

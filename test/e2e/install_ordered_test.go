@@ -77,6 +77,7 @@ spec:
 // An upgrade whose pods crash is undone: the StatefulSet, whose pods come in order, waits for the
 // crashing one for ever, so that it is deleted, and said why; the answer says Healthy, and it is.
 func TestInstallUndoOrdered(t *testing.T) {
+	t.Parallel()
 	c := bare.Cluster(t)
 	i := newInstaller(t, c, unraced(t), "")
 	dir := store(t, "ordered")
@@ -92,6 +93,7 @@ func TestInstallUndoOrdered(t *testing.T) {
 // Who may not delete pods is told what is not Healthy and which command helps, and not that all
 // was undone; the command helps.
 func TestInstallUndoOrderedForbidden(t *testing.T) {
+	t.Parallel()
 	c := bare.Cluster(t)
 	i := newInstaller(t, c, unraced(t), "")
 	dir := store(t, "stuck")
@@ -139,6 +141,7 @@ func readyPods(t *testing.T, c *cluster.Cluster, namespace string, want int) {
 // The printed roles are enough for the cure. Who has all of them but the right to delete the pods
 // is told what will not be done, and is not refused for it.
 func TestInstallUndoOrderedRights(t *testing.T) {
+	t.Parallel()
 	c := bare.Cluster(t)
 	kubeconfig, err := c.User("storekeeper")
 	if err != nil {

@@ -46,6 +46,7 @@ var scenarios = []scenario{
 
 // The chaos ring: whatever happens to regulate, and whenever, the next run ends right.
 func TestRegulateChaos(t *testing.T) {
+	t.Parallel()
 	c := withoutOperators.Cluster(t)
 	defineRing(t, c)
 	begun := time.Now()

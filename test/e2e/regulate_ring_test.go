@@ -110,10 +110,10 @@ func newRing(t *testing.T, c *cluster.Cluster) *ring {
 	return r
 }
 
-// defineRing defines the kinds, until the test ends.
+// defineRing defines the kinds.
 func defineRing(t *testing.T, c *cluster.Cluster) {
 	t.Helper()
-	define(t, c, inNamespace(t, "", "ring.definitions.yaml"))
+	defineForAll(t, c, inNamespace(t, "", "ring.definitions.yaml"))
 }
 
 // shareFields has fields that regulation writes belong to two managers, by server-side
