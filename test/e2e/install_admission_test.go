@@ -114,7 +114,7 @@ func TestInstallRefusedByWebhook(t *testing.T) {
 	t.Parallel()
 	c := bare.Cluster(t)
 	var work errgroup.Group
-	work.SetLimit(3)
+	work.SetLimit(6)
 	for step, of := range map[string][2]string{
 		"namespace": {"namespaces", "kettle-"}, "definition": {"customresourcedefinitions", "kettles."}, "account": {"serviceaccounts", "kettle-"},
 		"program": {"deployments", "kettle-"}, "prehook": {"configmaps", "kettle-"}, "posthook": {"jobs", "kettle-"}, "record": {"secrets", "sh.helm.release.v1.kettle-"},
