@@ -298,7 +298,7 @@ func TestBackup(t *testing.T) {
 
 	const first, second, third = "shop-backup-20260901-120000", "shop-backup-20260901-130000", "shop-backup-20260901-140000"
 	run := func(name string, more ...string) []string {
-		return append([]string{"backup", "run", "--system", "shop.yaml", "--name", name, "--yes", "--timeout", "60s"}, more...)
+		return append([]string{"backup", "run", "--system", "shop.yaml", "--name", name, "--yes", "--timeout", limit.String()}, more...)
 	}
 	// Killed while snapshots were created: the same command continues, once the name confirms that
 	// those of the step that did not finish are deleted.
@@ -352,7 +352,7 @@ func (w *backupWorld) restoreElsewhere(key string) {
 	}
 	w.removeNamespace()
 
-	args := []string{"restore", "run", "--file", "shop.backup", "--identity", key, "--namespace-map", w.ns + "=" + to, "--no-operators", "--yes", "--timeout", "90s"}
+	args := []string{"restore", "run", "--file", "shop.backup", "--identity", key, "--namespace-map", w.ns + "=" + to, "--no-operators", "--yes", "--timeout", limit.String()}
 	text, err := os.ReadFile(filepath.Join(w.home, "shop.backup"))
 	if err != nil {
 		t.Fatal(err)

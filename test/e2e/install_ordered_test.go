@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -85,7 +86,7 @@ func TestInstallUndoOrdered(t *testing.T) {
 		return append([]string{command, "store-ordered", "--catalog", dir, "--yes"}, more...)
 	}
 	i.run(args("install")...).succeeds(t)
-	r := i.run(args("upgrade", "--set", "fail=CrashLoopBackOff", "--timeout", "20s")...)
+	r := i.run(args("upgrade", "--set", "fail=CrashLoopBackOff", "--timeout", brief(20*time.Second))...)
 	i.failed(r, "all changes were undone, and what was restored is Healthy", "Pod/store-ordered/store-ordered-1 is deleted: it is of the revision that was undone")
 	readyPods(t, c, "store-ordered", 2)
 }
@@ -104,7 +105,7 @@ func TestInstallUndoOrderedForbidden(t *testing.T) {
 	i.proxy.Inject(faults.Fault{Effect: faults.Forbidden(), Match: func(q *http.Request) bool {
 		return q.Method == http.MethodDelete && strings.Contains(q.URL.Path, "/namespaces/store-stuck/pods/")
 	}})
-	r := i.run(args("upgrade", "--set", "fail=CrashLoopBackOff", "--timeout", "8s")...)
+	r := i.run(args("upgrade", "--set", "fail=CrashLoopBackOff", "--timeout", brief(8*time.Second))...)
 	i.failed(r, "what was restored is not Healthy", "kubectl delete pod store-stuck-1 -n store-stuck")
 	if strings.Contains(r.stderr, "all changes were undone") {
 		t.Errorf("it says that all was undone:\n%s", r.stderr)
@@ -161,7 +162,7 @@ func TestInstallUndoOrderedRights(t *testing.T) {
 		return roles
 	}
 	i := newInstaller(t, c, unraced(t), kubeconfig)
-	upgrade := args("upgrade", "--set", "fail=CrashLoopBackOff", "--timeout", "10s", "--yes")
+	upgrade := args("upgrade", "--set", "fail=CrashLoopBackOff", "--timeout", brief(10*time.Second), "--yes")
 	note := "you may not delete pods in store-rights: "
 
 	grant(t, c, "storekeeper", withoutPods(t, printed()))

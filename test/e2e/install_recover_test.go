@@ -120,7 +120,7 @@ func TestUndoMayNotDelete(t *testing.T) {
 	s.failed(s.run(s.args("upgrade", "--wait", "--timeout", "5s")...),
 		"left: release/"+ns+"/tea-bad: failed to delete release: tea-bad: forbidden: injected fault", "left: release/"+ns+"/tea-cron: failed to delete release: tea-cron: forbidden: injected fault",
 		"the changes were undone, except those listed")
-	s.failed(s.run("uninstall", "tea", "-n", ns, "--yes", "--timeout", "5s"), "forbidden: injected fault", "what was restored is Healthy")
+	s.failed(s.run("uninstall", "tea", "-n", ns, "--yes", "--timeout", limit.String()), "forbidden: injected fault", "what was restored is Healthy")
 	if got := strings.Join(s.history("tea", ns), ", "); got != "install done, upgrade left, uninstall undone" {
 		t.Errorf("history: %s", got)
 	}

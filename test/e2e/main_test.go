@@ -37,6 +37,12 @@ import (
 // minutes on a busy one, where it is only paid by a test that fails.
 var limit = timeout.Scaled(2 * time.Minute)
 
+// brief is how long a run waits for what never comes, or for what comes soon after that. It is waited
+// for in full, and so no longer than a minute.
+func brief(d time.Duration) string {
+	return min(timeout.Scaled(d).Truncate(time.Second), time.Minute).String()
+}
+
 var shared = cluster.NewShared(cluster.Full())
 
 // bare has no operators before a test installs them.
