@@ -116,13 +116,16 @@ var reading = []string{
 	"system init -n moodle",
 	"system list -A",
 	"regulate neighbours -f demo",
+	"monitor plan moodle/moodle-1 -n moodle",
+	"autoscale plan -n moodle",
+	"backup plan moodle/moodle-1 -n moodle",
 	"catalog list",
 	"graph clusterrole/cluster-admin -A",
 }
 
 // notReading are the commands of plugins.yaml that are not in reading, and why.
 var notReading = map[string]string{
-	"install": "writes", "upgrade": "writes", "rollback": "writes", "uninstall": "writes",
+	"install": "writes", "upgrade": "writes", "rollback": "writes", "uninstall": "writes", "restore": "needs a backup",
 	"history": "reads Secrets of Helm, by the page", "diff": "reads Secrets of Helm, by the page",
 	"version": "asks no cluster", "completion": "asks no cluster",
 }

@@ -72,7 +72,6 @@ func (r *ring) annotated(t *testing.T) {
 
 // random stops and recovers the apps of a ring by random actions, which it returns.
 func (r *ring) random(ctx context.Context, random *rand.Rand) (string, error) {
-	r.brief = true
 	text, err := os.ReadFile(r.manifest)
 	if err != nil {
 		return "", err

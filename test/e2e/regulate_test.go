@@ -49,7 +49,7 @@ func TestRegulate(t *testing.T) {
 	})
 	t.Run("watch", func(t *testing.T) {
 		s.t = t
-		watch := startFor(t, 2*limit, c.Kubeconfig, "regulate", "watch", "-f", s.manifest, "--yes", "--lock-lease", lease)
+		watch := startFor(t, 2*limit, c.Kubeconfig, "regulate", "watch", "-f", s.manifest, "--yes")
 		s.broken("CrashLoopBackOff")
 		cluster.Eventually(t, limit, s.heldAll)
 		s.broken("")
