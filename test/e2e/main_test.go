@@ -7,6 +7,9 @@
 // its own, with a home directory of its own, so that no cache outlives it. A
 // test works in a namespace of its own, except for the example (examples/demo),
 // whose namespace is called moodle and which one test applies for all.
+//
+// Tests run in parallel, since most of them wait. One that looks at all objects or kinds of a
+// cluster does not call t.Parallel, and runs before those that do.
 package e2e
 
 import (
