@@ -51,19 +51,18 @@ func defineForAll(t *testing.T, c *cluster.Cluster, text string) {
 		c    *cluster.Cluster
 		text string
 	}
+	objects, err := apply.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
 	once, _ := definedForAll.LoadOrStore(key{c, text}, sync.OnceValue(func() error {
-		objects, err := apply.Parse([]byte(text))
-		if err == nil {
-			_, err = c.Apply(context.Background(), objects)
-		}
-		if err == nil {
-			cluster.Eventually(t, limit, func() error { return served(c, objects, true) })
-		}
+		_, err := c.Apply(context.Background(), objects)
 		return err
 	}))
 	if err := once.(func() error)(); err != nil {
 		t.Fatal(err)
 	}
+	cluster.Eventually(t, limit, func() error { return served(c, objects, true) })
 }
 
 func undefine(t *testing.T, c *cluster.Cluster, objects []*unstructured.Unstructured) {
