@@ -31,13 +31,15 @@ SUM_VERSION := v1.13.0
 SUM := $(CACHE)/tools/gotestsum-$(SUM_VERSION)/gotestsum
 TIMES := $(CACHE)/times
 SUMMED = $(SUM) --format pkgname --format-hide-empty-pkg --hide-summary skipped --jsonfile-timing-events $(TIMES)/$@-$$(date +%s%N).json
+# TIMED begins a recipe that is a part of a part of make test, which lists what it took.
+TIMED = begin=$$SECONDS; mkdir -p $(TIMES); trap 'printf "%13d s  %s\n" $$((SECONDS - begin)) "$@" >> $(TIMES)/parts' EXIT;
 TEST = $(SUMMED) -- -shuffle=on -vet=off
 RACE = CGO_ENABLED=1 $(TEST) -race
 
 FUZZTIME ?= 10s
 FUZZ := pkg/annotations:FuzzParse internal/catalog:FuzzCSV internal/catalog:FuzzEntry pkg/check:FuzzWaivers pkg/cost:FuzzBook pkg/declare:FuzzParse internal/fetch:FuzzUnpack pkg/field:FuzzPath pkg/health:FuzzJudge pkg/health:FuzzParseRules internal/infer:FuzzWalk internal/manual:FuzzSchema internal/page:FuzzFile pkg/regulate:FuzzPlan internal/render:FuzzFindings internal/render:FuzzSheet internal/render:FuzzSVG internal/solve:FuzzRange pkg/system:FuzzSystem
 
-.PHONY: ui ui-check build demo test test-fast test-busy platforms lint unit size fuzz cluster-test cluster-test-plugin cluster-test-others vuln cross skew sandbox sandbox-down bench catalog-drift install tidy-check apidiff release release-verify licences krew
+.PHONY: ui ui-check build demo test test-fast test-busy platforms lint unit size fuzz cluster-test cluster-build cluster-test-plugin cluster-test-others cluster-test-rest cluster-test-ui vuln cross skew sandbox sandbox-down bench catalog-drift install tidy-check apidiff release release-verify licences krew
 
 build:
 	@$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/kubectl-sysop
@@ -71,6 +73,7 @@ test: $(SUM)
 	for part in $(TESTS); do \
 		begin=$$SECONDS; code=0; $(MAKE) --no-print-directory $$part || code=$$?; \
 		took+=("$$(printf '%5d s  make %s' $$((SECONDS - begin)) $$part)$$([ $$code = 0 ] || echo ": failed")"); \
+		[ ! -f $(TIMES)/parts ] || { took+=("$$(< $(TIMES)/parts)"); rm $(TIMES)/parts; }; \
 		[ $$code = 0 ] || exit $$code; \
 	done
 
@@ -113,8 +116,9 @@ unit: $(SUM)
 		$(OWN)/internal/cli) plain+=" $$package" ;; \
 		*) if grep -qE '$(STARTS)' "$$dir"/*.go; then raced+=" $$package"; else plain+=" $$package"; fi ;; \
 	esac; done < <($(GO) list -f '{{.ImportPath}} {{.Dir}}' ./...); \
-	set -ex; \
+	set -ex; begin=$$SECONDS; \
 	$(TEST) -timeout 2h $$plain; \
+	printf '%13d s  without the race detector\n' $$((SECONDS - begin)) >> $(TIMES)/parts; \
 	$(RACE) -timeout 2h -skip '^(TestScripts|TestHelpExamples)$$' $$raced ./internal/cli
 
 # What the page is built of. Its assets are committed, so that go build needs no node.
@@ -145,7 +149,7 @@ fuzz:
 	@printf '%s\n' $(FUZZ) | xargs -P 2 -I {} $(SHELL) -c 'target={}; \
 		$(GO) test -run "^$$" -fuzz "^$${target#*:}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x -parallel 1 ./$${target%:*}'
 
-# Two at a time, since tests on a control plane wait as much as they work: the ring of the plugin,
+# Two rings at a time, since tests on a control plane wait as much as they work: that of the plugin,
 # and everything else. The plugin is raced, the tests are not: what they call in their own process
 # make unit has raced. The page is tested with -v, since it says what it measured, and that it did
 # not run where it cannot. A test that hangs ends its package by itself (test/cluster), long before
@@ -155,18 +159,25 @@ fuzz:
 # failed and none for a data race, and the end says which ones did: real controllers on a busy
 # machine are late sometimes, and what is wrong is wrong twice.
 RERUN := --rerun-fails=1 --rerun-fails-max-failures=3 --rerun-fails-abort-on-data-race
-RING = $(SUMMED) $(RERUN) --packages "$$($(GO) list ./test/... | grep $(1) | paste -sd ' ')" -- -shuffle=on -vet=off -timeout 6h -p 1 -parallel 4
-cluster-test: $(SUM)
-	$(SANDBOX) build
-	@mkdir -p $(TIMES)
+RING = $(SUMMED) $(RERUN) --packages "$$($(GO) list ./test/... | grep $(1) | paste -sd ' ')" -- -shuffle=on -vet=off -timeout 6h -p 1 -parallel 6
+cluster-test: $(SUM) cluster-build
 	@$(MAKE) --no-print-directory -j 2 cluster-test-plugin cluster-test-others
 
+cluster-build:
+	@$(TIMED) $(SANDBOX) build
+
 cluster-test-plugin:
-	SYSOP_RACED=yes $(call RING,'/test/e2e$$')
+	@$(TIMED) set -x; SYSOP_RACED=yes $(call RING,'/test/e2e$$')
 
 cluster-test-others:
-	$(call RING,-vE '/test/(e2e|ui)$$')
-	$(SUMMED) --format standard-verbose -- -shuffle=on -vet=off -timeout 6h ./test/ui
+	@$(MAKE) --no-print-directory cluster-test-rest
+	@$(MAKE) --no-print-directory cluster-test-ui
+
+cluster-test-rest:
+	@$(TIMED) set -x; $(call RING,-vE '/test/(e2e|ui)$$')
+
+cluster-test-ui:
+	@$(TIMED) set -x; $(SUMMED) --format standard-verbose -- -shuffle=on -vet=off -timeout 6h ./test/ui
 
 # The plugin beside an older Kubernetes, when a release is made: its control plane is built of
 # test/cluster/skew/VERSION, and the tests of the files that the list names run against it. What

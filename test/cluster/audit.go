@@ -78,30 +78,53 @@ func (c *Cluster) AuditEvents(since time.Time) ([]AuditEvent, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), auditLimit)
 	defer cancel()
-	marker := "/version?audit-marker=" + string(uuid.NewUUID())
-	client, err := rest.HTTPClientFor(c.config)
-	if err != nil {
-		return nil, fmt.Errorf("read the audit log: %w", err)
-	}
-	if err := answers(client, c.server+marker)(ctx); err != nil {
-		return nil, fmt.Errorf("read the audit log: %w", err)
-	}
-	var events []AuditEvent
-	err = await(ctx, func(context.Context) error {
-		b, err := os.ReadFile(c.log(auditLog))
-		if err != nil {
-			return err
-		}
-		if !bytes.Contains(b, []byte(marker)) {
-			return errors.New("the log has not caught up")
-		}
-		events, err = parseAudit(bytes.NewReader(b), since)
-		return err
-	})
+	events, err := c.auditEvents(ctx, since)
 	if err != nil {
 		return nil, fmt.Errorf("read the audit log: %w", err)
 	}
 	return events, nil
+}
+
+func (c *Cluster) auditEvents(ctx context.Context, since time.Time) ([]AuditEvent, error) {
+	log, err := os.Open(c.log(auditLog))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = log.Close() }()
+	if _, err := log.Seek(0, io.SeekEnd); err != nil {
+		return nil, err
+	}
+	marker := "/version?audit-marker=" + string(uuid.NewUUID())
+	client, err := rest.HTTPClientFor(c.config)
+	if err != nil {
+		return nil, err
+	}
+	if err := answers(client, c.server+marker)(ctx); err != nil {
+		return nil, err
+	}
+	var fresh []byte
+	if err := await(ctx, func(context.Context) error {
+		more, err := io.ReadAll(log)
+		if fresh = append(fresh, more...); err == nil && !bytes.Contains(fresh, []byte(marker)) {
+			err = errors.New("the log has not caught up")
+		}
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	if _, err := log.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	return parseAudit(log, since)
+}
+
+// receivedBefore says whether a line is of an earlier request: most are, and not worth parsing.
+func receivedBefore(line []byte, since time.Time) bool {
+	const key = `"requestReceivedTimestamp":"`
+	_, text, found := bytes.Cut(line[max(0, bytes.LastIndex(line, []byte(key))):], []byte(key))
+	text, _, _ = bytes.Cut(text, []byte(`"`))
+	at, err := time.Parse(time.RFC3339, string(text))
+	return found && err == nil && at.Before(since)
 }
 
 // parseAudit reads a log of a JSON object a line. A last line without its end
@@ -115,6 +138,9 @@ func parseAudit(r io.Reader, since time.Time) ([]AuditEvent, error) {
 		}
 		if err != nil {
 			return nil, err
+		}
+		if receivedBefore(line, since) {
+			continue
 		}
 		var e struct {
 			Stage            string
@@ -132,7 +158,7 @@ func parseAudit(r io.Reader, since time.Time) ([]AuditEvent, error) {
 		if err := json.Unmarshal(line, &e); err != nil {
 			return nil, fmt.Errorf("parse an audit event: %w", err)
 		}
-		if e.Stage != "ResponseComplete" || e.RequestReceivedTimestamp.Before(since) {
+		if e.Stage != "ResponseComplete" {
 			continue
 		}
 		o := e.ObjectRef

@@ -183,7 +183,9 @@ func (c *Cluster) startControllerManager(context.Context) error {
 		"--kube-api-qps=1000", "--kube-api-burst=2000", "--node-monitor-grace-period=3600s",
 		// Claims and volumes bind in several steps; kwok writes to them as well, and a step with a
 		// conflict is only repeated in the next round (15 s).
-		"--pvclaimbinder-sync-period=1s")
+		"--pvclaimbinder-sync-period=1s",
+		// Scalers are looked at as often as new samples come.
+		"--horizontal-pod-autoscaler-sync-period=5s")
 }
 
 func (c *Cluster) startScheduler(context.Context) error {

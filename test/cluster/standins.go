@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,18 +22,21 @@ import (
 type standIns struct {
 	mu      sync.Mutex
 	running map[string]bool // by the name of the process
+	gone    chan struct{}   // has something in it when one has ended
 	end     context.CancelFunc
 	done    chan struct{}
 }
 
-func newStandIns() *standIns { return &standIns{running: map[string]bool{}} }
+func newStandIns() *standIns {
+	return &standIns{running: map[string]bool{}, gone: make(chan struct{}, 1)}
+}
 
 // standInPrograms are the values of app.kubernetes.io/name of Deployments, which are also the
 // programs that run for them.
 var standInPrograms = []string{build.CertManager, build.PrometheusOperator}
 
-// standInPoll is the interval at which Deployments are checked.
-const standInPoll = 200 * time.Millisecond
+// standInRetry is how long after its end a program, or the watch, is started again.
+const standInRetry = 200 * time.Millisecond
 
 // startStandIns watches the Deployments until the cluster stops.
 func (c *Cluster) startStandIns(context.Context) error {
@@ -40,39 +44,64 @@ func (c *Cluster) startStandIns(context.Context) error {
 	c.standIns.end, c.standIns.done = cancel, make(chan struct{})
 	go func() {
 		defer close(c.standIns.done)
-		tick := time.NewTicker(standInPoll)
-		defer tick.Stop()
-		for {
-			for _, program := range standInPrograms {
-				if err := c.standIn(ctx, program); err != nil && ctx.Err() == nil {
-					fmt.Fprintf(c.options.Log, "stand in for %s: %v\n", program, err)
-				}
+		for ctx.Err() == nil {
+			if err := c.watchStandIns(ctx); err != nil && ctx.Err() == nil {
+				fmt.Fprintf(c.options.Log, "watch the Deployments of operators: %v\n", err)
 			}
 			select {
 			case <-ctx.Done():
-				return
-			case <-tick.C:
+			case <-time.After(standInRetry):
 			}
 		}
 	}()
 	return nil
 }
 
-// standIn starts the program of an available Deployment, and stops that of a deleted one. It
-// restarts a program that has ended by itself, as its pod would be.
-func (c *Cluster) standIn(ctx context.Context, program string) error {
-	list, err := c.client.Resource(schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}).List(ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=" + program})
+// watchStandIns looks at the Deployments now and when one of them changes. It ends with the watch, and
+// when a program has ended.
+func (c *Cluster) watchStandIns(ctx context.Context) error {
+	deployments := c.client.Resource(schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"})
+	ofPrograms := metav1.ListOptions{LabelSelector: "app.kubernetes.io/name in (" + strings.Join(standInPrograms, ",") + ")"}
+	changes, err := deployments.Watch(ctx, ofPrograms)
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(list.Items, func(d unstructured.Unstructured) bool { return apply.Condition(&d, "Available") })
+	defer changes.Stop()
+	for {
+		list, err := deployments.List(ctx, ofPrograms)
+		if err != nil {
+			return err
+		}
+		for _, program := range standInPrograms {
+			others := func(d unstructured.Unstructured) bool { return d.GetLabels()["app.kubernetes.io/name"] != program }
+			if err := c.standIn(program, slices.DeleteFunc(slices.Clone(list.Items), others)); err != nil {
+				return err
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-c.standIns.gone:
+			return nil
+		case _, open := <-changes.ResultChan():
+			if !open {
+				return nil
+			}
+		}
+	}
+}
+
+// standIn starts the program of an available Deployment, and stops that of a deleted one. It
+// restarts a program that has ended by itself, as its pod would be.
+func (c *Cluster) standIn(program string, deployments []unstructured.Unstructured) error {
+	i := slices.IndexFunc(deployments, func(d unstructured.Unstructured) bool { return apply.Condition(&d, "Available") })
 	switch running := c.standIns.runs(program); {
-	case len(list.Items) == 0 && running:
+	case len(deployments) == 0 && running:
 		return c.killStandIn(program)
 	case i < 0 || running:
 		return nil
 	}
-	d := &list.Items[i]
+	d := &deployments[i]
 	account, _, err := unstructured.NestedString(d.Object, "spec", "template", "spec", "serviceAccountName")
 	if err != nil {
 		return err
@@ -147,6 +176,12 @@ func (s *standIns) ended(program string) bool {
 	defer s.mu.Unlock()
 	was := s.running[program]
 	s.running[program] = false
+	if was {
+		select {
+		case s.gone <- struct{}{}:
+		default:
+		}
+	}
 	return was
 }
 

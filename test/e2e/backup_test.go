@@ -67,7 +67,7 @@ spec:
   selector: {matchLabels: {app: db}}
   template:
     metadata: {labels: {app: db}}
-    spec: {containers: [{name: db, image: 'example.com/db:1', volumeMounts: [{name: data, mountPath: /data}]}]}
+    spec: {terminationGracePeriodSeconds: 0, containers: [{name: db, image: 'example.com/db:1', volumeMounts: [{name: data, mountPath: /data}]}]}
   volumeClaimTemplates:
   - metadata: {name: data}
     spec: {storageClassName: fast, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
@@ -81,6 +81,7 @@ spec:
   template:
     metadata: {labels: {app: web}}
     spec:
+      terminationGracePeriodSeconds: 0
       containers:
       - name: web
         image: example.com/web:1
@@ -98,7 +99,7 @@ spec:
   selector: {matchLabels: {app: worker}}
   template:
     metadata: {labels: {app: worker}}
-    spec: {containers: [{name: worker, image: 'example.com/worker:1', env: [{name: DB_HOST, value: db}]}]}
+    spec: {terminationGracePeriodSeconds: 0, containers: [{name: worker, image: 'example.com/worker:1', env: [{name: DB_HOST, value: db}]}]}
 ---
 apiVersion: postgresql.cnpg.io/v1
 kind: Cluster
@@ -278,6 +279,7 @@ func (w *backupWorld) spec(resource schema.GroupVersionResource, ns, name string
 // deleted, and it is restored in another one from the file: the specs and Secrets are equal, and
 // the claims come from the right snapshots.
 func TestBackup(t *testing.T) {
+	t.Parallel()
 	w := newBackupWorld(t)
 	identity, err := age.GenerateX25519Identity()
 	if err != nil {
@@ -296,7 +298,7 @@ func TestBackup(t *testing.T) {
 
 	const first, second, third = "shop-backup-20260901-120000", "shop-backup-20260901-130000", "shop-backup-20260901-140000"
 	run := func(name string, more ...string) []string {
-		return append([]string{"backup", "run", "--system", "shop.yaml", "--name", name, "--yes", "--timeout", "60s"}, more...)
+		return append([]string{"backup", "run", "--system", "shop.yaml", "--name", name, "--yes", "--timeout", limit.String()}, more...)
 	}
 	// Killed while snapshots were created: the same command continues, once the name confirms that
 	// those of the step that did not finish are deleted.
@@ -350,7 +352,7 @@ func (w *backupWorld) restoreElsewhere(key string) {
 	}
 	w.removeNamespace()
 
-	args := []string{"restore", "run", "--file", "shop.backup", "--identity", key, "--namespace-map", w.ns + "=" + to, "--no-operators", "--yes", "--timeout", "90s"}
+	args := []string{"restore", "run", "--file", "shop.backup", "--identity", key, "--namespace-map", w.ns + "=" + to, "--no-operators", "--yes", "--timeout", limit.String()}
 	text, err := os.ReadFile(filepath.Join(w.home, "shop.backup"))
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -34,6 +35,31 @@ func define(t *testing.T, c *cluster.Cluster, text string) {
 	}
 	t.Cleanup(func() { undefine(t, c, objects) })
 	if _, err := c.Apply(t.Context(), objects); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Eventually(t, limit, func() error { return served(c, objects, true) })
+}
+
+// definedForAll are the definitions of defineForAll, by cluster and text.
+var definedForAll sync.Map
+
+// defineForAll is define for what several tests use: the definitions stay until the cluster ends.
+// Parallel tests alone may call it, which come after those that look at all kinds.
+func defineForAll(t *testing.T, c *cluster.Cluster, text string) {
+	t.Helper()
+	type key struct {
+		c    *cluster.Cluster
+		text string
+	}
+	objects, err := apply.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	once, _ := definedForAll.LoadOrStore(key{c, text}, sync.OnceValue(func() error {
+		_, err := c.Apply(context.Background(), objects)
+		return err
+	}))
+	if err := once.(func() error)(); err != nil {
 		t.Fatal(err)
 	}
 	cluster.Eventually(t, limit, func() error { return served(c, objects, true) })

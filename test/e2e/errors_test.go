@@ -8,6 +8,7 @@ import (
 
 // What is asked for and is not there is an error, with a way out.
 func TestMistakes(t *testing.T) {
+	t.Parallel()
 	c := shared.Cluster(t)
 	ns := c.Namespace(t)
 	applied(t, c, ns, "deployment.yaml")
@@ -32,6 +33,7 @@ func TestMistakes(t *testing.T) {
 
 // A server that is not there is named, with a way out.
 func TestNoCluster(t *testing.T) {
+	t.Parallel()
 	c := shared.Cluster(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

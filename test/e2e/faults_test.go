@@ -26,6 +26,7 @@ func in(ns, resource string) func(*http.Request) bool {
 
 // What passes leaves no trace: the picture is the same, and complete.
 func TestFaultsThatPass(t *testing.T) {
+	t.Parallel()
 	c := shared.Cluster(t)
 	ns := c.Namespace(t)
 	whole := settledWeb(t, c, ns)
@@ -80,6 +81,7 @@ func hits(p *faults.Proxy) int {
 
 // What does not pass is a gap; the rest of the picture stands.
 func TestFaultsThatStay(t *testing.T) {
+	t.Parallel()
 	c := shared.Cluster(t)
 	ns := c.Namespace(t)
 	whole := settledWeb(t, c, ns)
@@ -142,6 +144,7 @@ func fillConfigMaps(t *testing.T, c *cluster.Cluster, ns string, n int) {
 // A page token that expires, or a page that breaks off, does not lose or double
 // objects.
 func TestFaultsBetweenPages(t *testing.T) {
+	t.Parallel()
 	c := shared.Cluster(t)
 	ns := c.Namespace(t)
 	fillConfigMaps(t, c, ns, manyConfigMaps)
@@ -188,6 +191,7 @@ func TestFaultsBetweenPages(t *testing.T) {
 
 // Ctrl-C ends the plugin at once, whatever it waits for, with nothing on stdout.
 func TestInterrupt(t *testing.T) {
+	t.Parallel()
 	c := shared.Cluster(t)
 	ns := c.Namespace(t)
 	applied(t, c, ns, "deployment.yaml")

@@ -257,6 +257,7 @@ func TestGateRights(t *testing.T) {
 
 // Flux's labels count also where it runs in another cluster, and serves nothing here.
 func TestGateFlux(t *testing.T) {
+	t.Parallel()
 	c := shared.Cluster(t)
 	s := newShop(t, c)
 	s.patch("apps", "v1", "deployments", "web", `{"metadata":{"labels":{"kustomize.toolkit.fluxcd.io/name":"web","kustomize.toolkit.fluxcd.io/namespace":"flux-system"}}}`)

@@ -29,9 +29,9 @@ type limited struct {
 	client     dynamic.Interface
 }
 
-// longRun is for a watch from which rights are taken again and again: what may not be read is not
-// asked for again for the better part of a minute.
-var longRun = timeout.Scaled(6 * time.Minute)
+// longRun is for a watch from which rights are taken: what may not be read is not asked for again for
+// the better part of a minute.
+var longRun = timeout.Scaled(4 * time.Minute)
 
 // stackResources are those of the stack of a Deployment.
 var stackResources = []string{"apps/deployments", "apps/replicasets", "/pods"}
@@ -83,6 +83,15 @@ func (l *limited) without(taken ...string) {
 // unread: nothing is gone, and no other stack is found. What may be read again is judged again.
 func TestHealthRightsTakenAway(t *testing.T) {
 	t.Parallel()
+	for _, taken := range [][]string{{"apps/replicasets", "/pods"}, {"apps/deployments"}, stackResources} {
+		t.Run(strings.ReplaceAll(strings.Join(taken, " "), "/", "."), func(t *testing.T) {
+			t.Parallel() // what may not be read is asked for again after a minute
+			rightsTakenAway(t, taken)
+		})
+	}
+}
+
+func rightsTakenAway(t *testing.T, taken []string) {
 	c := shared.Cluster(t)
 	ns := web(t, c)
 	l := newLimited(t, c, ns)
@@ -101,20 +110,18 @@ func TestHealthRightsTakenAway(t *testing.T) {
 	}
 	all("Healthy", "", "")
 	objects := map[string]string{"apps/deployments": stack, "apps/replicasets": "ReplicaSet.apps/" + ns + "/web-*", "/pods": "Pod/" + ns + "/web-*"}
-	for _, taken := range [][]string{{"apps/replicasets", "/pods"}, {"apps/deployments"}, stackResources} {
-		var of []string
-		for _, resource := range taken {
-			of = append(of, objects[resource])
-		}
-		if slices.Contains(taken, "apps/deployments") { // Else what the Deployment says stands.
-			of = append(of, "")
-		}
-		l.without(taken...)
-		w.cut() // An API server does not look again who may watch what is watched.
-		all("Unknown", "NotRead", of...)
-		l.without()
-		all("Healthy", "", of...)
+	var of []string
+	for _, resource := range taken {
+		of = append(of, objects[resource])
 	}
+	if slices.Contains(taken, "apps/deployments") { // Else what the Deployment says stands.
+		of = append(of, "")
+	}
+	l.without(taken...)
+	w.cut() // An API server does not look again who may watch what is watched.
+	all("Unknown", "NotRead", of...)
+	l.without()
+	all("Healthy", "", of...)
 	for _, watch := range watches {
 		for _, change := range watch.changes() {
 			switch {

@@ -22,7 +22,8 @@ func TestHealthWaitLastWord(t *testing.T) {
 	for _, resource := range []string{"deployments", "replicasets", "pods"} {
 		p.Inject(faults.Fault{Match: watches(ns, resource), Effect: faults.Hang()})
 	}
-	waiting := start(t, p.Kubeconfig(), "health", "deployment/web", "-n", ns, "--wait=Suspended", "--timeout", "12s", "-o", "json")
+	long := brief(12 * time.Second) // than all watches need to open
+	waiting := start(t, p.Kubeconfig(), "health", "deployment/web", "-n", ns, "--wait=Suspended", "--timeout", long, "-o", "json")
 	cluster.Eventually(t, limit, func() error {
 		if hits(p) < 3 {
 			return fmt.Errorf("%d watches hang, want 3", hits(p))
@@ -34,7 +35,7 @@ func TestHealthWaitLastWord(t *testing.T) {
 	if s := healthIn(t, r).stack(t); s.Health == "Healthy" || len(s.Causes) == 0 {
 		t.Errorf("its last word is of what was: %+v", s)
 	}
-	if r.code != 1 || !strings.Contains(r.stderr, "not reached after 12s") || strings.Contains(r.stderr, "is Healthy") {
+	if r.code != 1 || !strings.Contains(r.stderr, "not reached after "+long) || strings.Contains(r.stderr, "is Healthy") {
 		t.Errorf("exit code %d, want 1; stderr:\n%s", r.code, r.stderr)
 	}
 }
@@ -87,7 +88,7 @@ func TestHealthWaitSilence(t *testing.T) {
 		if n := len(passed.Requests()); n != seen {
 			seen, since = n, time.Now()
 		}
-		if quiet := timeout.Scaled(2 * time.Second); time.Since(since) < quiet {
+		if quiet := long / 12; time.Since(since) < quiet {
 			return fmt.Errorf("it still opens watches: a request in the last %s", quiet)
 		}
 		return nil

@@ -185,6 +185,7 @@ const manyDefinitions = 300
 // Definitions of kinds without an object in the namespace are not read, however
 // many there are. It has a cluster of its own: no other test is to see them.
 func TestManyDefinitions(t *testing.T) {
+	t.Parallel()
 	c := cluster.StartFor(t, cluster.Options{})
 	const ns = "default"
 	cluster.Eventually(t, limit, func() error {

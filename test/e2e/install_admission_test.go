@@ -111,9 +111,10 @@ func writing(resource, name string, operation admissionv1.Operation) func(*admis
 // A webhook refuses what an install writes, at each step of it: whatever was done before is undone,
 // and the cluster is byte-equal to what it was.
 func TestInstallRefusedByWebhook(t *testing.T) {
+	t.Parallel()
 	c := bare.Cluster(t)
 	var work errgroup.Group
-	work.SetLimit(3)
+	work.SetLimit(6)
 	for step, of := range map[string][2]string{
 		"namespace": {"namespaces", "kettle-"}, "definition": {"customresourcedefinitions", "kettles."}, "account": {"serviceaccounts", "kettle-"},
 		"program": {"deployments", "kettle-"}, "prehook": {"configmaps", "kettle-"}, "posthook": {"jobs", "kettle-"}, "record": {"secrets", "sh.helm.release.v1.kettle-"},
@@ -160,6 +161,7 @@ func (s *tea) changedTea() {
 // A webhook changes what an install writes: the install is done, and once. Then it refuses what an
 // upgrade writes, at each step: all is as it was before the upgrade.
 func TestUpgradeRefusedByWebhook(t *testing.T) {
+	t.Parallel()
 	c := bare.Cluster(t)
 	s := newTea(t, c, "gate-upgrade", "")
 	s.brew()
@@ -227,6 +229,7 @@ func (s *tea) whenProgramIsMade(then func()) {
 // A quota is full when an install comes to its apps: all is undone, and the namespace, which was
 // there before, is as it was but for what filled it.
 func TestInstallQuotaFills(t *testing.T) {
+	t.Parallel()
 	c := bare.Cluster(t)
 	s := newTea(t, c, "quota", "")
 	s.brew()
@@ -270,6 +273,7 @@ func TestInstallQuotaFills(t *testing.T) {
 // Somebody deletes a namespace in the middle of an install, that of an operator or that of the
 // System: the run ends, says so, and what it did elsewhere is undone.
 func TestInstallNamespaceDeleted(t *testing.T) {
+	t.Parallel()
 	c := bare.Cluster(t)
 	for _, which := range []string{"kettle", "tea"} {
 		t.Run(which, func(t *testing.T) {
@@ -294,6 +298,7 @@ func TestInstallNamespaceDeleted(t *testing.T) {
 // custom resource of one: the consent was to delete what is empty, so it is refused now; what was
 // taken away by then can be brought back, or said what not.
 func TestUninstallDefinitionsKilled(t *testing.T) {
+	t.Parallel()
 	c := bare.Cluster(t)
 	for _, goOn := range []bool{true, false} {
 		unit := map[bool]string{true: "consent-on", false: "consent-back"}[goOn]
@@ -319,7 +324,8 @@ func TestUninstallDefinitionsKilled(t *testing.T) {
 				t.Fatalf("it was not killed: exit code %d:\n%s", r.code, r.stderr)
 			}
 			s.proxy.Reset()
-			applyText(t, c, "apiVersion: "+unit+".example.com/v1\nkind: Kettle\nmetadata: {name: late, namespace: default}\n")
+			elsewhere := c.Namespace(t)
+			applyText(t, c, "apiVersion: "+unit+".example.com/v1\nkind: Kettle\nmetadata: {name: late, namespace: "+elsewhere+"}\n")
 			s.hurryOf(kettle)
 			var r result
 			if goOn {
@@ -337,7 +343,7 @@ func TestUninstallDefinitionsKilled(t *testing.T) {
 			if got := helmList(t, c, kettle); len(got) != 1 || !strings.Contains(got[0], "deployed") {
 				t.Errorf("the operator is not back: %q", got)
 			}
-			late := s.client.Resource(definedIn(unit+".example.com", "kettles")).Namespace("default")
+			late := s.client.Resource(definedIn(unit+".example.com", "kettles")).Namespace(elsewhere)
 			if err := late.Delete(t.Context(), "late", metav1.DeleteOptions{}); err != nil {
 				t.Fatal(err)
 			}

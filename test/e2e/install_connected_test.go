@@ -124,6 +124,7 @@ func (s *connected) policy() *networkingv1.NetworkPolicy {
 // A program gets the Service of a database that had none, and is let in through a policy that lets
 // nobody in. Labels are on all objects, drift of them is shown and corrected, and nothing stays.
 func TestInstallConnected(t *testing.T) {
+	t.Parallel()
 	c := bare.Cluster(t)
 	s := &connected{installer: newInstaller(t, c, unraced(t), ""), ns: c.Namespace(t)}
 	s.file = filepath.Join(s.home, "shop.yaml")

@@ -63,6 +63,7 @@ func (s *tea) known() (there, marked bool) {
 // An uninstall of a System that was killed continues with the same command: nothing is put back
 // first. The System is known until all of it is gone.
 func TestUninstallSameArguments(t *testing.T) {
+	t.Parallel()
 	c := bare.Cluster(t)
 	s := newTea(t, c, "goes", "")
 	s.brew()
@@ -91,6 +92,7 @@ func TestUninstallSameArguments(t *testing.T) {
 
 // A System whose uninstall failed and was undone is known as before, with all of its objects.
 func TestUninstallFailedIsKnown(t *testing.T) {
+	t.Parallel()
 	c := bare.Cluster(t)
 	s := newTea(t, c, "stays", "")
 	s.brew()
@@ -114,6 +116,7 @@ func TestUninstallFailedIsKnown(t *testing.T) {
 // A rollback that was killed continues with the same command; a rollback to something else is
 // refused, with the ways out.
 func TestRollbackSameArguments(t *testing.T) {
+	t.Parallel()
 	c := bare.Cluster(t)
 	s := newTea(t, c, "goes-back", "")
 	s.brew()

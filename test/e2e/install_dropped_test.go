@@ -37,6 +37,7 @@ spec: {policyName: leaves-UNIT, validationActions: [Deny]}
 // deletion is refused, the run names it with the reason, and is undone; Helm skips one that it
 // cannot read.
 func TestUpgradeDropsAnObject(t *testing.T) {
+	t.Parallel()
 	c := bare.Cluster(t)
 	s := newTea(t, c, "drops", "")
 	s.brew()

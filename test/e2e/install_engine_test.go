@@ -32,12 +32,19 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 )
 
+// definition is that of the kind of a kettle, in a group of its own.
+func (e *helmEngine) definition() string {
+	return strings.ReplaceAll(engineDefinition, "GROUP", e.group())
+}
+
+func (e *helmEngine) group() string { return e.of.Name + ".example.com" }
+
 const engineDefinition = `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
-metadata: {name: kettles.engine.example.com}
+metadata: {name: kettles.GROUP}
 spec:
-  group: engine.example.com
+  group: GROUP
   scope: Namespaced
   names: {kind: Kettle, listKind: KettleList, plural: kettles, singular: kettle}
   versions:
@@ -50,13 +57,13 @@ spec:
         properties: {spec: {type: object, properties: {cups: {type: integer}}}}
 `
 
-// engineChart is a chart with what an upgrade changes, adds and takes away, an object of the
+// chart is a chart with what an upgrade changes, adds and takes away, an object of the
 // definition, and a hook.
-func engineChart(version string, wait bool) *chart.Chart {
+func (e *helmEngine) chart(version string, wait bool) *chart.Chart {
 	files := map[string]string{
 		"templates/plain.yaml":  "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: plain}\ndata: {version: '{{ .Chart.Version }}', size: '{{ .Values.size }}'}\n",
 		"templates/only.yaml":   "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: 'only-{{ .Chart.Version }}'}\n",
-		"templates/kettle.yaml": "apiVersion: engine.example.com/v1\nkind: Kettle\nmetadata: {name: black}\nspec: {cups: {{ .Values.size }}}\n",
+		"templates/kettle.yaml": "apiVersion: " + e.group() + "/v1\nkind: Kettle\nmetadata: {name: black}\nspec: {cups: {{ .Values.size }}}\n",
 		"templates/web.yaml": "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  replicas: 0\n  selector: {matchLabels: {app: web}}\n" +
 			"  template:\n    metadata: {labels: {app: web}}\n    spec: {containers: [{name: web, image: 'example.com/web:{{ .Chart.Version }}'}]}\n",
 		"templates/look.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: look}\ndata: {found: '{{ len (lookup \"v1\" \"Namespace\" \"\" \"default\") }}', kube: '{{ .Capabilities.KubeVersion.Version }}'}\n",
@@ -110,7 +117,7 @@ func newHelmEngine(t *testing.T, c *cluster.Cluster, name string) *helmEngine {
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		defer cancel()
 		_ = e.namespaces().Delete(ctx, e.of.Namespace, metav1.DeleteOptions{})
-		_ = e.definitions().Delete(ctx, "kettles.engine.example.com", metav1.DeleteOptions{})
+		_ = e.definitions().Delete(ctx, "kettles."+e.group(), metav1.DeleteOptions{})
 	})
 	return e
 }
@@ -248,8 +255,9 @@ func (e *helmEngine) undone(ctx context.Context, p *install.Plan) install.Report
 // What is installed, upgraded, rolled back and uninstalled is so for helm too; what fails
 // leaves the namespace as it was.
 func TestInstallEngine(t *testing.T) {
-	e := newHelmEngine(t, shared.Cluster(t), "engine-life")
-	rep := e.do(e.plan(install.InstallRelease, engineChart("1.0.0", false), 1, 0, engineDefinition))
+	t.Parallel()
+	e := newHelmEngine(t, bare.Cluster(t), "engine-life")
+	rep := e.do(e.plan(install.InstallRelease, e.chart("1.0.0", false), 1, 0, e.definition()))
 	if len(rep.Releases) != 1 || rep.Releases[0].Revision != 1 || rep.Releases[0].Version != "1.0.0" {
 		t.Errorf("releases %+v", rep.Releases)
 	}
@@ -273,24 +281,24 @@ func TestInstallEngine(t *testing.T) {
 	}
 
 	e.broken = errors.New("it is not healthy")
-	e.undone(t.Context(), e.plan(install.UpgradeRelease, engineChart("2.0.0", false), 2, 1, ""))
+	e.undone(t.Context(), e.plan(install.UpgradeRelease, e.chart("2.0.0", false), 2, 1, ""))
 	e.same("an upgrade that failed", first)
 	if got, want := e.helmSays(), []string{"1 superseded 1.0.0", "2 superseded 2.0.0", "3 deployed 1.0.0"}; !slices.Equal(got, want) {
 		t.Errorf("helm history %q, want %q", got, want)
 	}
 	e.broken = nil
-	e.do(e.plan(install.UpgradeRelease, engineChart("2.0.0", false), 2, 3, ""))
+	e.do(e.plan(install.UpgradeRelease, e.chart("2.0.0", false), 2, 3, ""))
 	if now := e.image(); now["ConfigMap/only-1.0.0"] != "" || now["ConfigMap/only-2.0.0"] == "" || !strings.Contains(now["Kettle/black"], "cups: 2") {
 		t.Errorf("after the upgrade: %v", slices.Sorted(maps.Keys(now)))
 	}
 	second := e.image()
 	e.broken = errors.New("it is not healthy")
-	e.undone(t.Context(), e.plan(install.RemoveRelease, engineChart("2.0.0", false), 2, 4, ""))
+	e.undone(t.Context(), e.plan(install.RemoveRelease, e.chart("2.0.0", false), 2, 4, ""))
 	if now := e.image(); !slices.Equal(slices.Sorted(maps.Keys(now)), slices.Sorted(maps.Keys(second))) {
 		t.Errorf("an uninstall that failed: %v, want %v", slices.Sorted(maps.Keys(now)), slices.Sorted(maps.Keys(second)))
 	}
 	e.broken = nil
-	e.do(e.plan(install.RollbackRelease, engineChart("1.0.0", false), 1, 5, ""))
+	e.do(e.plan(install.RollbackRelease, e.chart("1.0.0", false), 1, 5, ""))
 	if now := e.image(); now["ConfigMap/plain"] == second["ConfigMap/plain"] || !strings.Contains(now["Kettle/black"], "cups: 1") {
 		t.Errorf("after the rollback: %v", now)
 	}
@@ -302,14 +310,14 @@ func TestInstallEngine(t *testing.T) {
 		t.Errorf("target %+v %v", to, err)
 	}
 
-	p := e.plan(install.RemoveRelease, engineChart("1.0.0", false), 1, 6, "")
+	p := e.plan(install.RemoveRelease, e.chart("1.0.0", false), 1, 6, "")
 	p.Action = install.Uninstall
-	p.Steps = append(p.Steps, install.Step{ID: "definitions", Kind: install.DeleteDefinitions, Timeout: limit, Objects: []object.Ref{{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: "kettles.engine.example.com"}}})
+	p.Steps = append(p.Steps, install.Step{ID: "definitions", Kind: install.DeleteDefinitions, Timeout: limit, Objects: []object.Ref{{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: "kettles." + e.group()}}})
 	e.do(p)
 	if _, err := action.NewHistory(e.plainHelm()).Run("kettle"); err == nil {
 		t.Error("helm still knows the release")
 	}
-	if _, err := e.definitions().Get(t.Context(), "kettles.engine.example.com", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+	if _, err := e.definitions().Get(t.Context(), "kettles."+e.group(), metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("the definition: %v", err)
 	}
 	for name := range e.image() {
@@ -322,18 +330,19 @@ func TestInstallEngine(t *testing.T) {
 // An install that fails, or is interrupted in the middle of a hook, leaves nothing: no
 // object, no definition, no namespace. What others put there stays, and is told.
 func TestInstallEngineLeavesNothing(t *testing.T) {
-	e := newHelmEngine(t, shared.Cluster(t), "engine-none")
+	t.Parallel()
+	e := newHelmEngine(t, bare.Cluster(t), "engine-none")
 	nothing := func(what string) {
 		t.Helper()
 		if _, err := e.namespaces().Get(t.Context(), e.of.Namespace, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 			t.Errorf("%s: the namespace: %v; %+v", what, err, e.events)
 		}
-		if _, err := e.definitions().Get(t.Context(), "kettles.engine.example.com", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		if _, err := e.definitions().Get(t.Context(), "kettles."+e.group(), metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 			t.Errorf("%s: the definition: %v", what, err)
 		}
 	}
 	e.broken = errors.New("it is not healthy")
-	e.undone(t.Context(), e.plan(install.InstallRelease, engineChart("1.0.0", false), 1, 0, engineDefinition))
+	e.undone(t.Context(), e.plan(install.InstallRelease, e.chart("1.0.0", false), 1, 0, e.definition()))
 	nothing("failed")
 
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -347,7 +356,7 @@ func TestInstallEngineLeavesNothing(t *testing.T) {
 			time.Sleep(20 * time.Millisecond)
 		}
 	}()
-	rep := e.undone(ctx, e.plan(install.InstallRelease, engineChart("1.0.0", true), 1, 0, engineDefinition))
+	rep := e.undone(ctx, e.plan(install.InstallRelease, e.chart("1.0.0", true), 1, 0, e.definition()))
 	cancel(nil)
 	if !strings.Contains(rep.Why, "stopped by hand") {
 		t.Errorf("why: %q", rep.Why)
@@ -356,12 +365,12 @@ func TestInstallEngineLeavesNothing(t *testing.T) {
 
 	// A kettle of somebody else keeps the definition, and the namespace that it is in.
 	e.runner.Gate = func(ctx context.Context, _ []object.Ref, _ time.Duration) error {
-		o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "engine.example.com/v1", "kind": "Kettle", "metadata": map[string]any{"name": "others"}}}
-		_, err := e.client.Resource(schema.GroupVersionResource{Group: "engine.example.com", Version: "v1", Resource: "kettles"}).Namespace(e.of.Namespace).
+		o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": e.group() + "/v1", "kind": "Kettle", "metadata": map[string]any{"name": "others"}}}
+		_, err := e.client.Resource(schema.GroupVersionResource{Group: e.group(), Version: "v1", Resource: "kettles"}).Namespace(e.of.Namespace).
 			Create(ctx, o, metav1.CreateOptions{FieldManager: "somebody"})
 		return errors.Join(err, errors.New("it is not healthy"))
 	}
-	rep, err := e.runner.Do(t.Context(), e.plan(install.InstallRelease, engineChart("1.0.0", false), 1, 0, engineDefinition), e.o)
+	rep, err := e.runner.Do(t.Context(), e.plan(install.InstallRelease, e.chart("1.0.0", false), 1, 0, e.definition()), e.o)
 	left := rep.Left()
 	if err == nil || rep.Result != install.ResultPartlyUndone || len(left) != 2 || !strings.Contains(left[0].Note+left[1].Note, "others") {
 		t.Errorf("%+v %v", rep, err)

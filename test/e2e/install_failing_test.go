@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -13,6 +14,7 @@ import (
 // Whatever fails of the second operator, and wherever: all that was done is undone, and the
 // cluster is byte-equal to what it was.
 func TestInstallFailing(t *testing.T) {
+	t.Parallel()
 	c := bare.Cluster(t)
 	refusing := func(method, path string) func(*tea) {
 		return func(s *tea) {
@@ -21,6 +23,7 @@ func TestInstallFailing(t *testing.T) {
 			}})
 		}
 	}
+	soon := brief(6 * time.Second) // the first operator is healthy by then
 	var work errgroup.Group
 	for _, stage := range []struct {
 		name    string
@@ -32,8 +35,8 @@ func TestInstallFailing(t *testing.T) {
 		{"release", refusing(http.MethodPatch, "/namespaces/teapot-UNIT/deployments/teapot-UNIT"), nil, []string{"teapot", "injected fault"}},
 		{"record", refusing(http.MethodPost, "/namespaces/teapot-UNIT/secrets"), nil, []string{"teapot", "injected fault"}},
 		{"hook", func(s *tea) { s.values("teapot", "failHook: ImagePullBackOff") }, nil, []string{"teapot", "check"}},
-		{"gate", func(s *tea) { s.values("teapot", "fail: CrashLoopBackOff") }, []string{"--timeout", "6s"}, []string{"await/teapot", "not Healthy after 6s"}},
-		{"connection", func(s *tea) { s.connect("status.loadBalancer.ingress[0].ip") }, []string{"--timeout", "6s"}, []string{"no value after 6s"}},
+		{"gate", func(s *tea) { s.values("teapot", "fail: CrashLoopBackOff") }, []string{"--timeout", soon}, []string{"await/teapot", "not Healthy after " + soon}},
+		{"connection", func(s *tea) { s.connect("status.loadBalancer.ingress[0].ip") }, []string{"--timeout", soon}, []string{"no value after " + soon}},
 		{"app", refusing(http.MethodPatch, "/teapots/tea"), nil, []string{"tea", "injected fault"}},
 	} {
 		work.Go(func() error {

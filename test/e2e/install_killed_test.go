@@ -84,6 +84,7 @@ func teaWrites(t *testing.T, c *cluster.Cluster) int {
 // An install is killed after each of its writes. The same command again goes on to the end;
 // or the next one undoes it, and all is as it was before.
 func TestInstallKilled(t *testing.T) {
+	t.Parallel()
 	c := bare.Cluster(t)
 	writes := teaWrites(t, c)
 	if writes < 20 {

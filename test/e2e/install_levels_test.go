@@ -35,6 +35,7 @@ spec:
 // The scalers and monitors that a manifest declares are installed, upgraded and uninstalled with its
 // apps.
 func TestInstallLevels(t *testing.T) {
+	t.Parallel()
 	c := shared.Cluster(t)
 	ns := c.Namespace(t)
 	s := newInstaller(t, c, unraced(t), "")

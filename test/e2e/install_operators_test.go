@@ -58,6 +58,7 @@ func TestInstallOperators(t *testing.T) {
 
 // A system of two operators comes up, a value of one app in a field of the other.
 func TestInstallSystem(t *testing.T) {
+	t.Parallel()
 	c := bare.Cluster(t)
 	myTurn(t)
 	cleared(t, c, "prometheus-operator", "cert-manager")

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -77,6 +78,7 @@ spec:
 // An upgrade whose pods crash is undone: the StatefulSet, whose pods come in order, waits for the
 // crashing one for ever, so that it is deleted, and said why; the answer says Healthy, and it is.
 func TestInstallUndoOrdered(t *testing.T) {
+	t.Parallel()
 	c := bare.Cluster(t)
 	i := newInstaller(t, c, unraced(t), "")
 	dir := store(t, "ordered")
@@ -84,7 +86,7 @@ func TestInstallUndoOrdered(t *testing.T) {
 		return append([]string{command, "store-ordered", "--catalog", dir, "--yes"}, more...)
 	}
 	i.run(args("install")...).succeeds(t)
-	r := i.run(args("upgrade", "--set", "fail=CrashLoopBackOff", "--timeout", "20s")...)
+	r := i.run(args("upgrade", "--set", "fail=CrashLoopBackOff", "--timeout", brief(20*time.Second))...)
 	i.failed(r, "all changes were undone, and what was restored is Healthy", "Pod/store-ordered/store-ordered-1 is deleted: it is of the revision that was undone")
 	readyPods(t, c, "store-ordered", 2)
 }
@@ -92,6 +94,7 @@ func TestInstallUndoOrdered(t *testing.T) {
 // Who may not delete pods is told what is not Healthy and which command helps, and not that all
 // was undone; the command helps.
 func TestInstallUndoOrderedForbidden(t *testing.T) {
+	t.Parallel()
 	c := bare.Cluster(t)
 	i := newInstaller(t, c, unraced(t), "")
 	dir := store(t, "stuck")
@@ -102,7 +105,7 @@ func TestInstallUndoOrderedForbidden(t *testing.T) {
 	i.proxy.Inject(faults.Fault{Effect: faults.Forbidden(), Match: func(q *http.Request) bool {
 		return q.Method == http.MethodDelete && strings.Contains(q.URL.Path, "/namespaces/store-stuck/pods/")
 	}})
-	r := i.run(args("upgrade", "--set", "fail=CrashLoopBackOff", "--timeout", "8s")...)
+	r := i.run(args("upgrade", "--set", "fail=CrashLoopBackOff", "--timeout", brief(8*time.Second))...)
 	i.failed(r, "what was restored is not Healthy", "kubectl delete pod store-stuck-1 -n store-stuck")
 	if strings.Contains(r.stderr, "all changes were undone") {
 		t.Errorf("it says that all was undone:\n%s", r.stderr)
@@ -139,6 +142,7 @@ func readyPods(t *testing.T, c *cluster.Cluster, namespace string, want int) {
 // The printed roles are enough for the cure. Who has all of them but the right to delete the pods
 // is told what will not be done, and is not refused for it.
 func TestInstallUndoOrderedRights(t *testing.T) {
+	t.Parallel()
 	c := bare.Cluster(t)
 	kubeconfig, err := c.User("storekeeper")
 	if err != nil {
@@ -158,7 +162,7 @@ func TestInstallUndoOrderedRights(t *testing.T) {
 		return roles
 	}
 	i := newInstaller(t, c, unraced(t), kubeconfig)
-	upgrade := args("upgrade", "--set", "fail=CrashLoopBackOff", "--timeout", "10s", "--yes")
+	upgrade := args("upgrade", "--set", "fail=CrashLoopBackOff", "--timeout", brief(10*time.Second), "--yes")
 	note := "you may not delete pods in store-rights: "
 
 	grant(t, c, "storekeeper", withoutPods(t, printed()))

@@ -81,6 +81,7 @@ func TestInstallTwice(t *testing.T) {
 
 // What somebody else keeps is not taken, unless that is asked for.
 func TestInstallForeign(t *testing.T) {
+	t.Parallel()
 	c := bare.Cluster(t)
 	for name, owner := range map[string]struct {
 		marks   string

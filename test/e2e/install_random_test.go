@@ -25,6 +25,7 @@ const seeds = 8
 // Random Systems are installed, changed, rolled back and uninstalled; each run is killed at a random
 // write and undone. All objects of the System are then as they were before the run.
 func TestInstallChaosRandom(t *testing.T) {
+	t.Parallel()
 	c := bare.Cluster(t)
 	first := uint64(time.Now().UnixNano())
 	t.Logf("seeds %d to %d", first, first+seeds-1)

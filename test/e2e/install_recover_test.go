@@ -19,6 +19,7 @@ import (
 // What stands against an uninstall that was killed is said before it continues, and nothing is
 // written then. Once that is settled the same command continues.
 func TestUninstallRefusedFirst(t *testing.T) {
+	t.Parallel()
 	c := bare.Cluster(t)
 	s := newTea(t, c, "before", "")
 	s.run(s.kettle("install")...).succeeds(t)
@@ -26,7 +27,7 @@ func TestUninstallRefusedFirst(t *testing.T) {
 	s.killedWhen(1, deletes("/deployments/"+in), s.kettle("uninstall")...)
 	s.hurryLease(in, "sysop-install-"+in)
 
-	kettles := s.client.Resource(schema.GroupVersionResource{Group: s.unit + ".example.com", Version: "v1", Resource: "kettles"}).Namespace("default")
+	kettles := s.client.Resource(schema.GroupVersionResource{Group: s.unit + ".example.com", Version: "v1", Resource: "kettles"}).Namespace(c.Namespace(t))
 	one := &unstructured.Unstructured{Object: map[string]any{"apiVersion": s.unit + ".example.com/v1", "kind": "Kettle", "metadata": map[string]any{"name": "new"}}}
 	if _, err := kettles.Create(t.Context(), one, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
@@ -47,6 +48,7 @@ func TestUninstallRefusedFirst(t *testing.T) {
 // What stands against an install that was killed is said before the recovery writes anything,
 // whether the install continues or is undone first. Once that is settled the same command continues.
 func TestInstallRefusedFirst(t *testing.T) {
+	t.Parallel()
 	c := bare.Cluster(t)
 	s := newTea(t, c, "first", "")
 	in := "kettle-" + s.unit
@@ -82,6 +84,7 @@ func TestInstallRefusedFirst(t *testing.T) {
 // An uninstall of a System that was killed, and that another user undoes, leaves the System known
 // with all of its objects.
 func TestUninstallUndoneByAnother(t *testing.T) {
+	t.Parallel()
 	c := bare.Cluster(t)
 	s := newTea(t, c, "another", "")
 	s.brew()
@@ -100,6 +103,7 @@ func TestUninstallUndoneByAnother(t *testing.T) {
 
 // Nobody may delete: what an undo cannot take away is said with the reason, and the run ends.
 func TestUndoMayNotDelete(t *testing.T) {
+	t.Parallel()
 	c := bare.Cluster(t)
 	s := newTea(t, c, "nodelete", "")
 	s.brew()
@@ -116,7 +120,7 @@ func TestUndoMayNotDelete(t *testing.T) {
 	s.failed(s.run(s.args("upgrade", "--wait", "--timeout", "5s")...),
 		"left: release/"+ns+"/tea-bad: failed to delete release: tea-bad: forbidden: injected fault", "left: release/"+ns+"/tea-cron: failed to delete release: tea-cron: forbidden: injected fault",
 		"the changes were undone, except those listed")
-	s.failed(s.run("uninstall", "tea", "-n", ns, "--yes", "--timeout", "5s"), "forbidden: injected fault", "what was restored is Healthy")
+	s.failed(s.run("uninstall", "tea", "-n", ns, "--yes", "--timeout", limit.String()), "forbidden: injected fault", "what was restored is Healthy")
 	if got := strings.Join(s.history("tea", ns), ", "); got != "install done, upgrade left, uninstall undone" {
 		t.Errorf("history: %s", got)
 	}
@@ -138,6 +142,7 @@ const crashingApp = `  - name: bad
 
 // Plans of an upgrade and of a rollback say which neighbours are held meanwhile.
 func TestPlanNamesWhoIsHeld(t *testing.T) {
+	t.Parallel()
 	c := bare.Cluster(t)
 	i := newInstaller(t, c, unraced(t), "")
 	file := filepath.Join(i.home, "bakery.yaml")

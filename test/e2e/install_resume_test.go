@@ -58,12 +58,14 @@ func (s *tea) valuesOf() string {
 // An upgrade that was killed is not continued by one of other arguments: it is undone first,
 // and nothing of its values is inherited. While it is alive, it is said to be running.
 func TestInstallOtherArguments(t *testing.T) {
+	t.Parallel()
 	c := bare.Cluster(t)
 	s := newTea(t, c, "resume", "")
 	s.run(s.kettle("install")...).succeeds(t)
 	in := "kettle-" + s.unit
 	run := s.waits(s.kettle("upgrade", "--set", "fail=CrashLoopBackOff", "--timeout", "2m")...)
-	s.refused([]string{"holds the lock since"}, s.kettle("upgrade", "--no-wait")...)
+	other := newInstaller(t, c, s.program, "") // the run renews its lock through the proxy of its own
+	other.refused([]string{"holds the lock since"}, s.kettle("upgrade", "--no-wait")...)
 	if r := s.run("history", in, "-n", in).succeeds(t); !strings.Contains(r.stdout, "running") {
 		t.Errorf("a run that is alive is not said to be running:\n%s", r.stdout)
 	}
@@ -93,6 +95,7 @@ func TestInstallOtherArguments(t *testing.T) {
 
 // An upgrade that was killed is continued by the same arguments.
 func TestInstallSameArguments(t *testing.T) {
+	t.Parallel()
 	c := bare.Cluster(t)
 	s := newTea(t, c, "again", "")
 	s.run(s.kettle("install")...).succeeds(t)
@@ -137,8 +140,9 @@ const cronApp = `  - name: cron
 // An upgrade that took an app away is rolled back: the app is made again, and it is said what
 // of it cannot come back. Rollback never goes forward.
 func TestInstallRollbackRemoved(t *testing.T) {
+	t.Parallel()
 	c := bare.Cluster(t)
-	s := newTea(t, c, "dropped", "")
+	s := newTea(t, c, "removed", "")
 	s.brew()
 	ns := "tea-" + s.unit
 	without, err := os.ReadFile(s.file)
@@ -188,6 +192,7 @@ func TestInstallRollbackRemoved(t *testing.T) {
 
 // A first install that fails leaves a record, where its namespace stays.
 func TestInstallFailedRecord(t *testing.T) {
+	t.Parallel()
 	c := bare.Cluster(t)
 	s := newTea(t, c, "record", "")
 	in := "kettle-" + s.unit

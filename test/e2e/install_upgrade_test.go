@@ -42,6 +42,7 @@ var later = []operatorVersion{
 // allow goes through, and what is there stays; one that fails is undone; rollback goes back;
 // and Helm's own library says the same of it all.
 func TestInstallUpgrade(t *testing.T) {
+	t.Parallel()
 	c := bare.Cluster(t)
 	myTurn(t)
 	cleared(t, c, "cert-manager")

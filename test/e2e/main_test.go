@@ -7,6 +7,9 @@
 // its own, with a home directory of its own, so that no cache outlives it. A
 // test works in a namespace of its own, except for the example (examples/demo),
 // whose namespace is called moodle and which one test applies for all.
+//
+// Tests run in parallel, since most of them wait. One that looks at all objects or kinds of a
+// cluster does not call t.Parallel, and runs before those that do.
 package e2e
 
 import (
@@ -36,6 +39,12 @@ import (
 // limit is how long a test waits for what a controller does: seconds on an idle machine, and
 // minutes on a busy one, where it is only paid by a test that fails.
 var limit = timeout.Scaled(2 * time.Minute)
+
+// brief is how long a run waits for what never comes, or for what comes soon after that. It is waited
+// for in full, and so no longer than a minute.
+func brief(d time.Duration) string {
+	return min(timeout.Scaled(d).Truncate(time.Second), time.Minute).String()
+}
 
 var shared = cluster.NewShared(cluster.Full())
 

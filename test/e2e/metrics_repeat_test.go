@@ -34,6 +34,7 @@ func interrupted(t *testing.T, run *process) result {
 // --watch shows the figures again and again, until it is interrupted, whatever the API
 // server does in between. It says once what they leave out.
 func TestMetricsWatch(t *testing.T) {
+	t.Parallel()
 	c := shared.Cluster(t)
 	ns := settledSite(t, c)
 	p := proxy(t, c, "")
@@ -70,6 +71,7 @@ func TestMetricsWatch(t *testing.T) {
 // --listen serves what Prometheus accepts, and computes it once for all who ask within
 // the interval.
 func TestMetricsListen(t *testing.T) {
+	t.Parallel()
 	c := shared.Cluster(t)
 	ns := settledSite(t, c)
 	p := proxy(t, c, "")

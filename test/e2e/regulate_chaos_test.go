@@ -46,11 +46,12 @@ var scenarios = []scenario{
 
 // The chaos ring: whatever happens to regulate, and whenever, the next run ends right.
 func TestRegulateChaos(t *testing.T) {
+	t.Parallel()
 	c := withoutOperators.Cluster(t)
 	defineRing(t, c)
 	begun := time.Now()
 	tallies, states := make([]tally, len(scenarios)), make([]error, len(scenarios))
-	const atOnce = 16 // most of the time they wait for a lease
+	const atOnce = 8 // a run waits while the API server works
 	var work errgroup.Group
 	work.SetLimit(atOnce)
 	type part struct {
@@ -150,7 +151,6 @@ func (r *ring) cycle(ctx context.Context, hold, loose func(context.Context) erro
 // such write any more.
 func dying(how func(func()) faults.Effect) func(context.Context, *ring, int, int) error {
 	return func(ctx context.Context, r *ring, part, parts int) error {
-		r.brief = true
 		for n := part + 1; n < mostWrites; n += parts {
 			stopped, freed := false, false
 			err := r.cycle(ctx, func(ctx context.Context) (err error) {
@@ -178,7 +178,6 @@ func dying(how func(func()) faults.Effect) func(context.Context, *ring, int, int
 // watching kills watch at each of its writes, and starts another one.
 func watching(how func(func()) faults.Effect) func(context.Context, *ring, int, int) error {
 	return func(ctx context.Context, r *ring, part, parts int) error {
-		r.brief = true
 		for n := part + 1; n < mostWrites; n += parts {
 			stopped, freed := false, false
 			err := r.cycle(ctx, func(ctx context.Context) (err error) {
@@ -216,6 +215,7 @@ func (r *ring) watchKilled(ctx context.Context, n int, how func(func()) faults.E
 		r.kills++
 		_, waited := run.wait()
 		r.counted()
+		waited = errors.Join(waited, r.hurry(ctx))
 		if run, err = r.start(ctx, r.args("watch")...); err != nil || waited != nil {
 			return true, errors.Join(err, waited)
 		}

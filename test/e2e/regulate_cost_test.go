@@ -19,6 +19,7 @@ import (
 // A Stop to many targets writes to a bounded number of them at a time, costs little, and is
 // taken back whole.
 func TestRegulateManyTargets(t *testing.T) {
+	t.Parallel()
 	const (
 		targets = 200
 		atOnce  = 16

@@ -9,6 +9,7 @@ import (
 // What somebody changes of what is held is told by status and plan, with who and when, and what
 // can be done; the System is named by its manifest, the app by its flag or without.
 func TestRegulateDrift(t *testing.T) {
+	t.Parallel()
 	c := shared.Cluster(t)
 	s := newShop(t, c)
 	s.regulate("stop", "worker", "--yes").succeeds(t)

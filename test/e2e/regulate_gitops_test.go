@@ -15,9 +15,10 @@ import (
 // What Argo CD keeps as it is would be put back at once: it is refused, or Argo CD is told
 // to leave it alone first, and last told to go on.
 func TestRegulateUnderGitOps(t *testing.T) {
+	t.Parallel()
 	c := shared.Cluster(t)
 	s := newShop(t, c)
-	define(t, c, inNamespace(t, s.ns, "regulate.application.yaml"))
+	defineForAll(t, c, inNamespace(t, "", "regulate.application.yaml"))
 	applyText(t, c, fmt.Sprintf(`apiVersion: argoproj.io/v1alpha1
 kind: Application
 metadata: {name: web, namespace: %[1]s}

@@ -79,6 +79,7 @@ func (s *shop) crashes() {
 // StatefulSet waits for, is deleted, and the answer says Healthy. Who may not delete it is told
 // before, and then what is not Healthy, with the command; the command helps.
 func TestRegulateRecoverOrdered(t *testing.T) {
+	t.Parallel()
 	c := shared.Cluster(t)
 	s := newLedger(t, c)
 	s.crashes()

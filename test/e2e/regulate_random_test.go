@@ -21,6 +21,7 @@ import (
 // Apps are stopped and recovered by random actions; the runs are killed at random writes, before or
 // after their effect. In the end all targets are as they were, byte for byte, owners of fields too.
 func TestRegulateChaosRandom(t *testing.T) {
+	t.Parallel()
 	c := withoutOperators.Cluster(t)
 	defineRing(t, c)
 	first := uint64(time.Now().UnixNano())
@@ -71,7 +72,6 @@ func (r *ring) annotated(t *testing.T) {
 
 // random stops and recovers the apps of a ring by random actions, which it returns.
 func (r *ring) random(ctx context.Context, random *rand.Rand) (string, error) {
-	r.brief = true
 	text, err := os.ReadFile(r.manifest)
 	if err != nil {
 		return "", err

@@ -46,6 +46,7 @@ func writesOf(t *testing.T, c *cluster.Cluster, user string, since time.Time) (w
 // Whoever may only read can see a plan, and is told what is missing before anything is
 // written.
 func TestRegulateWithoutRights(t *testing.T) {
+	t.Parallel()
 	c := shared.Cluster(t)
 	s := newShop(t, c)
 	reader := "regulate-reader-" + s.ns
@@ -91,6 +92,7 @@ func TestRegulateWithoutRights(t *testing.T) {
 // With what regulate manifests prints, and no more, regulation runs in the cluster. Nothing
 // is forbidden but to list kinds of which no app has anything, which is told.
 func TestRegulateInCluster(t *testing.T) {
+	t.Parallel()
 	c := shared.Cluster(t)
 	s := newShop(t, c)
 	sysop(t, c.Kubeconfig, "system", "adopt", "-f", s.manifest, "--yes").succeeds(t)

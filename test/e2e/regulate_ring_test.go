@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -44,12 +45,8 @@ var ringTargets = []struct {
 	name     string
 }{{ringClients, "worker"}, {ringCronJobs, "report"}, {ringDeployments, "web"}}
 
-// lease is how long a run that was killed keeps others out: the shortest that there may be, unless
-// the machine is too slow to renew that in time.
-var lease = timeout.Scaled(2 * time.Second).Truncate(time.Second).String()
-
-// longLease is the usual one, where nobody waits for the end of it.
-var longLease = timeout.Scaled(15 * time.Second).Truncate(time.Second).String()
+// lease is the usual one: a run renews it in time on a busy machine.
+var lease = timeout.Scaled(15 * time.Second).Truncate(time.Second).String()
 
 // ring is one of them, in a namespace of its own. It is used by one goroutine: errors are
 // returned, since only that of the test may fail it.
@@ -61,7 +58,6 @@ type ring struct {
 	store             *regulate.ConfigMapStore
 	proxy             *faults.Proxy
 	before            map[string]string // the targets, as they are when nothing is held
-	brief             bool              // runs are killed: their leases are short
 	tally
 }
 
@@ -110,10 +106,10 @@ func newRing(t *testing.T, c *cluster.Cluster) *ring {
 	return r
 }
 
-// defineRing defines the kinds, until the test ends.
+// defineRing defines the kinds.
 func defineRing(t *testing.T, c *cluster.Cluster) {
 	t.Helper()
-	define(t, c, inNamespace(t, "", "ring.definitions.yaml"))
+	defineForAll(t, c, inNamespace(t, "", "ring.definitions.yaml"))
 }
 
 // shareFields has fields that regulation writes belong to two managers, by server-side
@@ -323,11 +319,7 @@ func (r *ringRun) wait() (int, error) {
 
 // args are those of a command on the ring's manifest.
 func (r *ring) args(command string, more ...string) []string {
-	args := append([]string{"regulate", command, "-f", r.manifest, "--yes"}, more...)
-	if r.brief {
-		return append(args, "--lock-lease", lease)
-	}
-	return append(args, "--lock-lease", longLease)
+	return append([]string{"regulate", command, "-f", r.manifest, "--yes", "--lock-lease", lease}, more...)
 }
 
 // apply runs regulate apply to its end, which is a good one.
@@ -340,18 +332,9 @@ func (r *ring) apply(ctx context.Context) error {
 	r.counted()
 	if err == nil && code != 0 {
 		err = fmt.Errorf("regulate apply: exit code %d:\n%s%s", code, &run.stdout, &run.stderr)
-		if run.lost() {
-			err = errors.Join(errLost, err)
-		}
 	}
 	return err
 }
-
-// lost says that a run stopped since its lock, which is short here, could not be renewed in
-// time on a machine that is busy: it says that the next one goes on.
-func (r *ringRun) lost() bool { return strings.Contains(r.stderr.String(), "the lock was lost") }
-
-var errLost = errors.New("the lock was lost")
 
 // most runs of apply that may be needed: an app is let go when what it needs is.
 const mostRuns = 8
@@ -360,9 +343,7 @@ const mostRuns = 8
 func (r *ring) settle(ctx context.Context, so func(context.Context) error) error {
 	var err error
 	for range mostRuns {
-		if err = r.apply(ctx); errors.Is(err, errLost) {
-			continue
-		} else if err != nil {
+		if err = r.apply(ctx); err != nil {
 			return err
 		}
 		if err = so(ctx); err == nil {
@@ -387,6 +368,16 @@ func (r *ring) doomed(ctx context.Context, n int, how func(func()) faults.Effect
 	run, err = r.start(ctx, args...)
 	started <- run.cmd.Process // nil, where it did not start
 	return run, killed, err
+}
+
+// hurry has the lock of a run that was killed run out at once.
+func (r *ring) hurry(ctx context.Context) error {
+	leases := r.client.Resource(schema.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}).Namespace(r.ns)
+	_, err := leases.Patch(ctx, "sysop-ring", types.MergePatchType, []byte(`{"spec":{"leaseDurationSeconds":1}}`), metav1.PatchOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil // it was killed before it had one
+	}
+	return err
 }
 
 func isClosed(c <-chan struct{}) bool {
@@ -421,9 +412,7 @@ func (r *ring) applyKilled(ctx context.Context, n int, how func(func()) faults.E
 		return false, err
 	case isClosed(killed):
 		r.kills++
-		return true, nil
-	case code != 0 && run.lost():
-		return r.applyKilled(ctx, n, how) // It did not come to the write.
+		return true, r.hurry(ctx)
 	case code != 0:
 		return false, fmt.Errorf("regulate apply, not killed: exit code %d:\n%s%s", code, &run.stdout, &run.stderr)
 	}

@@ -209,6 +209,7 @@ func (h *held) settled(t *testing.T) map[string]string {
 // another resourceVersion and generation, managedFields included; and who applied the
 // objects applies them again without a conflict.
 func TestRunnerRestores(t *testing.T) {
+	t.Parallel()
 	c := shared.Cluster(t)
 	applied(t, c, "", "runner.definitions.yaml")
 	h := newHeld(t, c)

@@ -53,7 +53,7 @@ func newShop(t *testing.T, c *cluster.Cluster) *shop {
 	for doc := range strings.SplitSeq(namespace.Replace(string(text)), "\n---\n") {
 		switch {
 		case strings.Contains(doc, "kind: CustomResourceDefinition"):
-			define(t, c, doc)
+			defineForAll(t, c, doc)
 		case !strings.Contains(doc, "\nkind: Namespace\n"):
 			objects = append(objects, doc)
 		}

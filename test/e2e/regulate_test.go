@@ -17,6 +17,7 @@ import (
 // The shop: db fails, and who needs it is held, by real operators' fields, with evidence;
 // db is well, and all is as it was, byte for byte.
 func TestRegulate(t *testing.T) {
+	t.Parallel()
 	c := shared.Cluster(t)
 	s := newShop(t, c)
 	t.Run("who needs whom", func(t *testing.T) {
@@ -48,7 +49,7 @@ func TestRegulate(t *testing.T) {
 	})
 	t.Run("watch", func(t *testing.T) {
 		s.t = t
-		watch := startFor(t, 2*limit, c.Kubeconfig, "regulate", "watch", "-f", s.manifest, "--yes", "--lock-lease", lease)
+		watch := startFor(t, 2*limit, c.Kubeconfig, "regulate", "watch", "-f", s.manifest, "--yes")
 		s.broken("CrashLoopBackOff")
 		cluster.Eventually(t, limit, s.heldAll)
 		s.broken("")
@@ -188,6 +189,7 @@ func runs(s *shop, before map[string]string) {
 
 // What somebody has changed since is left as it is, and told; --force puts it back.
 func TestRegulateLeavesWhatChanged(t *testing.T) {
+	t.Parallel()
 	c := shared.Cluster(t)
 	s := newShop(t, c)
 	replicas := func() int64 {
@@ -235,6 +237,7 @@ func TestRegulateLeavesWhatChanged(t *testing.T) {
 
 // A dry run keeps nothing, whichever.
 func TestRegulateDryRun(t *testing.T) {
+	t.Parallel()
 	c := shared.Cluster(t)
 	s := newShop(t, c)
 	before := s.images()

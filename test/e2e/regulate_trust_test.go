@@ -17,6 +17,7 @@ import (
 // The journal of regulation is signed: one of an older version is acted on with consent, one
 // that somebody wrote who may not read the key never, and who may not read the key sees it.
 func TestRegulateJournalTrust(t *testing.T) {
+	t.Parallel()
 	c := shared.Cluster(t)
 	s := newShop(t, c)
 	before := s.images()

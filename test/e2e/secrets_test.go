@@ -16,6 +16,7 @@ import (
 // user may read it: the API server's audit log says what it answered, a proxy
 // what it was asked for.
 func TestDataIsNeverRead(t *testing.T) {
+	t.Parallel()
 	c := shared.Cluster(t)
 	ns := c.Namespace(t)
 	applied(t, c, ns, "deployment.yaml")

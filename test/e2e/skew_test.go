@@ -169,6 +169,7 @@ var skewLine = regexp.MustCompile(`^(?:run ([a-z0-9_]+_test\.go)|omit (1\.[0-9]+
 
 // The list that make skew reads names files and tests that there are, each once.
 func TestSkewList(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("testdata", "skew.txt"))
 	if err != nil {
 		t.Fatal(err)

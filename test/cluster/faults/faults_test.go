@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/faults"
+	"github.com/kubectl-sysop/kubectl-sysop/test/timeout"
 )
 
 const body = "0123456789"
@@ -32,25 +33,9 @@ func start(t *testing.T) (p *faults.Proxy, get func(ctx context.Context, path st
 		_, _ = io.WriteString(w, body)
 	}))
 	t.Cleanup(server.Close)
-	p, err := faults.NewProxy(&rest.Config{Host: server.URL, BearerToken: "good", TLSClientConfig: rest.TLSClientConfig{Insecure: true}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := p.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	cfg, err := clientcmd.BuildConfigFromFlags("", p.Kubeconfig())
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := rest.HTTPClientFor(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p, client, host := through(t, &rest.Config{Host: server.URL, BearerToken: "good", TLSClientConfig: rest.TLSClientConfig{Insecure: true}})
 	return p, func(ctx context.Context, path string) (*http.Response, string, error) {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, cfg.Host+path, nil)
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, host+path, nil)
 		if err != nil {
 			return nil, "", err
 		}
@@ -64,6 +49,28 @@ func start(t *testing.T) (p *faults.Proxy, get func(ctx context.Context, path st
 		b, err := io.ReadAll(resp.Body)
 		return resp, string(b), err
 	}
+}
+
+// through puts a proxy before a server.
+func through(t *testing.T, server *rest.Config) (p *faults.Proxy, client *http.Client, host string) {
+	t.Helper()
+	p, err := faults.NewProxy(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	cfg, err := clientcmd.BuildConfigFromFlags("", p.Kubeconfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if client, err = rest.HTTPClientFor(cfg); err != nil {
+		t.Fatal(err)
+	}
+	return p, client, cfg.Host
 }
 
 func TestProxyPassesOnAndRecords(t *testing.T) {
@@ -83,6 +90,33 @@ func TestProxyPassesOnAndRecords(t *testing.T) {
 	p.Reset()
 	if r := p.Requests(); len(r) != 0 {
 		t.Errorf("after reset: %+v", r)
+	}
+}
+
+// A server that answers before it has read the body, as an API server does that forbids, keeps nobody
+// waiting.
+func TestProxyOfAnEarlyAnswer(t *testing.T) {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	_, client, host := through(t, &rest.Config{Host: server.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true}})
+	large := strings.Repeat(body, 100_000)
+	for range 50 {
+		ctx, cancel := context.WithTimeout(t.Context(), timeout.Scaled(time.Minute))
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, host+"/pods", strings.NewReader(large))
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = io.Copy(io.Discard, resp.Body)
+		cancel()
+		if err = errors.Join(err, resp.Body.Close()); err != nil || resp.StatusCode != http.StatusForbidden {
+			t.Fatalf("answer %s, %v", resp.Status, err)
+		}
 	}
 }
 

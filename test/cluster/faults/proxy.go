@@ -6,6 +6,7 @@
 package faults
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -162,6 +163,13 @@ func (p *Proxy) Close() error {
 }
 
 func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
+	// An API server may answer before it has read the body, and then its client sends no more: to
+	// forward it piece by piece would wait for that for ever.
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
 	seen, effect := p.receive(r)
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
