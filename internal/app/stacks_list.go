@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/shopspring/decimal"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
@@ -156,7 +155,7 @@ func (l *StacksResult) isTopShared(id graph.ID, shared func(graph.ID) bool) bool
 func (l *StacksResult) sum(listed map[object.Ref]bool) {
 	t := &l.Total
 	l.Unmeasured = map[string]int{}
-	t.Used, t.Costs = metrics.Amounts{}, map[string]decimal.Decimal{}
+	t.Used, t.Costs = metrics.Amounts{}, metrics.Amounts{}
 	for i := range l.Reading.Pods {
 		p := &l.Reading.Pods[i]
 		if slices.ContainsFunc(l.Attribution.Of[p.Ref].Stacks, func(s object.Ref) bool { return listed[s] }) {

@@ -175,7 +175,7 @@ func costDocument(r *cost.Row, instant bool) CostDocument {
 		if doc.Parts == nil {
 			doc.Parts = map[string]Number{}
 		}
-		doc.Parts[part] = document.NumberOf(c)
+		doc.Parts[string(part)] = document.NumberOf(c)
 	}
 	return doc
 }

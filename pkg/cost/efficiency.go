@@ -25,7 +25,7 @@ func (r *Row) unseen() *unmeasured {
 	for i, resource := range rated() {
 		used, measured := r.Used[resource]
 		requested, known := r.Requested[resource]
-		cost, paid := r.Costs[string(resource)]
+		cost, paid := r.Costs[resource]
 		if measured && known && r.Measured == r.Pods || !measured && !known && !paid {
 			continue
 		}
@@ -61,7 +61,7 @@ func (b *unmeasured) plus(o *unmeasured) *unmeasured {
 func (r *Row) efficiency(q *quotient) *decimal.Decimal {
 	q.reset()
 	for i, resource := range rated() {
-		cost := r.Costs[string(resource)]
+		cost := r.Costs[resource]
 		used, requested := r.Used[resource], r.Requested[resource]
 		if r.blind != nil {
 			used, requested, cost = used.Sub(r.blind[i].used), requested.Sub(r.blind[i].requested), cost.Sub(r.blind[i].cost)

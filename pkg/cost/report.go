@@ -63,7 +63,7 @@ type Row struct {
 	// overhead. They are exact, and those of the rows below add up to them. A container
 	// has none: the pod is what is charged.
 	Cost  decimal.Decimal
-	Costs map[string]decimal.Decimal
+	Costs metrics.Amounts
 	// Efficiency is used by requested, weighted by the cost of CPU and memory, to six
 	// places; nil where nothing was measured or nothing can be said.
 	Efficiency *decimal.Decimal

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/shopspring/decimal"
-
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -169,28 +167,28 @@ func (b *reportBuilder) idle(at int32, c *Charge) int32 {
 func (b *reportBuilder) charge(at int32, c *Charge) {
 	row := b.rows[at]
 	if row.Costs == nil {
-		row.Costs = make(map[string]decimal.Decimal, 3)
+		row.Costs = make(metrics.Amounts, 3)
 	}
 	addCost(row.Costs, paidFor(c), c.Cost)
 }
 
 // paidFor is the key of a charge in Row.Costs.
-func paidFor(c *Charge) string {
+func paidFor(c *Charge) metrics.Resource {
 	switch c.Kind {
 	case Idle, Shared, Overhead:
-		return string(c.Kind)
+		return metrics.Resource(c.Kind)
 	case Used, Unmounted:
 	}
 	switch c.Resource {
 	case metrics.Received, metrics.Sent:
 		return "network"
 	case metrics.Storage:
-		return "storage"
+		return metrics.Storage
 	}
 	if c.Item.Kind == "Service" && c.Item.Group == "" {
-		return "loadBalancer"
+		return LoadBalancer
 	}
-	return string(c.Resource)
+	return c.Resource
 }
 
 // pathOf turns owners, nearest first, into a path. A ReplicaSet is on it only at the

@@ -78,7 +78,7 @@ func checkSum(t *testing.T, above *Row, rows []*Row) {
 		return
 	}
 	var cost decimal.Decimal
-	costs, used, claimed := map[string]decimal.Decimal{}, metrics.Amounts{}, metrics.Amounts{}
+	costs, used, claimed := metrics.Amounts{}, metrics.Amounts{}, metrics.Amounts{}
 	for _, row := range rows {
 		cost = cost.Add(row.Cost)
 		for key, c := range row.Costs {
@@ -137,7 +137,7 @@ func TestRollPlacesEveryChargeOnce(t *testing.T) {
 				p := place{row.Stack, row.Ref}
 				for key, cost := range row.Costs {
 					p.item = row.Ref
-					if key == string(Idle) || key == string(Shared) || key == string(Overhead) {
+					if key == metrics.Resource(Idle) || key == metrics.Resource(Shared) || key == metrics.Resource(Overhead) {
 						p.item = object.Ref{}
 					}
 					got[p] = got[p].Add(cost)

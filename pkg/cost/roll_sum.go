@@ -118,7 +118,7 @@ func set(amounts *metrics.Amounts, resource metrics.Resource, amount decimal.Dec
 }
 
 // addCost adds to the costs of one key.
-func addCost(costs map[string]decimal.Decimal, key string, cost decimal.Decimal) {
+func addCost(costs metrics.Amounts, key metrics.Resource, cost decimal.Decimal) {
 	if sum, ok := costs[key]; ok {
 		cost = sum.Add(cost)
 	}

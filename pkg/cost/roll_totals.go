@@ -11,9 +11,8 @@ import (
 // totals sums rows up. It keeps its numbers for the next row: a sum of ten thousand
 // decimals makes none but the last.
 type totals struct {
-	used, requested, limited, claimed, counters adder[metrics.Resource]
-	costs                                       adder[string]
-	quotient                                    quotient
+	used, requested, limited, claimed, counters, costs adder
+	quotient                                           quotient
 }
 
 // sum sets the pods, the amounts and the costs of a row to the sums of other rows. What
@@ -70,25 +69,25 @@ func (t *totals) settle(r *Row) {
 }
 
 // adder sums amounts up by key, exactly.
-type adder[K ~string] struct {
-	slots []slot[K]
+type adder struct {
+	slots []slot
 	// only is the sum, as long as there is one set of amounts in it.
-	only map[K]decimal.Decimal
+	only metrics.Amounts
 	term big.Int
 	ten  scaler
 }
 
 // slot is the sum of a key: units times 10^exponent.
-type slot[K ~string] struct {
-	key      K
+type slot struct {
+	key      metrics.Resource
 	units    big.Int
 	exponent int32
 }
 
-func (s *slot[K]) sum() decimal.Decimal { return decimal.NewFromBigInt(&s.units, s.exponent) }
+func (s *slot) sum() decimal.Decimal { return decimal.NewFromBigInt(&s.units, s.exponent) }
 
 // add adds amounts.
-func (a *adder[K]) add(amounts map[K]decimal.Decimal) {
+func (a *adder) add(amounts metrics.Amounts) {
 	if len(amounts) == 0 {
 		return
 	}
@@ -108,7 +107,7 @@ func (a *adder[K]) add(amounts map[K]decimal.Decimal) {
 }
 
 // plus adds an amount of a key.
-func (a *adder[K]) plus(key K, amount decimal.Decimal) {
+func (a *adder) plus(key metrics.Resource, amount decimal.Decimal) {
 	whole(&a.term, amount)
 	exponent := amount.Exponent()
 	for i := range a.slots {
@@ -129,7 +128,7 @@ func (a *adder[K]) plus(key K, amount decimal.Decimal) {
 	if n := len(a.slots); n < cap(a.slots) {
 		a.slots = a.slots[:n+1]
 	} else {
-		a.slots = append(a.slots, slot[K]{})
+		a.slots = append(a.slots, slot{})
 	}
 	s := &a.slots[len(a.slots)-1]
 	s.key, s.exponent = key, exponent
@@ -137,10 +136,10 @@ func (a *adder[K]) plus(key K, amount decimal.Decimal) {
 }
 
 // take returns the sums, or nil if there are none, and resets the adder.
-func (a *adder[K]) take() map[K]decimal.Decimal {
+func (a *adder) take() metrics.Amounts {
 	sums := a.only
 	if len(a.slots) > 0 {
-		sums = make(map[K]decimal.Decimal, len(a.slots))
+		sums = make(metrics.Amounts, len(a.slots))
 		for i := range a.slots {
 			sums[a.slots[i].key] = a.slots[i].sum()
 		}
