@@ -173,12 +173,12 @@ func (l *StacksResult) sum(listed map[object.Ref]bool) {
 			continue
 		}
 		t.Cost = t.Cost.Add(row.Cost)
-		for part, c := range row.Costs {
-			t.Costs[part] = t.Costs[part].Add(c)
+		for part, c := range row.Costs.All() {
+			t.Costs.Add(part, c)
 		}
 		for _, res := range []metrics.Resource{metrics.CPU, metrics.Memory} {
-			if n, known := row.Used[res]; known {
-				t.Used[res] = t.Used[res].Add(n)
+			if n, known := row.Used.Lookup(res); known {
+				t.Used.Add(res, n)
 			}
 		}
 	}

@@ -142,7 +142,7 @@ func chargesSum(charges []*cost.Charge) decimal.Decimal {
 func (b *stateBuilder) parts(charges []*cost.Charge, total int64) map[string]int64 {
 	costs := metrics.Amounts{}
 	for _, c := range charges {
-		costs[c.Resource] = costs[c.Resource].Add(c.Cost)
+		costs.Add(c.Resource, c.Cost)
 	}
 	return b.split(costs, total)
 }
@@ -150,7 +150,7 @@ func (b *stateBuilder) parts(charges []*cost.Charge, total int64) map[string]int
 // split shares what is shown of a sum out among its parts.
 func (b *stateBuilder) split(costs metrics.Amounts, total int64) map[string]int64 {
 	names, exact := make([]metrics.Resource, 0, len(costs)), make([]decimal.Decimal, 0, len(costs))
-	for name, amount := range costs {
+	for name, amount := range costs.All() {
 		names, exact = append(names, name), append(exact, amount)
 	}
 	out := map[string]int64{}

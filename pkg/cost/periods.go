@@ -163,22 +163,22 @@ func (d *divider) leaf(row *Row, parts, found []*Row) {
 		func(r *Row) *metrics.Amounts { return &r.Claimed },
 		func(r *Row) *metrics.Amounts { return &r.HostTraffic },
 	} {
-		for resource, whole := range *amounts(row) {
+		for resource, whole := range amounts(row).All() {
 			weights, known := make([]decimal.Decimal, len(parts)), make([]bool, len(parts))
 			for i := range found {
 				if found[i] != nil {
-					weights[i], known[i] = (*amounts(found[i]))[resource]
+					weights[i], known[i] = amounts(found[i]).Lookup(resource)
 				}
 			}
 			for i, amount := range divideValue(whole, weights, d.periods) {
 				if known[i] || !amount.IsZero() {
-					set(amounts(parts[i]), resource, amount)
+					amounts(parts[i]).Set(resource, amount)
 				}
 			}
 		}
 	}
 	for i, part := range parts {
-		for _, c := range part.Costs {
+		for _, c := range part.Costs.All() {
 			part.Cost = part.Cost.Add(c)
 		}
 		if found[i] != nil && isLeaf(found[i]) && len(found[i].Children) > 0 {
@@ -227,14 +227,11 @@ func addChildren(row, whole *Row) {
 
 // addTo adds values to a sum; of those that a map knows, where it is not nil.
 func addTo(sum, values, known metrics.Amounts) metrics.Amounts {
-	for key, value := range values {
-		if _, has := known[key]; known != nil && !has {
+	for key, value := range values.All() {
+		if _, has := known.Lookup(key); known != nil && !has {
 			continue
 		}
-		if sum == nil {
-			sum = metrics.Amounts{}
-		}
-		sum[key] = sum[key].Add(value)
+		sum.Add(key, value)
 	}
 	return sum
 }

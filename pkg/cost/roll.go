@@ -165,11 +165,7 @@ func (b *reportBuilder) idle(at int32, c *Charge) int32 {
 
 // charge books a charge on a row.
 func (b *reportBuilder) charge(at int32, c *Charge) {
-	row := b.rows[at]
-	if row.Costs == nil {
-		row.Costs = make(metrics.Amounts, 3)
-	}
-	addCost(row.Costs, paidFor(c), c.Cost)
+	b.rows[at].Costs.Add(paidFor(c), c.Cost)
 }
 
 // paidFor is the key of a charge in Row.Costs.

@@ -35,8 +35,8 @@ func (t *totals) sum(r *Row, rows []*Row) {
 	r.Used, r.Requested, r.Limited = t.used.take(), t.requested.take(), t.limited.take()
 	r.Claimed, r.Counters, r.Costs = t.claimed.take(), t.counters.take(), t.costs.take()
 	for _, resource := range bounded() {
-		if _, ok := r.Limited[resource]; ok && unlimited(rows, resource) {
-			r.Limited = withoutResource(r.Limited, resource)
+		if _, ok := r.Limited.Lookup(resource); ok && unlimited(rows, resource) {
+			r.Limited = r.Limited.Without(resource)
 		}
 	}
 }
@@ -44,7 +44,7 @@ func (t *totals) sum(r *Row, rows []*Row) {
 // unlimited says that pods of some row have no limit for a resource.
 func unlimited(rows []*Row, resource metrics.Resource) bool {
 	for _, row := range rows {
-		if _, ok := row.Limited[resource]; !ok && row.Pods > 0 {
+		if _, ok := row.Limited.Lookup(resource); !ok && row.Pods > 0 {
 			return true
 		}
 	}
@@ -54,7 +54,7 @@ func unlimited(rows []*Row, resource metrics.Resource) bool {
 // settle works out what follows from the sums of a row.
 func (t *totals) settle(r *Row) {
 	r.Cost = decimal.Decimal{}
-	for _, cost := range r.Costs {
+	for _, cost := range r.Costs.All() {
 		if len(r.Costs) == 1 {
 			r.Cost = cost
 			break
@@ -96,12 +96,12 @@ func (a *adder) add(amounts metrics.Amounts) {
 		return
 	}
 	if a.only != nil {
-		for key, amount := range a.only {
+		for key, amount := range a.only.All() {
 			a.plus(key, amount)
 		}
 		a.only = nil
 	}
-	for key, amount := range amounts {
+	for key, amount := range amounts.All() {
 		a.plus(key, amount)
 	}
 }
@@ -139,9 +139,9 @@ func (a *adder) plus(key metrics.Resource, amount decimal.Decimal) {
 func (a *adder) take() metrics.Amounts {
 	sums := a.only
 	if len(a.slots) > 0 {
-		sums = make(metrics.Amounts, len(a.slots))
+		sums = nil
 		for i := range a.slots {
-			sums[a.slots[i].key] = a.slots[i].sum()
+			sums.Set(a.slots[i].key, a.slots[i].sum())
 		}
 	}
 	a.slots, a.only = a.slots[:0], nil

@@ -222,7 +222,7 @@ func (c *Collector) Resources() []Resource {
 	defer c.mu.Unlock()
 	all := map[Resource]bool{}
 	learn := func(a Amounts) {
-		for name := range a {
+		for name := range a.All() {
 			if extended(name) {
 				all[name] = true
 			}
