@@ -35,7 +35,11 @@ func (c *Input) Stacks(ctx context.Context, q StacksRequest) (*StacksResult, err
 	if err != nil {
 		return nil, err
 	}
-	// The list has no row for what is idle.
+	// The list shows the rows of stacks alone, and none for what is idle.
+	l.DropCharges()
+	for _, row := range l.Report.Rows {
+		row.Children = nil
+	}
 	l.Reading.Notes = slices.DeleteFunc(l.Reading.Notes, func(n metrics.Note) bool { return n.Reason == "Idle" })
 	defer in.Clock.Stage("evaluate")()
 	l.assessment = verdicts.Assess(l.Graph)

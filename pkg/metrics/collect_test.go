@@ -97,7 +97,7 @@ func TestReading(t *testing.T) {
 		for _, o := range parse(t, untyped, world) {
 			c.Add(o)
 		}
-		r := c.Report(now, metrics.ReportOptions{Whole: true})
+		r := c.Report(now, metrics.ReportOptions{Whole: true, Containers: true})
 		if !r.Instant() || !r.To.Equal(now) || r.Hours.String() != "1" {
 			t.Errorf("an instant: %+v", r)
 		}

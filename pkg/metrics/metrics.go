@@ -110,6 +110,7 @@ type Pod struct {
 	Counters Amounts
 	// Unmeasured is why the usage of CPU or memory is unknown; empty where both are.
 	Unmeasured string
+	// Containers are listed where ReportOptions asks for them, and of a window.
 	Containers []Container
 }
 
