@@ -104,6 +104,9 @@ type Grouping struct {
 	Custom func(object.Ref) bool
 }
 
+// byStack says that the rows are stacks.
+func (g *Grouping) byStack() bool { return g.Keys[len(g.Keys)-1].By == ByStack }
+
 // Value is the value of a group, or the name of a rest.
 func (r *Row) Value() string {
 	if r.Ref != (object.Ref{}) {
@@ -145,7 +148,7 @@ func NewReport(r *metrics.UsageReport, p *metrics.Attribution, l *Ledger, g Grou
 		g.Keys = []Key{{By: ByStack}}
 	}
 	b := newReportBuilder(r, p, l, g)
-	if g.Keys[len(g.Keys)-1].By == ByStack {
+	if g.byStack() {
 		b.byStack()
 	} else {
 		b.byGroup()

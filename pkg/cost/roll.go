@@ -70,9 +70,13 @@ type rowPath struct {
 }
 
 func newReportBuilder(r *metrics.UsageReport, p *metrics.Attribution, l *Ledger, g Grouping) *reportBuilder {
+	groups := newPlacer
+	if !g.byStack() {
+		groups = newGrouper
+	}
 	size := len(p.Stacks) + len(r.Pods) + len(r.Claims)
 	return &reportBuilder{
-		grouper: newGrouper(r, p, g), reading: r, ledger: l, base: top,
+		grouper: groups(r, p, g), reading: r, ledger: l, base: top,
 		rows:   make([]*Row, 0, size),
 		parent: make([]int32, 0, size),
 		index:  make(map[rowKey]int32, size),

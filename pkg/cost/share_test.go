@@ -17,7 +17,7 @@ func amounts(cores, memory string) metrics.Amounts {
 		out.Set(metrics.CPU, dec(cores))
 	}
 	if memory != "" {
-		out.Set(metrics.Memory, dec(memory).Mul(decimal.NewFromInt(1 << 30)))
+		out.Set(metrics.Memory, dec(memory).Mul(decimal.NewFromInt(1<<30)))
 	}
 	return out
 }
