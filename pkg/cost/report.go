@@ -26,7 +26,7 @@ const (
 
 // Row is a line of a report: sums over what is below it, scaled by the share where
 // several stacks share a thing. What is unknown is absent: a sum is of what is
-// known. Its maps may be those of the Reading, and are to be read only.
+// known. It shares amounts with the Reading.
 type Row struct {
 	Level Level
 	// Ref is the object of the row; zero for a group or a rest.

@@ -16,7 +16,7 @@ type totals struct {
 }
 
 // sum sets the pods, the amounts and the costs of a row to the sums of other rows. What
-// is of one row alone is shared with it: maps of rows are never changed after.
+// is of one row alone is shared with it.
 func (t *totals) sum(r *Row, rows []*Row) {
 	r.Pods, r.Measured, r.HostNetwork, r.blind = 0, 0, true, nil
 	for _, o := range rows {
