@@ -79,6 +79,7 @@ func (c *Input) measure(ctx context.Context, q *MetricsRequest) (*MetricsResult,
 	m.Session.ReportGaps(m.Graph)
 	defer in.Clock.Stage("measure")()
 	if err := m.Compute(ctx, collector); err != nil || q.Every == "" {
+		in.Collect = nil // what it kept is in the report
 		return m, err
 	}
 	return m, m.divide(ctx, collector)
@@ -113,7 +114,7 @@ func costing(r *metrics.UsageReport) []object.Ref {
 // scope makes the report that is to be measured, from the scope of the request.
 func (m *MetricsResult) scope(collector *metrics.Collector) {
 	m.whole = (m.isClusterWide() || m.Request.Options.ShareIdle) && m.hasAllPods()
-	options := metrics.ReportOptions{Whole: m.whole}
+	options := metrics.ReportOptions{Whole: m.whole, Containers: m.Request.Containers}
 	read := func() *metrics.UsageReport {
 		if w := m.Request.Window; w != nil {
 			return collector.Window(w.From, w.To, options)

@@ -28,6 +28,16 @@ func (m *MetricsResult) price() {
 	}
 }
 
+// DropCharges lets go of the charges, for an answer that has only the sums of them.
+func (m *MetricsResult) DropCharges() {
+	if m.Ledger != nil {
+		m.Ledger.Charges = nil
+	}
+	for _, one := range m.Clusters {
+		one.DropCharges()
+	}
+}
+
 // isForOthers reports whether a charge belongs outside the request: for selected stacks, the idle
 // cost of others; for a namespace, idle cost elsewhere and what is not in it.
 func (m *MetricsResult) isForOthers(c cost.Charge) bool {

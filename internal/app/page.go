@@ -3,7 +3,6 @@ package app
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -366,7 +365,7 @@ func (u *usageMemory) fill(r *metrics.UsageReport) {
 			p.Unmeasured = "it is new, and not measured yet"
 			continue
 		}
-		p.Used, p.Counters, p.Unmeasured = maps.Clone(known.Used), maps.Clone(known.Counters), known.Unmeasured
+		p.Used, p.Counters, p.Unmeasured = known.Used, known.Counters, known.Unmeasured
 	}
 	for i := range r.Claims {
 		c := &r.Claims[i]

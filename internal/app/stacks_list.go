@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/shopspring/decimal"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
@@ -36,7 +35,11 @@ func (c *Input) Stacks(ctx context.Context, q StacksRequest) (*StacksResult, err
 	if err != nil {
 		return nil, err
 	}
-	// The list has no row for what is idle.
+	// The list shows the rows of stacks alone, and none for what is idle.
+	l.DropCharges()
+	for _, row := range l.Report.Rows {
+		row.Children = nil
+	}
 	l.Reading.Notes = slices.DeleteFunc(l.Reading.Notes, func(n metrics.Note) bool { return n.Reason == "Idle" })
 	defer in.Clock.Stage("evaluate")()
 	l.assessment = verdicts.Assess(l.Graph)
@@ -156,7 +159,7 @@ func (l *StacksResult) isTopShared(id graph.ID, shared func(graph.ID) bool) bool
 func (l *StacksResult) sum(listed map[object.Ref]bool) {
 	t := &l.Total
 	l.Unmeasured = map[string]int{}
-	t.Used, t.Costs = metrics.Amounts{}, map[string]decimal.Decimal{}
+	t.Used, t.Costs = metrics.Amounts{}, metrics.Amounts{}
 	for i := range l.Reading.Pods {
 		p := &l.Reading.Pods[i]
 		if slices.ContainsFunc(l.Attribution.Of[p.Ref].Stacks, func(s object.Ref) bool { return listed[s] }) {
@@ -174,12 +177,12 @@ func (l *StacksResult) sum(listed map[object.Ref]bool) {
 			continue
 		}
 		t.Cost = t.Cost.Add(row.Cost)
-		for part, c := range row.Costs {
-			t.Costs[part] = t.Costs[part].Add(c)
+		for part, c := range row.Costs.All() {
+			t.Costs.Add(part, c)
 		}
 		for _, res := range []metrics.Resource{metrics.CPU, metrics.Memory} {
-			if n, known := row.Used[res]; known {
-				t.Used[res] = t.Used[res].Add(n)
+			if n, known := row.Used.Lookup(res); known {
+				t.Used.Add(res, n)
 			}
 		}
 	}

@@ -109,8 +109,8 @@ func byAmount(a, b *view.StackRow, res metrics.Resource) int {
 	if a.Row == nil || b.Row == nil {
 		return cmp.Compare(btoi(a.Row == nil), btoi(b.Row == nil))
 	}
-	x, known := a.Row.Used[res]
-	y, measured := b.Row.Used[res]
+	x, known := a.Row.Used.Lookup(res)
+	y, measured := b.Row.Used.Lookup(res)
 	if !known || !measured {
 		return cmp.Compare(btoi(!known), btoi(!measured))
 	}

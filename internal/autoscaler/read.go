@@ -38,7 +38,7 @@ func read(ctx context.Context, input *app.Input, req Request) (*reading, error) 
 			}
 		}
 	}
-	q := &app.MetricsRequest{Args: r.req.Args, Book: req.Book, Options: cost.Options{Sharing: cost.ShareEven}, Brief: true, History: req.History, Timeout: req.Timeout}
+	q := &app.MetricsRequest{Args: r.req.Args, Book: req.Book, Options: cost.Options{Sharing: cost.ShareEven}, Brief: true, Containers: true, History: req.History, Timeout: req.Timeout}
 	var err error
 	if r.MetricsResult, err = in.Measure(ctx, q); err != nil {
 		return nil, err

@@ -73,20 +73,17 @@ func meanOf(pods []*metrics.Pod, hours decimal.Decimal) (autoscale.Usage, bool) 
 	containers := map[string]metrics.Amounts{}
 	for _, p := range pods {
 		podHours = podHours.Add(p.Hours)
-		used, known := p.Used[metrics.CPU]
+		used, known := p.Used.Lookup(metrics.CPU)
 		if !known || !p.Hours.IsPositive() {
 			continue
 		}
-		measured, cpu, memory = measured.Add(p.Hours), cpu.Add(used), memory.Add(p.Used[metrics.Memory])
+		measured, cpu, memory = measured.Add(p.Hours), cpu.Add(used), memory.Add(p.Used.Value(metrics.Memory))
 		for _, c := range p.Containers {
 			sum := containers[c.Name]
-			if sum == nil {
-				sum = metrics.Amounts{}
-				containers[c.Name] = sum
-			}
 			for _, name := range []metrics.Resource{metrics.CPU, metrics.Memory} {
-				sum[name] = sum[name].Add(c.Used[name])
+				sum.Add(name, c.Used.Value(name))
 			}
+			containers[c.Name] = sum
 		}
 	}
 	if !measured.IsPositive() || !hours.IsPositive() {
@@ -104,7 +101,7 @@ func meanOf(pods []*metrics.Pod, hours decimal.Decimal) (autoscale.Usage, bool) 
 		pod := func(n decimal.Decimal, unit int64) int64 {
 			return n.Mul(decimal.NewFromInt(unit)).DivRound(measured, 6).Round(0).IntPart()
 		}
-		u.Containers[name] = autoscale.Amounts{CPU: pod(sum[metrics.CPU], milli), Memory: pod(sum[metrics.Memory], 1)}
+		u.Containers[name] = autoscale.Amounts{CPU: pod(sum.Value(metrics.CPU), milli), Memory: pod(sum.Value(metrics.Memory), 1)}
 	}
 	return u, true
 }

@@ -61,10 +61,12 @@ func (o *metricsOptions) answer(ctx context.Context, m *app.MetricsResult) (view
 	if divided != nil && shape != view.UIShape {
 		shown, divided = divided, nil
 	}
-	switch shape {
-	case view.FocusShape:
+	if shape == view.FocusShape {
 		table, err := focus.Table(ctx, m, o.focus.Options)
 		return view.Output{Focus: table}, err
+	}
+	m.DropCharges()
+	switch shape {
 	case view.CSVShape:
 		return view.Output{CSV: export.CSV(cost.Limit(shown, 0, o.depth), m.Readings(), m.Periods)}, nil
 	case view.FamiliesShape:

@@ -171,7 +171,7 @@ func extendedOf(leaves []csvLeaf) []metrics.Resource {
 	found := map[metrics.Resource]bool{}
 	for _, leaf := range leaves {
 		for _, amounts := range []metrics.Amounts{leaf.row.Used, leaf.row.Requested, leaf.row.Limited} {
-			for r := range amounts {
+			for r := range amounts.All() {
 				if r.IsExtended() {
 					found[r] = true
 				}

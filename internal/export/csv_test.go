@@ -40,24 +40,24 @@ func schoolReport() *cost.Report {
 		return &r
 	}
 	web1 := pod("web-1", cost.Row{
-		Requested: metrics.Amounts{metrics.CPU: dec("0.25"), metrics.Memory: dec("268435456"), "nvidia.com/gpu": dec("1")},
-		Limited:   metrics.Amounts{"nvidia.com/gpu": dec("1")},
+		Requested: metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.CPU: dec("0.25"), metrics.Memory: dec("268435456"), "nvidia.com/gpu": dec("1")}),
+		Limited:   metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{"nvidia.com/gpu": dec("1")}),
 		Cost:      dec("0.95900275"), Unmeasured: "no sample yet",
 	})
 	web10 := pod("web-10", cost.Row{
-		Measured: 1, Used: metrics.Amounts{metrics.CPU: dec("0.100000001"), metrics.Memory: dec("134217728"), metrics.Ephemeral: dec("4096")},
-		Requested: metrics.Amounts{metrics.CPU: dec("0.25"), metrics.Memory: dec("268435456")},
-		Counters:  metrics.Amounts{metrics.Received: dec("948305362"), metrics.Sent: dec("12542068")},
+		Measured: 1, Used: metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.CPU: dec("0.100000001"), metrics.Memory: dec("134217728"), metrics.Ephemeral: dec("4096")}),
+		Requested: metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.CPU: dec("0.25"), metrics.Memory: dec("268435456")}),
+		Counters:  metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.Received: dec("948305362"), metrics.Sent: dec("12542068")}),
 		Cost:      dec("0.00900275"), Efficiency: &efficiency,
 		Children: []*cost.Row{
-			{Level: cost.LevelContainer, Name: "web", Used: metrics.Amounts{metrics.CPU: dec("0.1")}},
-			{Level: cost.LevelContainer, Name: "proxy", Used: metrics.Amounts{metrics.CPU: dec("0.000000001")}},
+			{Level: cost.LevelContainer, Name: "web", Used: metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.CPU: dec("0.1")})},
+			{Level: cost.LevelContainer, Name: "proxy", Used: metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.CPU: dec("0.000000001")})},
 		},
 	})
-	host := pod("agent", cost.Row{HostNetwork: true, HostTraffic: metrics.Amounts{metrics.Received: dec("1")}, Measured: 1, Cost: decimal.Zero})
+	host := pod("agent", cost.Row{HostNetwork: true, HostTraffic: metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.Received: dec("1")}), Measured: 1, Cost: decimal.Zero})
 	shared := &cost.Row{
 		Level: cost.LevelPod, Ref: mysql, Stack: moodleA, Share: half, Of: 2, Pods: 1, Measured: 1,
-		Used: metrics.Amounts{metrics.CPU: dec("0.05"), metrics.Storage: dec("1000")}, Claimed: metrics.Amounts{metrics.Storage: dec("5368709120")}, Cost: dec("0.0158"),
+		Used: metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.CPU: dec("0.05"), metrics.Storage: dec("1000")}), Claimed: metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.Storage: dec("5368709120")}), Cost: dec("0.0158"),
 	}
 	workload := &cost.Row{Level: cost.LevelWorkload, Ref: object.Ref{Group: "apps", Kind: "Deployment", Namespace: "school-a", Name: "web"}, Stack: moodleA, Children: []*cost.Row{web1, web10, host}}
 	stack := &cost.Row{Level: cost.LevelStack, Ref: moodleA, Stack: moodleA, Pods: 4, Measured: 3, Efficiency: &efficiency, Children: []*cost.Row{workload, shared}}
@@ -174,7 +174,7 @@ func randomReport(r *rand.Rand, hours decimal.Decimal) *cost.Report {
 			row.Level, row.Ref.Kind = cost.LevelPod, "Pod"
 			row.Cost = decimal.New(r.Int64N(1_000_000_000_000), -12)
 			if r.IntN(3) > 0 {
-				row.Used = metrics.Amounts{metrics.CPU: decimal.New(r.Int64N(1_000_000), -6)}
+				row.Used = metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.CPU: decimal.New(r.Int64N(1_000_000), -6)})
 			}
 			return row
 		}

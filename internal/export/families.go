@@ -51,7 +51,7 @@ func pieces(name, help string, amounts func(*cost.Row) metrics.Amounts) *family 
 // and Prometheus takes a counter that falls for a restart.
 func counter(name, help string, amounts func(*cost.Row) metrics.Amounts, r metrics.Resource) *family {
 	return &family{Family: view.Family{Name: name, Type: view.Counter, Unit: "bytes", Help: help}, leaf: func(row *cost.Row) (decimal.Decimal, bool) {
-		v, ok := amounts(row)[r]
+		v, ok := amounts(row).Lookup(r)
 		return v, ok && row.Level == cost.LevelPod
 	}}
 }
@@ -60,14 +60,14 @@ func counter(name, help string, amounts func(*cost.Row) metrics.Amounts, r metri
 func familiesOf(rep *cost.Report) []*family {
 	gauge := func(name, unit, help string, amounts func(*cost.Row) metrics.Amounts, r metrics.Resource) *family {
 		return &family{Family: view.Family{Name: name, Type: view.Gauge, Unit: unit, Help: help}, leaf: func(row *cost.Row) (decimal.Decimal, bool) {
-			v, ok := amounts(row)[r]
+			v, ok := amounts(row).Lookup(r)
 			return average(rep, v), ok
 		}}
 	}
 	seconds := rep.Hours.Mul(decimal.NewFromInt(3600))
 	perSecond := func(name, help string, r metrics.Resource) *family {
 		return &family{Family: view.Family{Name: name, Type: view.Gauge, Unit: "bytes_per_second", Help: help}, leaf: func(row *cost.Row) (decimal.Decimal, bool) {
-			v, ok := row.Used[r]
+			v, ok := row.Used.Lookup(r)
 			if !ok || !seconds.IsPositive() {
 				return v, false
 			}
@@ -176,7 +176,7 @@ func (f *family) addIf(key string, labels []view.Label, row *cost.Row, value fun
 // addPieces adds extended resources, each with a label.
 func (f *family) addPieces(key string, labels []view.Label, rep *cost.Report, row *cost.Row, extended []metrics.Resource) {
 	for _, r := range extended {
-		if v, ok := f.pieces(row)[r]; ok {
+		if v, ok := f.pieces(row).Lookup(r); ok {
 			f.add(key+"\x00"+string(r), plus(labels, "resource", string(r)), average(rep, v))
 		}
 	}

@@ -110,7 +110,7 @@ func TestFamiliesOfAWindowAreAverages(t *testing.T) {
 	rep := schoolReport()
 	rep.Hours = dec("3")
 	leaf := rep.Rows[0].Children[0].Children[1]
-	leaf.Used["network-receive"] = dec("108000000")
+	leaf.Used.Set("network-receive", dec("108000000"))
 	got := write(t, "openmetrics", view.Output{Families: export.Families(rep, nil)})
 	for _, want := range []string{
 		`name="web-10"} 0.033333333667`,

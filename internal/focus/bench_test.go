@@ -24,7 +24,7 @@ func manyCharges(pods int) (*metrics.UsageReport, *metrics.Attribution) {
 	}
 	for i := range pods {
 		pod := object.Ref{Kind: "Pod", Namespace: fmt.Sprint("team-", i/4%50), Name: fmt.Sprintf("web-6c9f7d5b8-%06d", i)}
-		amounts := metrics.Amounts{metrics.CPU: decimal.New(int64(i), -5), metrics.Memory: decimal.NewFromInt(int64(i) * 4096)}
+		amounts := metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.CPU: decimal.New(int64(i), -5), metrics.Memory: decimal.NewFromInt(int64(i) * 4096)})
 		r.Pods = append(r.Pods, metrics.Pod{
 			Ref: pod, UID: types.UID(fmt.Sprintf("0c9d2c5e-0000-4000-8000-%012d", i)), Node: fmt.Sprint("node-", i%100), Hours: dec("1"),
 			Charged: amounts, Used: amounts, Requested: amounts,

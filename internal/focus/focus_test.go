@@ -56,15 +56,15 @@ func schools() (*metrics.UsageReport, *metrics.Attribution) {
 		Pods: []metrics.Pod{
 			{
 				Ref: mysql, UID: "0c9d2c5e-0000-4000-8000-000000000001", Node: "worker-a", Hours: one, Labels: map[string]string{"app": "mysql", "sysop.dev/stack": "forged"},
-				Charged: metrics.Amounts{metrics.CPU: dec("0.5"), metrics.Memory: dec("1073741825"), "nvidia.com/gpu": one},
+				Charged: metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.CPU: dec("0.5"), metrics.Memory: dec("1073741825"), "nvidia.com/gpu": one}),
 			},
 			{
 				Ref: webPod, UID: "0c9d2c5e-0000-4000-8000-000000000002", Node: "worker-a", Hours: one,
-				Charged: metrics.Amounts{metrics.CPU: dec("0.0333333333333"), metrics.Memory: dec("268435456")},
+				Charged: metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.CPU: dec("0.0333333333333"), metrics.Memory: dec("268435456")}),
 			},
 			{
 				Ref: object.Ref{Kind: "Pod", Namespace: "kube-system", Name: "dns"}, UID: "0c9d2c5e-0000-4000-8000-000000000003", Hours: one,
-				Charged: metrics.Amounts{metrics.CPU: dec("0.1")},
+				Charged: metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.CPU: dec("0.1")}),
 			},
 		},
 		Claims: []metrics.Claim{{
@@ -75,7 +75,7 @@ func schools() (*metrics.UsageReport, *metrics.Attribution) {
 		Nodes: []metrics.Node{{
 			Name: "worker-a", ProviderID: "aws:///eu-central-1a/i-0123", Hours: one, Whole: true,
 			Labels:   map[string]string{"topology.kubernetes.io/region": "eu-central-1", "topology.kubernetes.io/zone": "eu-central-1a"},
-			Capacity: metrics.Amounts{metrics.CPU: dec("4"), metrics.Memory: dec("17179869184")},
+			Capacity: metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.CPU: dec("4"), metrics.Memory: dec("17179869184")}),
 		}},
 	}
 	both := metrics.Path{Stacks: []object.Ref{moodleA, moodleB}, Path: []object.Ref{cluster, {Group: "apps", Kind: "StatefulSet", Namespace: "db", Name: "mysql"}}}
@@ -335,8 +335,8 @@ func TestFocusPricesOfNodes(t *testing.T) {
 	r := &metrics.UsageReport{To: time.Date(2026, 11, 15, 10, 0, 0, 0, time.UTC), Hours: dec("1")}
 	for i, cores := range []string{"2", "8"} {
 		node := "n" + cores
-		r.Nodes = append(r.Nodes, metrics.Node{Name: node, Labels: map[string]string{"pool": "a"}, Hours: dec("1"), Whole: true, Capacity: metrics.Amounts{"cpu": dec(cores), "memory": dec("17179869184")}})
-		r.Pods = append(r.Pods, metrics.Pod{Ref: object.Ref{Kind: "Pod", Namespace: "a", Name: node}, UID: types.UID(strconv.Itoa(i)), Node: node, Hours: dec("1"), Charged: metrics.Amounts{"cpu": dec("1"), "memory": dec("1073741824")}})
+		r.Nodes = append(r.Nodes, metrics.Node{Name: node, Labels: map[string]string{"pool": "a"}, Hours: dec("1"), Whole: true, Capacity: metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{"cpu": dec(cores), "memory": dec("17179869184")})})
+		r.Pods = append(r.Pods, metrics.Pod{Ref: object.Ref{Kind: "Pod", Namespace: "a", Name: node}, UID: types.UID(strconv.Itoa(i)), Node: node, Hours: dec("1"), Charged: metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{"cpu": dec("1"), "memory": dec("1073741824")})})
 	}
 	d := readFocusData(t, focusText(t, cost.Allocate(r, &metrics.Attribution{}, book, cost.Options{}), r, nil, focusOptions("1.2")))
 	prices := map[string]string{}
@@ -530,18 +530,18 @@ func randomWorld(r *rand.Rand) (*metrics.UsageReport, *metrics.Attribution) {
 	for i := range 1 + r.IntN(3) {
 		reading.Nodes = append(reading.Nodes, metrics.Node{
 			Name: fmt.Sprint("node-", i), Hours: hours, Whole: r.IntN(4) > 0,
-			Capacity: metrics.Amounts{metrics.CPU: dec("64").Mul(hours), metrics.Memory: dec("274877906944").Mul(hours)},
+			Capacity: metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.CPU: dec("64").Mul(hours), metrics.Memory: dec("274877906944").Mul(hours)}),
 		})
 	}
 	for i := range 1 + r.IntN(12) {
 		pod := metrics.Pod{
 			Ref: object.Ref{Kind: "Pod", Namespace: fmt.Sprint("team-", i%3), Name: fmt.Sprint("pod-", i)}, UID: types.UID(fmt.Sprint("uid-", i)),
 			Node: fmt.Sprint("node-", r.IntN(4)), Hours: hours,
-			Charged: metrics.Amounts{metrics.CPU: amount(1e9, 9).Mul(hours), metrics.Memory: amount(1<<34, 0).Mul(hours)},
-			Used:    metrics.Amounts{metrics.Sent: amount(1<<40, 0)},
+			Charged: metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.CPU: amount(1e9, 9).Mul(hours), metrics.Memory: amount(1<<34, 0).Mul(hours)}),
+			Used:    metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.Sent: amount(1<<40, 0)}),
 		}
 		if r.IntN(4) == 0 {
-			pod.Charged["nvidia.com/gpu"] = hours
+			pod.Charged.Set("nvidia.com/gpu", hours)
 		}
 		place(pod.Ref)
 		reading.Pods = append(reading.Pods, pod)

@@ -140,23 +140,22 @@ func chargesSum(charges []*cost.Charge) decimal.Decimal {
 
 // parts are what is paid of a thing, by what is paid for.
 func (b *stateBuilder) parts(charges []*cost.Charge, total int64) map[string]int64 {
-	costs := map[string]decimal.Decimal{}
+	costs := metrics.Amounts{}
 	for _, c := range charges {
-		costs[string(c.Resource)] = costs[string(c.Resource)].Add(c.Cost)
+		costs.Add(c.Resource, c.Cost)
 	}
 	return b.split(costs, total)
 }
 
 // split shares what is shown of a sum out among its parts.
-func (b *stateBuilder) split(costs map[string]decimal.Decimal, total int64) map[string]int64 {
-	names := slices.Sorted(maps.Keys(costs))
-	exact := make([]decimal.Decimal, 0, len(names))
-	for _, name := range names {
-		exact = append(exact, costs[name])
+func (b *stateBuilder) split(costs metrics.Amounts, total int64) map[string]int64 {
+	names, exact := make([]metrics.Resource, 0, len(costs)), make([]decimal.Decimal, 0, len(costs))
+	for name, amount := range costs.All() {
+		names, exact = append(names, name), append(exact, amount)
 	}
 	out := map[string]int64{}
 	for i, n := range shareOut(total, exact, b.Report.Hours, b.column() == cost.ColumnMonth) {
-		out[names[i]] = n
+		out[string(names[i])] = n
 	}
 	return out
 }

@@ -51,7 +51,7 @@ func (b *stateBuilder) claims() {
 
 // amount is a mean rate of the reading, in units of 10^-places; nil where it is unknown.
 func (b *stateBuilder) amount(amounts metrics.Amounts, resource metrics.Resource, places int32) *int64 {
-	n, known := amounts[resource]
+	n, known := amounts.Lookup(resource)
 	if !known {
 		return nil
 	}

@@ -122,7 +122,7 @@ func (v *metricsView) amount(amounts func(*cost.Row) metrics.Amounts, r metrics.
 }
 
 func (v *metricsView) amountText(a metrics.Amounts, r metrics.Resource) string {
-	n, known := a[r]
+	n, known := a.Lookup(r)
 	switch {
 	case !known:
 		return ""

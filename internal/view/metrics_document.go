@@ -171,11 +171,11 @@ func costDocument(r *cost.Row, instant bool) CostDocument {
 	default:
 		doc.Window = document.NumberOf(r.Cost)
 	}
-	for part, c := range r.Costs {
+	for part, c := range r.Costs.All() {
 		if doc.Parts == nil {
 			doc.Parts = map[string]Number{}
 		}
-		doc.Parts[part] = document.NumberOf(c)
+		doc.Parts[string(part)] = document.NumberOf(c)
 	}
 	return doc
 }
@@ -186,7 +186,7 @@ func amountsDocument(a metrics.Amounts) AmountsDocument {
 		CPU: amount(metrics.CPU), Memory: amount(metrics.Memory), Storage: amount(metrics.Storage), Ephemeral: amount(metrics.Ephemeral),
 		Received: amount(metrics.Received), Sent: amount(metrics.Sent),
 	}
-	for r := range a {
+	for r := range a.All() {
 		if r.IsExtended() {
 			if doc.Extended == nil {
 				doc.Extended = map[string]Number{}

@@ -14,15 +14,15 @@ import (
 // nothing that is split.
 func TestInvoiceOfClusters(t *testing.T) {
 	row := func(level cost.Level, name, cluster string, children ...*cost.Row) *cost.Row {
-		r := &cost.Row{Level: level, Name: name, Cluster: cluster, Children: children, Costs: map[string]decimal.Decimal{"cpu": decimal.NewFromInt(20)}}
-		r.Cost = r.Costs["cpu"]
+		r := &cost.Row{Level: level, Name: name, Cluster: cluster, Children: children, Costs: metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{"cpu": decimal.NewFromInt(20)})}
+		r.Cost = r.Costs.Value("cpu")
 		return r
 	}
 	rows := func() []*cost.Row {
 		inner := row(cost.LevelGroup, "web", "", row(cost.LevelWorkload, "api", "us"))
 		return []*cost.Row{row(cost.LevelGroup, "idle", "", inner), row(cost.LevelRest, "idle", ""), row(cost.LevelRest, "shared", "")}
 	}
-	total := cost.Row{Cost: decimal.NewFromInt(60), Costs: map[string]decimal.Decimal{"cpu": decimal.NewFromInt(60)}}
+	total := cost.Row{Cost: decimal.NewFromInt(60), Costs: metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{"cpu": decimal.NewFromInt(60)})}
 	report := &cost.Report{Keys: []cost.Key{{By: cost.ByNamespace}, {By: cost.ByNode}}, Rows: rows(), Total: total}
 	divided := &cost.Report{Total: total}
 	for _, day := range []string{"1", "2"} {

@@ -230,7 +230,7 @@ func (v *metricsView) each(f func(*cost.Row)) {
 // extended are the extended resources that are requested.
 func (v *metricsView) extended() []metrics.Resource {
 	all := map[metrics.Resource]bool{}
-	for r := range v.r.Total.Requested {
+	for r := range v.r.Total.Requested.All() {
 		if r.IsExtended() {
 			all[r] = true
 		}

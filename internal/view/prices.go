@@ -135,7 +135,7 @@ func nodePriceColumns(currency string, shown priceFormat) ColumnsOf[nodePrice] {
 		{Column: Column{Name: "PER DEVICE", Right: true, DropOrder: 3}, Value: AsText(func(r nodePrice) string {
 			var pieces []string
 			for _, res := range slices.Sorted(maps.Keys(r.rates.Extended)) {
-				if r.node.Capacity[res].IsPositive() {
+				if r.node.Capacity.Value(res).IsPositive() {
 					pieces = append(pieces, string(res)+" "+shown(r.rates.Extended[res].Net, 6))
 				}
 			}
@@ -165,7 +165,7 @@ func nodePrices(b *cost.Book, n *metrics.Node, namespace string) (NodePriceDocum
 	total, known := decimal.Zero, true
 	add := func(r metrics.Resource, unit string, per decimal.Decimal, p cost.Price) {
 		u := UnitPriceDocument{Resource: string(r), Unit: unit, List: p.List.String(), Net: p.Net.String(), SKU: p.SKU}
-		amount, ok := n.Capacity[r]
+		amount, ok := n.Capacity.Lookup(r)
 		if ok && n.Hours.IsPositive() {
 			units := amount.DivRound(n.Hours.Mul(per), 30) // Of bytes every GiB is exact.
 			u.Capacity = units.String()
@@ -178,7 +178,7 @@ func nodePrices(b *cost.Book, n *metrics.Node, namespace string) (NodePriceDocum
 	add(metrics.CPU, "core-hour", one, rates.CPU)
 	add(metrics.Memory, "GiB-hour", decimal.NewFromInt(1<<30), rates.Memory)
 	for _, r := range slices.Sorted(maps.Keys(rates.Extended)) {
-		if n.Capacity[r].IsPositive() {
+		if n.Capacity.Value(r).IsPositive() {
 			add(r, "piece-hour", one, rates.Extended[r])
 		}
 	}

@@ -80,7 +80,7 @@ func amountCell(r *cost.Row, amounts func(*cost.Row) metrics.Amounts, res metric
 	if r == nil {
 		return unknownFigure
 	}
-	n, known := amounts(r)[res]
+	n, known := amounts(r).Lookup(res)
 	switch {
 	case !known:
 		return unknownFigure

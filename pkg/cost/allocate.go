@@ -118,7 +118,7 @@ func newAllocator(r *metrics.UsageReport, p *metrics.Attribution, b priceList, o
 }
 
 // isShared says whether all stacks share the cost of a thing.
-func (o *Options) isShared(thing object.Ref) bool {
+func (o Options) isShared(thing object.Ref) bool {
 	return o.Sharing != ShareNone && (thing.Namespace != "" && slices.Contains(o.ShareNamespaces, thing.Namespace) || o.Shared != nil && o.Shared(thing))
 }
 

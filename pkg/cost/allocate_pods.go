@@ -35,7 +35,7 @@ func (a *allocator) pod(pod *metrics.Pod, stacks []object.Ref) {
 	for res := range rates.Extended {
 		a.reserve(&c, res, pod, rates, stacks)
 	}
-	for res := range pod.Requested {
+	for res := range pod.Requested.All() {
 		if _, own := rates.Extended[res]; isHugePages(res) && !own {
 			a.reserve(&c, res, pod, rates, stacks)
 		}
@@ -45,7 +45,7 @@ func (a *allocator) pod(pod *metrics.Pod, stacks []object.Ref) {
 		return
 	}
 	for _, res := range [...]metrics.Resource{metrics.Received, metrics.Sent} {
-		amount, known := pod.Used[res]
+		amount, known := pod.Used.Lookup(res)
 		if !known || amount.IsNegative() {
 			continue
 		}
@@ -58,7 +58,7 @@ func (a *allocator) pod(pod *metrics.Pod, stacks []object.Ref) {
 // unpriced notes the extended resources of a pod without a price in the book: a GPU costs money,
 // and the cost does not include it. A price of 0 means that it is free.
 func (a *allocator) unpriced(pod *metrics.Pod, rates *Rates) {
-	for res, amount := range pod.Requested {
+	for res, amount := range pod.Requested.All() {
 		if _, ok := rates.price(res); !ok && res.IsExtended() && amount.IsPositive() {
 			a.note(metrics.Note{Subject: string(res), Reason: "NoPrice", LowersFigures: true, Message: "the price book has no price for it: pods are not charged for it"})
 		}
@@ -85,11 +85,11 @@ func (a *allocator) reserve(c *Charge, res metrics.Resource, pod *metrics.Pod, r
 // reserved returns what a pod is charged for of a resource. Where the source did not
 // compare samples, it is the larger of the request and the usage that are known.
 func reserved(pod *metrics.Pod, res metrics.Resource) (amount decimal.Decimal, known bool) {
-	if amount, known = pod.Charged[res]; known {
+	if amount, known = pod.Charged.Lookup(res); known {
 		return amount, !amount.IsNegative()
 	}
-	amount, known = pod.Requested[res]
-	if used, ok := pod.Used[res]; ok && (!known || used.GreaterThan(amount)) {
+	amount, known = pod.Requested.Lookup(res)
+	if used, ok := pod.Used.Lookup(res); ok && (!known || used.GreaterThan(amount)) {
 		amount, known = used, true
 	}
 	return amount, known && !amount.IsNegative()

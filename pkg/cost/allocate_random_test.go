@@ -55,9 +55,9 @@ func costOfAll(r *metrics.UsageReport, f tariff) *big.Rat {
 		pod := &r.Pods[i]
 		rates := f.Node(nodes[pod.Node], pod.Ref.Namespace)
 		for res, price := range map[metrics.Resource]Price{metrics.CPU: rates.CPU, metrics.Memory: rates.Memory, gpu: rates.Extended[gpu]} {
-			amount, ok := pod.Charged[res]
+			amount, ok := pod.Charged.Lookup(res)
 			if !ok {
-				amount = decimal.Max(pod.Requested[res], pod.Used[res])
+				amount = decimal.Max(pod.Requested.Value(res), pod.Used.Value(res))
 			}
 			q := inUnits(res, amount)
 			add(q, price)
@@ -68,7 +68,7 @@ func costOfAll(r *metrics.UsageReport, f tariff) *big.Rat {
 			charged[key].Add(charged[key], q)
 		}
 		if !pod.HostNetwork {
-			add(inUnits(metrics.Sent, pod.Used[metrics.Sent]), f.Traffic(metrics.Sent, pod.Ref.Namespace))
+			add(inUnits(metrics.Sent, pod.Used.Value(metrics.Sent)), f.Traffic(metrics.Sent, pod.Ref.Namespace))
 		}
 	}
 	for i := range r.Claims {
@@ -80,7 +80,7 @@ func costOfAll(r *metrics.UsageReport, f tariff) *big.Rat {
 	for name, node := range nodes {
 		rates := f.Node(node, "")
 		for res, price := range map[metrics.Resource]Price{metrics.CPU: rates.CPU, metrics.Memory: rates.Memory, gpu: rates.Extended[gpu]} {
-			idle := inUnits(res, node.Capacity[res])
+			idle := inUnits(res, node.Capacity.Value(res))
 			if taken := charged[name+" "+string(res)]; taken != nil {
 				idle.Sub(idle, taken)
 			}

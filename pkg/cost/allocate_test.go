@@ -40,7 +40,7 @@ func TestDefaultPrices(t *testing.T) {
 	s.Hours = dec("24")
 	// A quarter of a core for 24 hours, 512Mi for 24 hours.
 	pod := s.pod("shop", "web-1", "n1", "6", "12", red)
-	pod.Charged[gpu] = dec("24")
+	pod.Charged.Set(gpu, dec("24"))
 	s.claim("shop", "data", "240", red) // 10Gi for 24 hours
 	l := Allocate(&s.UsageReport, &s.Attribution, DefaultBook(), Options{})
 	if l.Currency != "USD" || !l.Hours.Equal(dec("24")) {
@@ -76,7 +76,7 @@ func TestReserved(t *testing.T) {
 		if s == "" {
 			return nil
 		}
-		return metrics.Amounts{metrics.CPU: dec(s)}
+		return metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.CPU: dec(s)})
 	}
 	for _, tc := range []struct{ charged, requested, used, want string }{
 		{"", "2", "1", "2"},
@@ -136,7 +136,7 @@ func TestStacksCountOnce(t *testing.T) {
 
 func TestTraffic(t *testing.T) {
 	s := newScene()
-	traffic := metrics.Amounts{metrics.Sent: dec("1073741824"), metrics.Received: dec("5e9")}
+	traffic := metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.Sent: dec("1073741824"), metrics.Received: dec("5e9")})
 	s.pod("shop", "window", "", "1", "0", red).Used = traffic
 	host := s.pod("shop", "host", "", "1", "0", red)
 	host.Used, host.HostNetwork = traffic, true
@@ -253,7 +253,7 @@ func TestClaims(t *testing.T) {
 func TestNoPrice(t *testing.T) {
 	s := newScene()
 	for _, name := range []string{"a", "b"} {
-		s.pod("shop", name, "n1", "1", "1", red).Requested = metrics.Amounts{gpu: dec("1"), "example.com/fpga": dec("2"), "example.com/none": dec("0"), "hugepages-2Mi": dec("9")}
+		s.pod("shop", name, "n1", "1", "1", red).Requested = metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{gpu: dec("1"), "example.com/fpga": dec("2"), "example.com/none": dec("0"), "hugepages-2Mi": dec("9")})
 	}
 	notes := s.ledger(Options{}).Notes
 	if len(notes) != 1 || notes[0].Subject != "example.com/fpga" || notes[0].Reason != "NoPrice" || !notes[0].LowersFigures {
@@ -265,7 +265,7 @@ func TestNoPrice(t *testing.T) {
 // no slash.
 func TestNoPriceOfMangled(t *testing.T) {
 	s := newScene()
-	s.pod("shop", "gone", "n1", "1", "1", red).Requested = metrics.Amounts{"example_com_fpga": dec("2")}
+	s.pod("shop", "gone", "n1", "1", "1", red).Requested = metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{"example_com_fpga": dec("2")})
 	if notes := s.ledger(Options{}).Notes; len(notes) != 1 || notes[0].Subject != "example_com_fpga" || notes[0].Reason != "NoPrice" || !notes[0].LowersFigures {
 		t.Errorf("notes %+v", notes)
 	}
@@ -277,10 +277,10 @@ func TestNoPriceOfMangled(t *testing.T) {
 func TestHugePages(t *testing.T) {
 	s := newScene()
 	gib := decimal.NewFromInt(1 << 30)
-	s.Nodes = []metrics.Node{{Name: "n1", Hours: s.Hours, Whole: true, Capacity: metrics.Amounts{
+	s.Nodes = []metrics.Node{{Name: "n1", Hours: s.Hours, Whole: true, Capacity: metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{
 		metrics.CPU: dec("1"), metrics.Memory: dec("16").Mul(gib), "hugepages-2Mi": dec("4").Mul(gib),
-	}}}
-	s.pod("shop", "db", "n1", "1", "2", red).Requested = metrics.Amounts{"hugepages-2Mi": dec("3").Mul(gib)}
+	})}}
+	s.pod("shop", "db", "n1", "1", "2", red).Requested = metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{"hugepages-2Mi": dec("3").Mul(gib)})
 	wantLines(t, s.ledger(Options{}),
 		"- idle n1 memory 11 1/1",
 		"red usage db cpu 1 1/1", "red usage db hugepages-2Mi 3 1/1", "red usage db memory 2 1/1",
@@ -301,7 +301,7 @@ func TestUnclaimed(t *testing.T) {
 	for _, by := range []string{ByStack, ByNamespace, ByNode, ByResource} {
 		r := NewReport(&s.UsageReport, &s.Attribution, l, Grouping{Keys: []Key{{By: by}}})
 		last := r.Rows[len(r.Rows)-1]
-		if last.Name != "unclaimed volumes" || !last.Cost.Equal(dec("0.1")) || !last.Claimed[metrics.Storage].Equal(s.Unclaimed[0].Claimed) || !r.Total.Cost.Equal(l.Total()) {
+		if last.Name != "unclaimed volumes" || !last.Cost.Equal(dec("0.1")) || !last.Claimed.Value(metrics.Storage).Equal(s.Unclaimed[0].Claimed) || !r.Total.Cost.Equal(l.Total()) {
 			t.Errorf("by %s the last row is %+v", by, last)
 		}
 	}
@@ -369,7 +369,7 @@ func TestExtremes(t *testing.T) {
 	})
 	t.Run("below zero", func(t *testing.T) {
 		s := newScene()
-		s.pod("shop", "a", "n1", "-1", "-1", red).Used = metrics.Amounts{metrics.Sent: dec("-1")}
+		s.pod("shop", "a", "n1", "-1", "-1", red).Used = metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.Sent: dec("-1")})
 		s.claim("shop", "b", "-1", red)
 		s.node("n1", "-1", "0")
 		s.LoadBalancers = []metrics.LoadBalancer{{Service: object.Ref{Kind: "Service", Namespace: "shop", Name: "c"}, Hours: dec("-1")}}

@@ -25,12 +25,12 @@ func synthetic(stacks int) (*metrics.UsageReport, *metrics.Attribution) {
 			pod := metrics.Pod{
 				Ref: object.Ref{Kind: "Pod", Namespace: ns, Name: fmt.Sprintf("site-%04d-%d", s, i)}, UID: types.UID(fmt.Sprintf("uid-%d-%d", s, i)),
 				Node: fmt.Sprintf("node-%03d", (s*10+i)/100), Hours: hour,
-				Used:      metrics.Amounts{metrics.CPU: decimal.New(int64(137+s+i), -3), metrics.Memory: decimal.NewFromInt(int64(300<<20 + 4096*s))},
-				Requested: metrics.Amounts{metrics.CPU: decimal.New(250, -3), metrics.Memory: decimal.NewFromInt(256 << 20)},
-				Charged:   metrics.Amounts{metrics.CPU: decimal.New(int64(250+s), -3), metrics.Memory: decimal.NewFromInt(int64(300<<20 + 4096*s))},
+				Used:      metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.CPU: decimal.New(int64(137+s+i), -3), metrics.Memory: decimal.NewFromInt(int64(300<<20 + 4096*s))}),
+				Requested: metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.CPU: decimal.New(250, -3), metrics.Memory: decimal.NewFromInt(256 << 20)}),
+				Charged:   metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.CPU: decimal.New(int64(250+s), -3), metrics.Memory: decimal.NewFromInt(int64(300<<20 + 4096*s))}),
 				Containers: []metrics.Container{
-					{Name: "app", Used: metrics.Amounts{metrics.CPU: decimal.New(100, -3)}},
-					{Name: "proxy", Used: metrics.Amounts{metrics.CPU: decimal.New(int64(37+s+i), -3)}},
+					{Name: "app", Used: metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.CPU: decimal.New(100, -3)})},
+					{Name: "proxy", Used: metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.CPU: decimal.New(int64(37+s+i), -3)})},
 				},
 			}
 			r.Pods = append(r.Pods, pod)
@@ -51,7 +51,7 @@ func synthetic(stacks int) (*metrics.UsageReport, *metrics.Attribution) {
 	for n := range stacks / 10 {
 		r.Nodes = append(r.Nodes, metrics.Node{
 			Name: fmt.Sprintf("node-%03d", n), Hours: hour, Whole: true,
-			Capacity: metrics.Amounts{metrics.CPU: decimal.NewFromInt(64), metrics.Memory: decimal.NewFromInt(256 << 30)},
+			Capacity: metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.CPU: decimal.NewFromInt(64), metrics.Memory: decimal.NewFromInt(256 << 30)}),
 		})
 	}
 	return r, p

@@ -130,15 +130,15 @@ func (m *modelPrices) priceOf(node *metrics.Node) (price decimal.Decimal, model 
 // costs nothing, there is nothing to split by and the prices stay.
 func (w *onNode) split(n *nodePrice, override string) {
 	amounts, hours := w.node.Capacity, w.node.Hours
-	_, cpu := amounts[metrics.CPU]
-	_, memory := amounts[metrics.Memory]
+	_, cpu := amounts.Lookup(metrics.CPU)
+	_, memory := amounts.Lookup(metrics.Memory)
 	if !cpu && n.covers(metrics.CPU) || !memory && n.covers(metrics.Memory) || !hours.IsPositive() {
 		return
 	}
 	var parts []metrics.Resource
 	total := decimal.Zero
 	for r, price := range w.list {
-		amount := amounts[r]
+		amount := amounts.Value(r)
 		if !n.covers(r) || !amount.IsPositive() {
 			continue
 		}

@@ -20,7 +20,7 @@ func m5() *metrics.Node {
 	return &metrics.Node{
 		Name: "worker-a", ProviderID: "aws:///eu-central-1a/i-0abc", Hours: dec("1"),
 		Labels:   map[string]string{"node.kubernetes.io/instance-type": "m5.xlarge", "topology.kubernetes.io/region": "eu-central-1"},
-		Capacity: metrics.Amounts{metrics.CPU: dec("4"), metrics.Memory: gibibytes(16)},
+		Capacity: metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.CPU: dec("4"), metrics.Memory: gibibytes(16)}),
 	}
 }
 
@@ -29,7 +29,7 @@ func gpuNode() *metrics.Node {
 	return &metrics.Node{
 		Name: "gpu-1", Hours: dec("10"),
 		Labels:   map[string]string{"pool": "gpu", "tier": "a", "nvidia.com/gpu.product": "nvidia-a100-sxm4-40gb", "nvidia.com/gpu_type": "a100-ondemand", "usage": "OnDemand"},
-		Capacity: metrics.Amounts{metrics.CPU: dec("80"), metrics.Memory: gibibytes(640), "nvidia.com/gpu": dec("20")},
+		Capacity: metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.CPU: dec("80"), metrics.Memory: gibibytes(640), "nvidia.com/gpu": dec("20")}),
 	}
 }
 

@@ -155,7 +155,7 @@ func TestNodePrice(t *testing.T) {
 
 	for what, spoil := range map[string]func(*metrics.Node){
 		"no capacity":     func(n *metrics.Node) { n.Capacity = nil },
-		"no cpu capacity": func(n *metrics.Node) { delete(n.Capacity, metrics.CPU) },
+		"no cpu capacity": func(n *metrics.Node) { n.Capacity = n.Capacity.Without(metrics.CPU) },
 		"no hours":        func(n *metrics.Node) { n.Hours = decimal.Zero },
 	} {
 		n := m5()
@@ -182,7 +182,7 @@ func TestNodePriceProperty(t *testing.T) {
 				b := parseText(t, "b.yaml", strings.Replace(minimal, "[]", "[{name: n, nodes: {names: 'worker-*'}, node: "+price+"}]", 1))
 				n := m5()
 				n.Hours = dec("3")
-				n.Capacity = metrics.Amounts{metrics.CPU: decimal.NewFromInt(3 * cores), metrics.Memory: gibibytes(3 * memory)}
+				n.Capacity = metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.CPU: decimal.NewFromInt(3 * cores), metrics.Memory: gibibytes(3 * memory)})
 				r := b.Node(n, "")
 				sum := r.CPU.List.Mul(decimal.NewFromInt(cores)).Add(r.Memory.List.Mul(decimal.NewFromInt(memory)))
 				last := decimal.New(cores+memory, -cost.Digits)
@@ -202,7 +202,7 @@ func TestNodePriceProperty(t *testing.T) {
 func TestConcurrent(t *testing.T) {
 	b := parse(t, "books/full.yaml")
 	small := m5()
-	small.Capacity = metrics.Amounts{metrics.CPU: dec("2"), metrics.Memory: gibibytes(8)}
+	small.Capacity = metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.CPU: dec("2"), metrics.Memory: gibibytes(8)})
 	want := map[*metrics.Node]string{m5(): "0.031304347826086957", small: "0.062608695652173913"}
 	var wg sync.WaitGroup
 	for i := range 8 {

@@ -23,9 +23,9 @@ type unmeasured [2]struct{ used, requested, cost decimal.Decimal }
 func (r *Row) unseen() *unmeasured {
 	var b *unmeasured
 	for i, resource := range rated() {
-		used, measured := r.Used[resource]
-		requested, known := r.Requested[resource]
-		cost, paid := r.Costs[string(resource)]
+		used, measured := r.Used.Lookup(resource)
+		requested, known := r.Requested.Lookup(resource)
+		cost, paid := r.Costs.Lookup(resource)
 		if measured && known && r.Measured == r.Pods || !measured && !known && !paid {
 			continue
 		}
@@ -61,8 +61,8 @@ func (b *unmeasured) plus(o *unmeasured) *unmeasured {
 func (r *Row) efficiency(q *quotient) *decimal.Decimal {
 	q.reset()
 	for i, resource := range rated() {
-		cost := r.Costs[string(resource)]
-		used, requested := r.Used[resource], r.Requested[resource]
+		cost := r.Costs.Value(resource)
+		used, requested := r.Used.Value(resource), r.Requested.Value(resource)
 		if r.blind != nil {
 			used, requested, cost = used.Sub(r.blind[i].used), requested.Sub(r.blind[i].requested), cost.Sub(r.blind[i].cost)
 		}

@@ -38,10 +38,10 @@ func TestEfficiency(t *testing.T) {
 			ledger := &Ledger{}
 			for i, resource := range rated() {
 				if test.used[i] != "" {
-					pod.Used[resource] = dec(test.used[i])
+					pod.Used.Set(resource, dec(test.used[i]))
 				}
 				if test.requested[i] != "" {
-					pod.Requested[resource] = dec(test.requested[i])
+					pod.Requested.Set(resource, dec(test.requested[i]))
 				}
 				if test.costs[i] != "" {
 					ledger.Charges = append(ledger.Charges, Charge{Kind: Used, Item: pod.Ref, Resource: resource, Cost: dec(test.costs[i]), Share: dec("1"), Of: 1})
@@ -63,9 +63,9 @@ func TestEfficiencyIsOfMeasuredPods(t *testing.T) {
 	r := &metrics.UsageReport{}
 	l := &Ledger{}
 	for i, used := range []string{"0.5", "", "0.3"} {
-		pod := metrics.Pod{Ref: object.Ref{Kind: "Pod", Name: string(rune('a' + i))}, Requested: metrics.Amounts{metrics.CPU: dec("1")}, Unmeasured: "no sample yet"}
+		pod := metrics.Pod{Ref: object.Ref{Kind: "Pod", Name: string(rune('a' + i))}, Requested: metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.CPU: dec("1")}), Unmeasured: "no sample yet"}
 		if used != "" {
-			pod.Used, pod.Unmeasured = metrics.Amounts{metrics.CPU: dec(used)}, ""
+			pod.Used, pod.Unmeasured = metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.CPU: dec(used)}), ""
 		}
 		r.Pods = append(r.Pods, pod)
 		l.Charges = append(l.Charges, Charge{Kind: Used, Item: pod.Ref, Resource: metrics.CPU, Cost: dec("1000")})

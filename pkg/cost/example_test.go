@@ -31,7 +31,7 @@ storage: "0.0001"
 		shops = append(shops, object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: name})
 	}
 	one := decimal.NewFromInt(1)
-	reading := &metrics.UsageReport{Hours: one, Pods: []metrics.Pod{{Ref: db, Hours: one, Charged: metrics.Amounts{metrics.CPU: one}}}}
+	reading := &metrics.UsageReport{Hours: one, Pods: []metrics.Pod{{Ref: db, Hours: one, Charged: metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.CPU: one})}}}
 	placed := &metrics.Attribution{Stacks: shops, Of: map[object.Ref]metrics.Path{db: {Stacks: shops}}}
 
 	ledger := cost.Allocate(reading, placed, book, cost.Options{Sharing: cost.ShareEven})

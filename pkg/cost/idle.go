@@ -62,12 +62,12 @@ type tenant struct {
 // idleOn charges what is idle on a node; charges are the indices of those made there.
 func (a *allocator) idleOn(node *metrics.Node, charges []int) {
 	rates := a.ratesOf(node.Name, "")
-	for _, res := range slices.Sorted(maps.Keys(node.Capacity)) {
+	for res, amount := range node.Capacity.All() {
 		price, ok := rates.price(res)
 		if !ok || isHugePages(res) { // they are in the capacity of memory
 			continue
 		}
-		capacity, unit := quantity(res, node.Capacity[res])
+		capacity, unit := quantity(res, amount)
 		var taken decimal.Decimal
 		for _, i := range charges {
 			if charged := a.charges[i].Resource; charged == res || res == metrics.Memory && isHugePages(charged) {

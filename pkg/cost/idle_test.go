@@ -10,7 +10,7 @@ import (
 // Of 16 cores and 64 GiB red has 3 cores and 8 GiB, green 1 core and 24 GiB.
 func nodeScene() *scene {
 	s := newScene()
-	s.node("n1", "16", "64").Capacity[gpu] = dec("4")
+	s.node("n1", "16", "64").Capacity.Set(gpu, dec("4"))
 	s.pod("shop", "red-1", "n1", "2", "8", red)
 	s.pod("shop", "red-2", "n1", "1", "0", red)
 	s.pod("shop", "green-1", "n1", "1", "24", green)
@@ -83,7 +83,7 @@ func TestIdle(t *testing.T) {
 	})
 	t.Run("capacity that is not known", func(t *testing.T) {
 		s := nodeScene()
-		delete(s.Nodes[0].Capacity, metrics.CPU)
+		s.Nodes[0].Capacity = s.Nodes[0].Capacity.Without(metrics.CPU)
 		wantOnly(t, s.ledger(Options{}), "n1", "- idle memory 32 1/1, - idle nvidia.com/gpu 4 1/1")
 	})
 	t.Run("a node without pods", func(t *testing.T) {

@@ -156,51 +156,33 @@ func (d *divider) divide(row *Row, groups string) []*Row {
 // leaf divides a row that is charged itself.
 func (d *divider) leaf(row *Row, parts, found []*Row) {
 	for _, amounts := range []func(*Row) *metrics.Amounts{
+		func(r *Row) *metrics.Amounts { return &r.Costs },
 		func(r *Row) *metrics.Amounts { return &r.Used },
 		func(r *Row) *metrics.Amounts { return &r.Requested },
 		func(r *Row) *metrics.Amounts { return &r.Limited },
 		func(r *Row) *metrics.Amounts { return &r.Claimed },
 		func(r *Row) *metrics.Amounts { return &r.HostTraffic },
 	} {
-		divideMap(*amounts(row), d.periods, func(i int) map[metrics.Resource]decimal.Decimal {
-			if found[i] == nil {
-				return nil
+		for resource, whole := range amounts(row).All() {
+			weights, known := make([]decimal.Decimal, len(parts)), make([]bool, len(parts))
+			for i := range found {
+				if found[i] != nil {
+					weights[i], known[i] = amounts(found[i]).Lookup(resource)
+				}
 			}
-			return *amounts(found[i])
-		}, func(i int) *map[metrics.Resource]decimal.Decimal {
-			return (*map[metrics.Resource]decimal.Decimal)(amounts(parts[i]))
-		})
-	}
-	divideMap(row.Costs, d.periods, func(i int) map[string]decimal.Decimal {
-		if found[i] == nil {
-			return nil
+			for i, amount := range divideValue(whole, weights, d.periods) {
+				if known[i] || !amount.IsZero() {
+					amounts(parts[i]).Set(resource, amount)
+				}
+			}
 		}
-		return found[i].Costs
-	}, func(i int) *map[string]decimal.Decimal { return &parts[i].Costs })
+	}
 	for i, part := range parts {
-		for _, c := range part.Costs {
+		for _, c := range part.Costs.All() {
 			part.Cost = part.Cost.Add(c)
 		}
 		if found[i] != nil && isLeaf(found[i]) && len(found[i].Children) > 0 {
 			part.Children = found[i].Children
-		}
-	}
-}
-
-func divideMap[K comparable](whole map[K]decimal.Decimal, periods []Period, known func(int) map[K]decimal.Decimal, into func(int) *map[K]decimal.Decimal) {
-	for key, value := range whole {
-		weights := make([]decimal.Decimal, len(periods))
-		for i := range periods {
-			weights[i] = known(i)[key]
-		}
-		for i, part := range divideValue(value, weights, periods) {
-			if _, has := known(i)[key]; !has && part.IsZero() {
-				continue
-			}
-			if *into(i) == nil {
-				*into(i) = map[K]decimal.Decimal{}
-			}
-			(*into(i))[key] = part
 		}
 	}
 }
@@ -244,15 +226,12 @@ func addChildren(row, whole *Row) {
 }
 
 // addTo adds values to a sum; of those that a map knows, where it is not nil.
-func addTo[M ~map[K]decimal.Decimal, K comparable](sum, values, known M) M {
-	for key, value := range values {
-		if _, has := known[key]; known != nil && !has {
+func addTo(sum, values, known metrics.Amounts) metrics.Amounts {
+	for key, value := range values.All() {
+		if _, has := known.Lookup(key); known != nil && !has {
 			continue
 		}
-		if sum == nil {
-			sum = M{}
-		}
-		sum[key] = sum[key].Add(value)
+		sum.Add(key, value)
 	}
 	return sum
 }

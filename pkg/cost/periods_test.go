@@ -9,6 +9,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -37,7 +38,7 @@ func TestDivideAddsUp(t *testing.T) {
 		if len(divided.Rows) != len(periods) || !divided.Total.Cost.Equal(whole.Total.Cost) {
 			t.Fatalf("seed %d: %d rows, total %s of %s", seed, len(divided.Rows), divided.Total.Cost, whole.Total.Cost)
 		}
-		want, got := costsBelow(whole.Rows), map[periodKey]map[string]decimal.Decimal{}
+		want, got := costsBelow(whole.Rows), map[periodKey]metrics.Amounts{}
 		var sum decimal.Decimal
 		for _, row := range divided.Rows {
 			sum = sum.Add(row.Cost)
@@ -50,9 +51,9 @@ func TestDivideAddsUp(t *testing.T) {
 			t.Errorf("seed %d: the periods cost %s, the window %s", seed, sum, whole.Total.Cost)
 		}
 		for key, costs := range want {
-			for part, c := range costs {
-				if !got[key][part].Equal(c) {
-					t.Errorf("seed %d: %v: %s costs %s over the periods, %s over the window", seed, key, part, got[key][part], c)
+			for part, c := range costs.All() {
+				if !got[key].Value(part).Equal(c) {
+					t.Errorf("seed %d: %v: %s costs %s over the periods, %s over the window", seed, key, part, got[key].Value(part), c)
 				}
 			}
 		}
@@ -60,8 +61,8 @@ func TestDivideAddsUp(t *testing.T) {
 }
 
 // costsBelow are the costs of leaves, by what they are of.
-func costsBelow(rows []*Row) map[periodKey]map[string]decimal.Decimal {
-	all := map[periodKey]map[string]decimal.Decimal{}
+func costsBelow(rows []*Row) map[periodKey]metrics.Amounts {
+	all := map[periodKey]metrics.Amounts{}
 	var walk func(row *Row, groups string)
 	walk = func(row *Row, groups string) {
 		key, groups := keyOf(row, groups)
@@ -101,7 +102,7 @@ func TestDivideByWhatWasPaid(t *testing.T) {
 	pod := object.Ref{Kind: "Pod", Namespace: "a", Name: "p"}
 	of := func(cost string) *Report {
 		c := decimal.RequireFromString(cost)
-		row := &Row{Level: LevelPod, Ref: pod, Pods: 1, Cost: c, Costs: map[string]decimal.Decimal{"cpu": c}}
+		row := &Row{Level: LevelPod, Ref: pod, Pods: 1, Cost: c, Costs: metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{"cpu": c})}
 		return &Report{Rows: []*Row{row}, Total: Row{Cost: c, Pods: 1}, Hours: decimal.NewFromInt(48)}
 	}
 	for _, c := range []struct{ whole, first, second, want string }{
@@ -131,10 +132,10 @@ func TestDivideClusters(t *testing.T) {
 		if costs == 0 {
 			return r
 		}
-		paid := map[string]decimal.Decimal{"cpu": decimal.NewFromInt(costs)}
-		pod := &Row{Level: LevelPod, Ref: object.Ref{Kind: "Pod", Namespace: "shop", Name: "web-0"}, Cluster: cluster, Pods: 1, Cost: paid["cpu"], Costs: paid}
-		group := &Row{Level: LevelGroup, Name: "shop", Key: ByNamespace, Cluster: cluster, Pods: 1, Cost: paid["cpu"], Costs: paid, Children: []*Row{pod}}
-		r.Rows, r.Total = []*Row{group}, Row{Pods: 1, Cost: paid["cpu"], Costs: paid}
+		paid := metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{"cpu": decimal.NewFromInt(costs)})
+		pod := &Row{Level: LevelPod, Ref: object.Ref{Kind: "Pod", Namespace: "shop", Name: "web-0"}, Cluster: cluster, Pods: 1, Cost: paid.Value("cpu"), Costs: paid}
+		group := &Row{Level: LevelGroup, Name: "shop", Key: ByNamespace, Cluster: cluster, Pods: 1, Cost: paid.Value("cpu"), Costs: paid, Children: []*Row{pod}}
+		r.Rows, r.Total = []*Row{group}, Row{Pods: 1, Cost: paid.Value("cpu"), Costs: paid}
 		return r
 	}
 	periods := []Period{
@@ -157,7 +158,7 @@ func TestDivideTop(t *testing.T) {
 		r := &Report{Hours: decimal.NewFromInt(24), Keys: []Key{{By: ByNamespace}}}
 		for i, name := range []string{"a", "b", "c", "d"} {
 			if c := decimal.NewFromInt(costs[i]); !c.IsZero() {
-				paid := map[string]decimal.Decimal{"cpu": c}
+				paid := metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{"cpu": c})
 				pod := &Row{Level: LevelPod, Ref: object.Ref{Kind: "Pod", Namespace: name, Name: "p"}, Pods: 1, Cost: c, Costs: paid}
 				r.Rows = append(r.Rows, &Row{Level: LevelGroup, Name: name, Key: ByNamespace, Pods: 1, Cost: c, Costs: paid, Children: []*Row{pod}})
 				r.Total.Cost = r.Total.Cost.Add(c)

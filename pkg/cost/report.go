@@ -26,7 +26,7 @@ const (
 
 // Row is a line of a report: sums over what is below it, scaled by the share where
 // several stacks share a thing. What is unknown is absent: a sum is of what is
-// known. Its maps may be those of the Reading, and are to be read only.
+// known. It shares amounts with the Reading.
 type Row struct {
 	Level Level
 	// Ref is the object of the row; zero for a group or a rest.
@@ -63,7 +63,7 @@ type Row struct {
 	// overhead. They are exact, and those of the rows below add up to them. A container
 	// has none: the pod is what is charged.
 	Cost  decimal.Decimal
-	Costs map[string]decimal.Decimal
+	Costs metrics.Amounts
 	// Efficiency is used by requested, weighted by the cost of CPU and memory, to six
 	// places; nil where nothing was measured or nothing can be said.
 	Efficiency *decimal.Decimal
@@ -103,6 +103,9 @@ type Grouping struct {
 	// nil, the name of the group tells.
 	Custom func(object.Ref) bool
 }
+
+// byStack says that the rows are stacks.
+func (g *Grouping) byStack() bool { return g.Keys[len(g.Keys)-1].By == ByStack }
 
 // Value is the value of a group, or the name of a rest.
 func (r *Row) Value() string {
@@ -145,7 +148,7 @@ func NewReport(r *metrics.UsageReport, p *metrics.Attribution, l *Ledger, g Grou
 		g.Keys = []Key{{By: ByStack}}
 	}
 	b := newReportBuilder(r, p, l, g)
-	if g.Keys[len(g.Keys)-1].By == ByStack {
+	if g.byStack() {
 		b.byStack()
 	} else {
 		b.byGroup()

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/shopspring/decimal"
-
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -72,9 +70,13 @@ type rowPath struct {
 }
 
 func newReportBuilder(r *metrics.UsageReport, p *metrics.Attribution, l *Ledger, g Grouping) *reportBuilder {
+	groups := newPlacer
+	if !g.byStack() {
+		groups = newGrouper
+	}
 	size := len(p.Stacks) + len(r.Pods) + len(r.Claims)
 	return &reportBuilder{
-		grouper: newGrouper(r, p, g), reading: r, ledger: l, base: top,
+		grouper: groups(r, p, g), reading: r, ledger: l, base: top,
 		rows:   make([]*Row, 0, size),
 		parent: make([]int32, 0, size),
 		index:  make(map[rowKey]int32, size),
@@ -167,30 +169,26 @@ func (b *reportBuilder) idle(at int32, c *Charge) int32 {
 
 // charge books a charge on a row.
 func (b *reportBuilder) charge(at int32, c *Charge) {
-	row := b.rows[at]
-	if row.Costs == nil {
-		row.Costs = make(map[string]decimal.Decimal, 3)
-	}
-	addCost(row.Costs, paidFor(c), c.Cost)
+	b.rows[at].Costs.Add(paidFor(c), c.Cost)
 }
 
 // paidFor is the key of a charge in Row.Costs.
-func paidFor(c *Charge) string {
+func paidFor(c *Charge) metrics.Resource {
 	switch c.Kind {
 	case Idle, Shared, Overhead:
-		return string(c.Kind)
+		return metrics.Resource(c.Kind)
 	case Used, Unmounted:
 	}
 	switch c.Resource {
 	case metrics.Received, metrics.Sent:
 		return "network"
 	case metrics.Storage:
-		return "storage"
+		return metrics.Storage
 	}
 	if c.Item.Kind == "Service" && c.Item.Group == "" {
-		return "loadBalancer"
+		return LoadBalancer
 	}
-	return string(c.Resource)
+	return c.Resource
 }
 
 // pathOf turns owners, nearest first, into a path. A ReplicaSet is on it only at the

@@ -125,19 +125,25 @@ type grouper struct {
 	owners map[object.Ref][]object.Ref
 }
 
-func newGrouper(r *metrics.UsageReport, p *metrics.Attribution, g Grouping) *grouper {
-	groups := &grouper{
-		placement: p, grouping: g, owners: map[object.Ref][]object.Ref{},
-		pods: make(map[objectKey]*metrics.Pod, 2*len(r.Pods)), claims: make(map[objectKey]*metrics.Claim, 2*len(r.Claims)),
+// newPlacer returns a grouper that places things in stacks, and knows no other values.
+func newPlacer(r *metrics.UsageReport, p *metrics.Attribution, g Grouping) *grouper {
+	groups := &grouper{placement: p, grouping: g, owners: map[object.Ref][]object.Ref{}}
+	for i := range r.Pods {
+		if pod := &r.Pods[i]; len(pod.Owners) > 0 && len(p.Of[pod.Ref].Path) == 0 {
+			groups.owners[pod.Ref] = pathOf(pod.Owners)
+		}
 	}
+	return groups
+}
+
+func newGrouper(r *metrics.UsageReport, p *metrics.Attribution, g Grouping) *grouper {
+	groups := newPlacer(r, p, g)
+	groups.pods, groups.claims = make(map[objectKey]*metrics.Pod, 2*len(r.Pods)), make(map[objectKey]*metrics.Claim, 2*len(r.Claims))
 	for i := range r.Pods {
 		pod := &r.Pods[i]
 		groups.pods[objectKey{pod.Ref, string(pod.UID)}] = pod
 		if known := groups.pods[objectKey{ref: pod.Ref}]; known == nil || pod.UID < known.UID {
 			groups.pods[objectKey{ref: pod.Ref}] = pod
-		}
-		if len(pod.Owners) > 0 && len(p.Of[pod.Ref].Path) == 0 {
-			groups.owners[pod.Ref] = pathOf(pod.Owners)
 		}
 	}
 	for i := range r.Claims {

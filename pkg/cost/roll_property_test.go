@@ -78,11 +78,11 @@ func checkSum(t *testing.T, above *Row, rows []*Row) {
 		return
 	}
 	var cost decimal.Decimal
-	costs, used, claimed := map[string]decimal.Decimal{}, metrics.Amounts{}, metrics.Amounts{}
+	costs, used, claimed := metrics.Amounts{}, metrics.Amounts{}, metrics.Amounts{}
 	for _, row := range rows {
 		cost = cost.Add(row.Cost)
-		for key, c := range row.Costs {
-			costs[key] = costs[key].Add(c)
+		for key, c := range row.Costs.All() {
+			costs.Add(key, c)
 		}
 		addAmounts(&used, row.Used)
 		addAmounts(&claimed, row.Claimed)
@@ -94,8 +94,8 @@ func checkSum(t *testing.T, above *Row, rows []*Row) {
 		if len(a) != len(b) {
 			t.Errorf("%s of %s%s: %v, below %v", what, above.Ref, above.Name, a, b)
 		}
-		for resource, amount := range a {
-			if !amount.Equal(b[resource]) {
+		for resource, amount := range a.All() {
+			if !amount.Equal(b.Value(resource)) {
 				t.Errorf("%s of %s%s: %v, below %v", what, above.Ref, above.Name, a, b)
 			}
 		}
@@ -103,10 +103,10 @@ func checkSum(t *testing.T, above *Row, rows []*Row) {
 	same("use", above.Used, used)
 	same("claim", above.Claimed, claimed)
 	var all decimal.Decimal
-	for key, c := range above.Costs {
+	for key, c := range above.Costs.All() {
 		all = all.Add(c)
-		if !c.Equal(costs[key]) {
-			t.Errorf("%s of %s%s costs %s, below %s", key, above.Ref, above.Name, c, costs[key])
+		if !c.Equal(costs.Value(key)) {
+			t.Errorf("%s of %s%s costs %s, below %s", key, above.Ref, above.Name, c, costs.Value(key))
 		}
 	}
 	if !all.Equal(above.Cost) || len(costs) != len(above.Costs) {
@@ -135,9 +135,9 @@ func TestRollPlacesEveryChargeOnce(t *testing.T) {
 					continue
 				}
 				p := place{row.Stack, row.Ref}
-				for key, cost := range row.Costs {
+				for key, cost := range row.Costs.All() {
 					p.item = row.Ref
-					if key == string(Idle) || key == string(Shared) || key == string(Overhead) {
+					if key == metrics.Resource(Idle) || key == metrics.Resource(Shared) || key == metrics.Resource(Overhead) {
 						p.item = object.Ref{}
 					}
 					got[p] = got[p].Add(cost)
@@ -186,9 +186,9 @@ func TestRollKeepsAmounts(t *testing.T) {
 			if pod.Unmeasured == "" {
 				measured++
 			}
-			for resource, amount := range pod.Used {
+			for resource, amount := range pod.Used.All() {
 				if !pod.HostNetwork || resource != metrics.Received && resource != metrics.Sent {
-					used[resource] = used[resource].Add(amount)
+					used.Add(resource, amount)
 				}
 			}
 			addAmounts(&requested, pod.Requested)
@@ -199,7 +199,7 @@ func TestRollKeepsAmounts(t *testing.T) {
 		for _, claim := range w.reading.Claims {
 			claimed = claimed.Add(claim.Claimed)
 			if claim.UsedKnown {
-				used[metrics.Storage] = used[metrics.Storage].Add(claim.Used)
+				used.Add(metrics.Storage, claim.Used)
 			}
 		}
 		if r.Total.Pods != len(w.reading.Pods) || r.Total.Measured != measured {
@@ -212,7 +212,7 @@ func TestRollKeepsAmounts(t *testing.T) {
 				t.Errorf("%s: %v, read %v", what, pair[0], pair[1])
 			}
 		}
-		if !r.Total.Claimed[metrics.Storage].Equal(claimed) {
+		if !r.Total.Claimed.Value(metrics.Storage).Equal(claimed) {
 			t.Errorf("claimed %v, read %s", r.Total.Claimed, claimed)
 		}
 	})
@@ -239,7 +239,7 @@ func compareReports(t *testing.T, a, b *Report) {
 }
 
 func addAmounts(to *metrics.Amounts, from metrics.Amounts) {
-	for resource, amount := range from {
-		set(to, resource, (*to)[resource].Add(amount))
+	for resource, amount := range from.All() {
+		to.Add(resource, amount)
 	}
 }

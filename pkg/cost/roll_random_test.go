@@ -79,7 +79,7 @@ func randomAmounts(rng *rand.Rand, resources ...metrics.Resource) metrics.Amount
 	amounts := metrics.Amounts{}
 	for _, resource := range resources {
 		if rng.IntN(4) > 0 {
-			amounts[resource] = decimal.New(rng.Int64N(1e9), -int32(rng.IntN(10)))
+			amounts.Set(resource, decimal.New(rng.Int64N(1e9), -int32(rng.IntN(10))))
 		}
 	}
 	return amounts
@@ -98,8 +98,8 @@ func randomPod(rng *rand.Rand, i int) metrics.Pod {
 	}
 	if rng.IntN(4) == 0 {
 		pod.Unmeasured = "no sample yet"
-		delete(pod.Used, metrics.CPU)
-		delete(pod.Used, metrics.Memory)
+		pod.Used = pod.Used.Without(metrics.CPU)
+		pod.Used = pod.Used.Without(metrics.Memory)
 	}
 	if rng.IntN(4) == 0 {
 		pod.Gone = true

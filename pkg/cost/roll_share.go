@@ -89,10 +89,10 @@ func (b *reportBuilder) scaledPods(pod *metrics.Pod, rows []int32) []metrics.Pod
 	}
 	known := b.partsOf(pod.Ref, pod.UID)
 	cut := func(amounts metrics.Amounts, to func(i int) *metrics.Amounts) {
-		for resource, amount := range amounts {
+		for resource, amount := range amounts.All() {
 			pieces := scaled(amount, weightsOf(known, rows, resource))
 			for i := range pods {
-				set(to(i), resource, pieces[i])
+				to(i).Set(resource, pieces[i])
 			}
 		}
 	}
@@ -207,7 +207,7 @@ func (b *reportBuilder) sharePods(pod *metrics.Pod, rows []int32) {
 	costs, shares := make([]decimal.Decimal, len(rows)), make([]decimal.Decimal, len(rows))
 	same := len(known) > 0
 	for i, row := range rows {
-		for _, cost := range b.rows[row].Costs {
+		for _, cost := range b.rows[row].Costs.All() {
 			costs[i] = costs[i].Add(cost)
 		}
 		first := true

@@ -1,7 +1,6 @@
 package cost
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/shopspring/decimal"
@@ -21,7 +20,7 @@ func (b *reportBuilder) addPod(at int32, pod, whole *metrics.Pod) {
 	row := b.rows[at]
 	leaf := Row{Pods: 1, Used: pod.Used, Requested: pod.Requested, Limited: pod.Limited, HostNetwork: pod.HostNetwork}
 	if pod.HostNetwork {
-		leaf.Used = quiet(pod.Used)
+		leaf.Used = pod.Used.Without(metrics.Received, metrics.Sent)
 		if row.Pods == 0 && row.Level == LevelPod {
 			row.HostTraffic = traffic(whole)
 		}
@@ -53,9 +52,9 @@ func (b *reportBuilder) addContainers(at int32, pod *metrics.Pod) {
 
 // addClaim adds a claim to its row.
 func (b *reportBuilder) addClaim(at int32, claim *metrics.Claim) {
-	leaf := Row{Claimed: metrics.Amounts{metrics.Storage: claim.Claimed}}
+	leaf := Row{Claimed: metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.Storage: claim.Claimed})}
 	if claim.UsedKnown {
-		leaf.Used = metrics.Amounts{metrics.Storage: claim.Used}
+		leaf.Used = metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.Storage: claim.Used})
 	}
 	b.join(b.rows[at], &leaf)
 }
@@ -74,55 +73,19 @@ func (b *reportBuilder) join(row, leaf *Row) {
 	b.totals.sum(row, []*Row{&before, leaf})
 }
 
-// quiet returns amounts without network traffic.
-func quiet(amounts metrics.Amounts) metrics.Amounts {
-	_, received := amounts[metrics.Received]
-	_, sent := amounts[metrics.Sent]
-	if !received && !sent {
-		return amounts
-	}
-	amounts = maps.Clone(amounts)
-	delete(amounts, metrics.Received)
-	delete(amounts, metrics.Sent)
-	return amounts
-}
-
 // traffic returns what a pod sees of the network: over a window, or else since it
 // started.
 func traffic(pod *metrics.Pod) metrics.Amounts {
 	var seen metrics.Amounts
 	for _, direction := range []metrics.Resource{metrics.Received, metrics.Sent} {
-		if amount, ok := pod.Used[direction]; ok {
-			set(&seen, direction, amount)
+		if amount, ok := pod.Used.Lookup(direction); ok {
+			seen.Set(direction, amount)
 		}
 	}
 	if seen == nil {
 		return pod.Counters
 	}
 	return seen
-}
-
-// withoutResource returns amounts without one of them.
-func withoutResource(amounts metrics.Amounts, resource metrics.Resource) metrics.Amounts {
-	amounts = maps.Clone(amounts)
-	delete(amounts, resource)
-	return amounts
-}
-
-// set sets an amount, in a map that may not be there yet.
-func set(amounts *metrics.Amounts, resource metrics.Resource, amount decimal.Decimal) {
-	if *amounts == nil {
-		*amounts = metrics.Amounts{}
-	}
-	(*amounts)[resource] = amount
-}
-
-// addCost adds to the costs of one key.
-func addCost(costs map[string]decimal.Decimal, key string, cost decimal.Decimal) {
-	if sum, ok := costs[key]; ok {
-		cost = sum.Add(cost)
-	}
-	costs[key] = cost
 }
 
 // collapse takes the row of a thing that is a root itself into the row of the stack,

@@ -33,10 +33,10 @@ func outline(rows []*Row) string {
 			if r.Pods > 0 {
 				b.WriteString(" pods " + decimal.NewFromInt(int64(r.Pods)).String())
 			}
-			if cpu, ok := r.Used[metrics.CPU]; ok {
+			if cpu, ok := r.Used.Lookup(metrics.CPU); ok {
 				b.WriteString(" cpu " + cpu.String())
 			}
-			if claimed, ok := r.Claimed[metrics.Storage]; ok {
+			if claimed, ok := r.Claimed.Lookup(metrics.Storage); ok {
 				b.WriteString(" claimed " + claimed.String())
 			}
 			if !r.Cost.IsZero() {
@@ -61,7 +61,7 @@ func moodles(t *testing.T) world {
 	mysql := ref("Cluster.mysql.example.com/x/db")
 	bare := ref("Pod/x/bare")
 	pod := func(name, cpu string) metrics.Pod {
-		return metrics.Pod{Ref: ref("Pod/" + name), Node: "n1", Used: metrics.Amounts{metrics.CPU: dec(cpu)}}
+		return metrics.Pod{Ref: ref("Pod/" + name), Node: "n1", Used: metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.CPU: dec(cpu)})}
 	}
 	gone := pod("x/gone", "0.5")
 	gone.Gone = true
@@ -150,7 +150,7 @@ rest idle cost 1.5
 	if got := outline(r.Rows); got != want {
 		t.Errorf("rows:\n%swant:\n%s", got, want)
 	}
-	if r.Total.Pods != 6 || !r.Total.Used[metrics.CPU].Equal(dec("10.75")) || !r.Total.Cost.Equal(dec("86.9")) || r.Currency != "EUR" {
+	if r.Total.Pods != 6 || !r.Total.Used.Value(metrics.CPU).Equal(dec("10.75")) || !r.Total.Cost.Equal(dec("86.9")) || r.Currency != "EUR" {
 		t.Errorf("total:\n%s", outline([]*Row{&r.Total}))
 	}
 }

@@ -11,13 +11,12 @@ import (
 // totals sums rows up. It keeps its numbers for the next row: a sum of ten thousand
 // decimals makes none but the last.
 type totals struct {
-	used, requested, limited, claimed, counters adder[metrics.Resource]
-	costs                                       adder[string]
-	quotient                                    quotient
+	used, requested, limited, claimed, counters, costs adder
+	quotient                                           quotient
 }
 
 // sum sets the pods, the amounts and the costs of a row to the sums of other rows. What
-// is of one row alone is shared with it: maps of rows are never changed after.
+// is of one row alone is shared with it.
 func (t *totals) sum(r *Row, rows []*Row) {
 	r.Pods, r.Measured, r.HostNetwork, r.blind = 0, 0, true, nil
 	for _, o := range rows {
@@ -36,8 +35,8 @@ func (t *totals) sum(r *Row, rows []*Row) {
 	r.Used, r.Requested, r.Limited = t.used.take(), t.requested.take(), t.limited.take()
 	r.Claimed, r.Counters, r.Costs = t.claimed.take(), t.counters.take(), t.costs.take()
 	for _, resource := range bounded() {
-		if _, ok := r.Limited[resource]; ok && unlimited(rows, resource) {
-			r.Limited = withoutResource(r.Limited, resource)
+		if _, ok := r.Limited.Lookup(resource); ok && unlimited(rows, resource) {
+			r.Limited = r.Limited.Without(resource)
 		}
 	}
 }
@@ -45,7 +44,7 @@ func (t *totals) sum(r *Row, rows []*Row) {
 // unlimited says that pods of some row have no limit for a resource.
 func unlimited(rows []*Row, resource metrics.Resource) bool {
 	for _, row := range rows {
-		if _, ok := row.Limited[resource]; !ok && row.Pods > 0 {
+		if _, ok := row.Limited.Lookup(resource); !ok && row.Pods > 0 {
 			return true
 		}
 	}
@@ -55,7 +54,7 @@ func unlimited(rows []*Row, resource metrics.Resource) bool {
 // settle works out what follows from the sums of a row.
 func (t *totals) settle(r *Row) {
 	r.Cost = decimal.Decimal{}
-	for _, cost := range r.Costs {
+	for _, cost := range r.Costs.All() {
 		if len(r.Costs) == 1 {
 			r.Cost = cost
 			break
@@ -70,25 +69,25 @@ func (t *totals) settle(r *Row) {
 }
 
 // adder sums amounts up by key, exactly.
-type adder[K ~string] struct {
-	slots []slot[K]
+type adder struct {
+	slots []slot
 	// only is the sum, as long as there is one set of amounts in it.
-	only map[K]decimal.Decimal
+	only metrics.Amounts
 	term big.Int
 	ten  scaler
 }
 
 // slot is the sum of a key: units times 10^exponent.
-type slot[K ~string] struct {
-	key      K
+type slot struct {
+	key      metrics.Resource
 	units    big.Int
 	exponent int32
 }
 
-func (s *slot[K]) sum() decimal.Decimal { return decimal.NewFromBigInt(&s.units, s.exponent) }
+func (s *slot) sum() decimal.Decimal { return decimal.NewFromBigInt(&s.units, s.exponent) }
 
 // add adds amounts.
-func (a *adder[K]) add(amounts map[K]decimal.Decimal) {
+func (a *adder) add(amounts metrics.Amounts) {
 	if len(amounts) == 0 {
 		return
 	}
@@ -97,18 +96,18 @@ func (a *adder[K]) add(amounts map[K]decimal.Decimal) {
 		return
 	}
 	if a.only != nil {
-		for key, amount := range a.only {
+		for key, amount := range a.only.All() {
 			a.plus(key, amount)
 		}
 		a.only = nil
 	}
-	for key, amount := range amounts {
+	for key, amount := range amounts.All() {
 		a.plus(key, amount)
 	}
 }
 
 // plus adds an amount of a key.
-func (a *adder[K]) plus(key K, amount decimal.Decimal) {
+func (a *adder) plus(key metrics.Resource, amount decimal.Decimal) {
 	whole(&a.term, amount)
 	exponent := amount.Exponent()
 	for i := range a.slots {
@@ -129,7 +128,7 @@ func (a *adder[K]) plus(key K, amount decimal.Decimal) {
 	if n := len(a.slots); n < cap(a.slots) {
 		a.slots = a.slots[:n+1]
 	} else {
-		a.slots = append(a.slots, slot[K]{})
+		a.slots = append(a.slots, slot{})
 	}
 	s := &a.slots[len(a.slots)-1]
 	s.key, s.exponent = key, exponent
@@ -137,12 +136,12 @@ func (a *adder[K]) plus(key K, amount decimal.Decimal) {
 }
 
 // take returns the sums, or nil if there are none, and resets the adder.
-func (a *adder[K]) take() map[K]decimal.Decimal {
+func (a *adder) take() metrics.Amounts {
 	sums := a.only
 	if len(a.slots) > 0 {
-		sums = make(map[K]decimal.Decimal, len(a.slots))
+		sums = nil
 		for i := range a.slots {
-			sums[a.slots[i].key] = a.slots[i].sum()
+			sums.Set(a.slots[i].key, a.slots[i].sum())
 		}
 	}
 	a.slots, a.only = a.slots[:0], nil

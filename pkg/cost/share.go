@@ -57,7 +57,7 @@ func (a *allocator) soloWeights(weights []decimal.Decimal, stacks []object.Ref, 
 			weights[i] = own.cost
 			continue
 		}
-		amount, known := own.amounts[res]
+		amount, known := own.amounts.Lookup(res)
 		if !known && a.options.Sharing == ShareUsage && !res.IsExtended() {
 			a.note(metrics.Note{
 				Subject: stack.String(), Reason: "Gap",
@@ -82,10 +82,10 @@ func (a *allocator) stand() {
 		}
 		own := a.standings[stacks[0]]
 		if own == nil {
-			own = &soloUsage{amounts: metrics.Amounts{}}
+			own = &soloUsage{}
 			a.standings[stacks[0]] = own
 		}
-		a.addAlone(own.amounts, pod)
+		a.addAlone(&own.amounts, pod)
 	}
 	for i := range a.charges {
 		c := &a.charges[i]
@@ -98,7 +98,7 @@ func (a *allocator) stand() {
 
 // addAlone adds what a pod uses or requests. The use of extended resources is not measured: a pod
 // that requests them uses them. The traffic of a whole node belongs to no pod.
-func (a *allocator) addAlone(sum metrics.Amounts, pod *metrics.Pod) {
+func (a *allocator) addAlone(sum *metrics.Amounts, pod *metrics.Pod) {
 	if a.options.Sharing == ShareRequests {
 		addKnown(sum, pod.Requested, func(metrics.Resource) bool { return true })
 		return
@@ -107,15 +107,15 @@ func (a *allocator) addAlone(sum metrics.Amounts, pod *metrics.Pod) {
 		return !pod.HostNetwork || res != metrics.Received && res != metrics.Sent
 	})
 	addKnown(sum, pod.Requested, func(res metrics.Resource) bool {
-		_, measured := pod.Used[res]
+		_, measured := pod.Used.Lookup(res)
 		return !measured && res.IsExtended()
 	})
 }
 
-func addKnown(sum, amounts metrics.Amounts, want func(metrics.Resource) bool) {
-	for res, amount := range amounts {
+func addKnown(sum *metrics.Amounts, amounts metrics.Amounts, want func(metrics.Resource) bool) {
+	for res, amount := range amounts.All() {
 		if want(res) && !amount.IsNegative() {
-			sum[res] = sum[res].Add(amount)
+			sum.Add(res, amount)
 		}
 	}
 }

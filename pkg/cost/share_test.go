@@ -14,10 +14,10 @@ import (
 func amounts(cores, memory string) metrics.Amounts {
 	out := metrics.Amounts{}
 	if cores != "" {
-		out[metrics.CPU] = dec(cores)
+		out.Set(metrics.CPU, dec(cores))
 	}
 	if memory != "" {
-		out[metrics.Memory] = dec(memory).Mul(decimal.NewFromInt(1 << 30))
+		out.Set(metrics.Memory, dec(memory).Mul(decimal.NewFromInt(1<<30)))
 	}
 	return out
 }
@@ -85,7 +85,7 @@ func TestSharing(t *testing.T) {
 			"green usage storage 100 1/2, red usage storage 0 0/2",
 		},
 		{
-			"usage, of which one's is not known", ShareUsage, func(s *scene) { delete(s.Pods[0].Used, metrics.CPU) },
+			"usage, of which one's is not known", ShareUsage, func(s *scene) { s.Pods[0].Used = s.Pods[0].Used.Without(metrics.CPU) },
 			"green usage cpu 4 0.5/2, green usage memory 8 0.5/2, red usage cpu 4 0.5/2, red usage memory 8 0.5/2",
 			"green usage storage 29 0.29/2, red usage storage 71 0.71/2",
 		},
@@ -139,11 +139,11 @@ func TestSharingTellsWhatIsNotKnown(t *testing.T) {
 // Nobody measures GPUs: those that are requested are used.
 func TestSharingOfPieces(t *testing.T) {
 	s := newScene()
-	s.pod("shop", "red-1", "", "1", "1", red).Requested = metrics.Amounts{gpu: dec("3")}
+	s.pod("shop", "red-1", "", "1", "1", red).Requested = metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{gpu: dec("3")})
 	s.Pods[0].Used = amounts("1", "1")
-	s.pod("shop", "green-1", "", "1", "1", green).Requested = metrics.Amounts{gpu: dec("1")}
+	s.pod("shop", "green-1", "", "1", "1", green).Requested = metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{gpu: dec("1")})
 	s.Pods[1].Used = amounts("1", "1")
-	s.pod("shop", "infer-0", "", "0", "0", red, green).Charged = metrics.Amounts{gpu: dec("4")}
+	s.pod("shop", "infer-0", "", "0", "0", red, green).Charged = metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{gpu: dec("4")})
 	l := s.ledger(Options{Sharing: ShareUsage})
 	if got, want := only(l, "infer-0"), "green usage nvidia.com/gpu 1 0.25/2, red usage nvidia.com/gpu 3 0.75/2"; got != want || len(l.Notes) > 0 {
 		t.Errorf("%s, want %s; notes %v", got, want, l.Notes)

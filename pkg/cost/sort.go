@@ -66,7 +66,7 @@ func compareFigures(x, y *Row, figure func(*Row) (decimal.Decimal, bool)) int {
 // names.
 func figureOf(key string) func(*Row) (decimal.Decimal, bool) {
 	used := func(resource metrics.Resource) func(*Row) (decimal.Decimal, bool) {
-		return func(r *Row) (decimal.Decimal, bool) { amount, ok := r.Used[resource]; return amount, ok }
+		return func(r *Row) (decimal.Decimal, bool) { amount, ok := r.Used.Lookup(resource); return amount, ok }
 	}
 	switch key {
 	case "cost":
@@ -77,7 +77,7 @@ func figureOf(key string) func(*Row) (decimal.Decimal, bool) {
 		return used(metrics.Memory)
 	case "storage":
 		return func(r *Row) (decimal.Decimal, bool) {
-			amount, ok := r.Claimed[metrics.Storage]
+			amount, ok := r.Claimed.Lookup(metrics.Storage)
 			return amount, ok
 		}
 	case "network":
@@ -99,8 +99,8 @@ func figureOf(key string) func(*Row) (decimal.Decimal, bool) {
 // started.
 func trafficOf(r *Row) (decimal.Decimal, bool) {
 	for _, amounts := range []metrics.Amounts{r.Used, r.Counters} {
-		received, a := amounts[metrics.Received]
-		sent, b := amounts[metrics.Sent]
+		received, a := amounts.Lookup(metrics.Received)
+		sent, b := amounts.Lookup(metrics.Sent)
 		if a || b {
 			return received.Add(sent), true
 		}

@@ -17,11 +17,11 @@ func TestSort(t *testing.T) {
 		ref := func(name string) object.Ref { return object.Ref{Kind: "Shop", Name: name} }
 		return []*Row{
 			{Level: LevelRest, Name: restOverhead, Cost: dec("99")},
-			{Level: LevelStack, Ref: ref("c"), Cost: dec("2"), Pods: 1, Used: metrics.Amounts{metrics.CPU: dec("1")}},
+			{Level: LevelStack, Ref: ref("c"), Cost: dec("2"), Pods: 1, Used: metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.CPU: dec("1")})},
 			{Level: LevelRest, Name: restIdle, Cost: dec("1")},
-			{Level: LevelStack, Ref: ref("a"), Cost: dec("10"), Pods: 9, Used: metrics.Amounts{metrics.Memory: dec("7")}, Claimed: metrics.Amounts{metrics.Storage: dec("1")}},
-			{Level: LevelStack, Ref: ref("d"), Cost: dec("2"), Pods: 1, Used: metrics.Amounts{metrics.CPU: dec("3"), metrics.Sent: dec("1")}},
-			{Level: LevelStack, Ref: ref("b"), Cost: dec("3"), Pods: 2, Efficiency: &half, Counters: metrics.Amounts{metrics.Received: dec("2")}},
+			{Level: LevelStack, Ref: ref("a"), Cost: dec("10"), Pods: 9, Used: metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.Memory: dec("7")}), Claimed: metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.Storage: dec("1")})},
+			{Level: LevelStack, Ref: ref("d"), Cost: dec("2"), Pods: 1, Used: metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.CPU: dec("3"), metrics.Sent: dec("1")})},
+			{Level: LevelStack, Ref: ref("b"), Cost: dec("3"), Pods: 2, Efficiency: &half, Counters: metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.Received: dec("2")})},
 		}
 	}
 	for by, want := range map[string]string{
@@ -92,7 +92,7 @@ func levels(rows []*Row) int {
 // What is left out is one row, with each pod once.
 func TestLimitCountsPodsOnce(t *testing.T) {
 	stacks := []object.Ref{{Kind: "Shop", Name: "a"}, {Kind: "Shop", Name: "b"}, {Kind: "Shop", Name: "c"}}
-	shared := metrics.Pod{Ref: object.Ref{Kind: "Pod", Name: "db"}, Used: metrics.Amounts{metrics.CPU: dec("1")}}
+	shared := metrics.Pod{Ref: object.Ref{Kind: "Pod", Name: "db"}, Used: metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.CPU: dec("1")})}
 	own := metrics.Pod{Ref: object.Ref{Kind: "Pod", Name: "c"}, Unmeasured: "no sample yet"}
 	p := &metrics.Attribution{Stacks: stacks, Of: map[object.Ref]metrics.Path{shared.Ref: {Stacks: stacks}, own.Ref: {Stacks: stacks[2:]}}}
 	r := NewReport(&metrics.UsageReport{Pods: []metrics.Pod{shared, own}}, p, &Ledger{}, Grouping{})
@@ -101,8 +101,8 @@ func TestLimitCountsPodsOnce(t *testing.T) {
 		t.Fatalf("%d rows", len(small.Rows))
 	}
 	more := small.Rows[1]
-	third := r.Rows[1].Used[metrics.CPU]
-	if more.Level != LevelRest || more.Name != "2 more" || more.Pods != 2 || more.Measured != 1 || !more.Used[metrics.CPU].Equal(third.Add(third)) {
+	third := r.Rows[1].Used.Value(metrics.CPU)
+	if more.Level != LevelRest || more.Name != "2 more" || more.Pods != 2 || more.Measured != 1 || !more.Used.Value(metrics.CPU).Equal(third.Add(third)) {
 		t.Errorf("%+v", more)
 	}
 	if len(small.Rows[0].Children) != 0 {
@@ -110,7 +110,7 @@ func TestLimitCountsPodsOnce(t *testing.T) {
 	}
 	var sum decimal.Decimal
 	for _, row := range small.Rows {
-		sum = sum.Add(row.Used[metrics.CPU])
+		sum = sum.Add(row.Used.Value(metrics.CPU))
 	}
 	if !sum.Equal(dec("1")) {
 		t.Errorf("the rows use %s", sum)

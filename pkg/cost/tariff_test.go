@@ -108,7 +108,7 @@ func (s *scene) pod(namespace, name, node, cores, memory string, stacks ...objec
 	s.place(podRef(namespace, name), stacks)
 	s.Pods = append(s.Pods, metrics.Pod{
 		Ref: podRef(namespace, name), UID: "uid-1", Node: node, Hours: s.Hours,
-		Charged: metrics.Amounts{metrics.CPU: dec(cores), metrics.Memory: dec(memory).Mul(decimal.NewFromInt(1 << 30))},
+		Charged: metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.CPU: dec(cores), metrics.Memory: dec(memory).Mul(decimal.NewFromInt(1 << 30))}),
 	})
 	return &s.Pods[len(s.Pods)-1]
 }
@@ -133,7 +133,7 @@ func mounts(c *metrics.Claim, unmounted string, hours map[object.Ref]string) {
 func (s *scene) node(name, cores, memory string) *metrics.Node {
 	s.Nodes = append(s.Nodes, metrics.Node{
 		Name: name, Hours: s.Hours, Whole: true,
-		Capacity: metrics.Amounts{metrics.CPU: dec(cores), metrics.Memory: dec(memory).Mul(decimal.NewFromInt(1 << 30))},
+		Capacity: metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.CPU: dec(cores), metrics.Memory: dec(memory).Mul(decimal.NewFromInt(1 << 30))}),
 	})
 	return &s.Nodes[len(s.Nodes)-1]
 }
@@ -196,9 +196,9 @@ func random(rnd *rand.Rand) (*metrics.UsageReport, *metrics.Attribution, tariff,
 		out := metrics.Amounts{}
 		for _, res := range resources {
 			if rnd.IntN(3) > 0 {
-				out[res] = amount()
+				out.Set(res, amount())
 				if res != metrics.CPU && res != gpu {
-					out[res] = out[res].Shift(8)
+					out.Set(res, out.Value(res).Shift(8))
 				}
 			}
 		}

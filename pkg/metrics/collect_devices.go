@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 
@@ -77,21 +76,10 @@ func (c *Collector) devicesOf() map[types.UID]Amounts {
 				break
 			}
 			pod := pods[i%len(pods)].UID
-			if held[pod] == nil {
-				held[pod] = Amounts{}
-			}
-			held[pod][device] = held[pod][device].Add(decimal.New(1, 0))
+			all := held[pod]
+			all.Add(device, decimal.New(1, 0))
+			held[pod] = all
 		}
 	}
 	return held
-}
-
-// with returns amounts with others that they do not have.
-func (a Amounts) with(more Amounts) Amounts {
-	if len(more) == 0 {
-		return a
-	}
-	all := maps.Clone(more)
-	maps.Copy(all, a)
-	return all
 }

@@ -21,6 +21,8 @@ type ReportOptions struct {
 	Keep func(object.Ref) bool
 	// Whole says that every pod of the cluster was added, and is kept.
 	Whole bool
+	// Containers adds the containers of pods, for sources to measure as well.
+	Containers bool
 }
 
 func (o ReportOptions) keeps(r object.Ref) bool { return o.Keep == nil || o.Keep(r) }
@@ -32,8 +34,7 @@ const pieceHours = 12
 // claims with a volume, the load balancers with an address, and the nodes. Pods that have ended
 // or wait for a node cost nothing. Its amounts are rates, for an hour.
 //
-// Nothing is measured yet: that is for Sources, and for Settle after them. The maps Requested and
-// Limited may be shared among pods: they may be replaced, and must not be changed.
+// Nothing is measured yet: that is for Sources, and for Settle after them.
 func (c *Collector) Report(at time.Time, o ReportOptions) *UsageReport {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -55,6 +56,9 @@ func (c *Collector) Report(at time.Time, o ReportOptions) *UsageReport {
 		}
 		if o.keeps(ref) {
 			pod := p.at(ref)
+			if o.Containers {
+				pod.Containers = slices.Clone(p.reserved.containers)
+			}
 			pod.Requested = pod.Requested.with(devices[p.uid])
 			r.Pods = append(r.Pods, pod)
 		}
@@ -98,7 +102,7 @@ func (c *Collector) unclaimedAt(o ReportOptions, hours decimal.Decimal) []Volume
 func (p *podFacts) at(ref object.Ref) Pod {
 	out := Pod{
 		Ref: ref, UID: p.uid, Node: p.node, Started: p.started, Hours: decimal.New(1, 0), HostNetwork: p.host,
-		Requested: p.reserved.requested, Limited: p.reserved.limited, Containers: slices.Clone(p.reserved.containers),
+		Requested: p.reserved.requested, Limited: p.reserved.limited,
 	}
 	if p.pending {
 		out.Unmeasured = "not running yet"
@@ -222,7 +226,7 @@ func (c *Collector) Resources() []Resource {
 	defer c.mu.Unlock()
 	all := map[Resource]bool{}
 	learn := func(a Amounts) {
-		for name := range a {
+		for name := range a.All() {
 			if extended(name) {
 				all[name] = true
 			}

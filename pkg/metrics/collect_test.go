@@ -97,7 +97,7 @@ func TestReading(t *testing.T) {
 		for _, o := range parse(t, untyped, world) {
 			c.Add(o)
 		}
-		r := c.Report(now, metrics.ReportOptions{Whole: true})
+		r := c.Report(now, metrics.ReportOptions{Whole: true, Containers: true})
 		if !r.Instant() || !r.To.Equal(now) || r.Hours.String() != "1" {
 			t.Errorf("an instant: %+v", r)
 		}
@@ -194,7 +194,7 @@ func TestCollectorReplaces(t *testing.T) {
 		c.Add(o)
 	}
 	r := c.Report(now, metrics.ReportOptions{Keep: func(o object.Ref) bool { return o.Namespace == "shop" }})
-	if len(r.Pods) != 2 || r.Pods[1].UID != "new" || r.Pods[1].Requested[metrics.CPU].String() != "0" || len(r.LoadBalancers) != 0 || len(r.Claims) != 1 {
+	if len(r.Pods) != 2 || r.Pods[1].UID != "new" || r.Pods[1].Requested.Value(metrics.CPU).String() != "0" || len(r.LoadBalancers) != 0 || len(r.Claims) != 1 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -395,10 +395,10 @@ func TestSettle(t *testing.T) {
 	amounts := func(cpu, memory string) metrics.Amounts {
 		a := metrics.Amounts{}
 		if cpu != "" {
-			a[metrics.CPU] = d(cpu)
+			a.Set(metrics.CPU, d(cpu))
 		}
 		if memory != "" {
-			a[metrics.Memory] = d(memory)
+			a.Set(metrics.Memory, d(memory))
 		}
 		return a
 	}
@@ -407,25 +407,15 @@ func TestSettle(t *testing.T) {
 		{UID: "not measured", Requested: amounts("1", "0")},
 		{UID: "known why", Requested: amounts("0", "0"), Unmeasured: "no sample yet"},
 		{UID: "half", Used: amounts("", "5"), Requested: amounts("1", "0")},
-		{UID: "devices", Used: metrics.Amounts{metrics.Ephemeral: d("5")}, Requested: metrics.Amounts{"nvidia.com/gpu": d("2"), metrics.CPU: d("0"), metrics.Ephemeral: d("9")}},
+		{UID: "devices", Used: metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.Ephemeral: d("5")}), Requested: metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{"nvidia.com/gpu": d("2"), metrics.CPU: d("0"), metrics.Ephemeral: d("9")})},
 	}, Notes: []metrics.Note{{Source: "b", Reason: "x"}, {Source: "a", Reason: "x"}, {Source: "b", Reason: "x"}}}
 	metrics.Settle(r)
-	for i, want := range []struct{ cpu, memory, gpu, why string }{
-		{"2", "20", "", ""}, {"1", "", "", "not measured"}, {"", "", "", "no sample yet"}, {"1", "5", "", "its CPU is not measured"}, {"", "", "2", "not measured"},
-	} {
-		p := &r.Pods[i]
-		has(t, string(p.UID), p.Charged, metrics.CPU, want.cpu)
-		has(t, string(p.UID), p.Charged, metrics.Memory, want.memory)
-		has(t, string(p.UID), p.Charged, "nvidia.com/gpu", want.gpu)
-		has(t, string(p.UID), p.Charged, metrics.Ephemeral, "")
-		if p.Unmeasured != want.why {
-			t.Errorf("%s: %q, want %q", p.UID, p.Unmeasured, want.why)
+	for i, want := range []string{"", "not measured", "no sample yet", "its CPU is not measured", "not measured"} {
+		if p := &r.Pods[i]; p.Unmeasured != want {
+			t.Errorf("%s: %q, want %q", p.UID, p.Unmeasured, want)
 		}
 	}
 	if len(r.Notes) != 2 || r.Notes[0].Source != "a" {
 		t.Errorf("notes %+v", r.Notes)
 	}
-	window := &metrics.UsageReport{From: now.Add(-time.Hour), To: now, Pods: []metrics.Pod{{Used: amounts("2", "2"), Charged: amounts("3", "3")}}}
-	metrics.Settle(window)
-	has(t, "what a history charged", window.Pods[0].Charged, metrics.CPU, "3")
 }

@@ -78,16 +78,16 @@ func Example() {
 	placed := metrics.NewPlacement(g, []metrics.Stack{{Ref: db, Roots: []graph.ID{root}}}, reading, graph.StackOptions{})
 	for _, p := range reading.Pods {
 		fmt.Println(p.Ref, "of", placed.Of[p.Ref].Stacks)
-		if used, known := p.Used[metrics.CPU]; known {
+		if used, known := p.Used.Lookup(metrics.CPU); known {
 			fmt.Print("  used ", used)
 		} else {
 			fmt.Print("  used: ", p.Unmeasured, ";")
 		}
-		fmt.Println(" requested", p.Requested[metrics.CPU], "charged", p.Charged[metrics.CPU])
+		fmt.Println(" requested", p.Requested.Value(metrics.CPU))
 	}
 	// Output:
 	// Pod/shop/db-0 of [StatefulSet.apps/shop/db]
-	//   used 0.7 requested 0.5 charged 0.7
+	//   used 0.7 requested 0.5
 	// Pod/shop/db-1 of [StatefulSet.apps/shop/db]
-	//   used: no sample yet; requested 0.5 charged 0.5
+	//   used: no sample yet; requested 0.5
 }

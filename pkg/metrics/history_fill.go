@@ -23,18 +23,15 @@ func overHours(n int64, length time.Duration, units int64) decimal.Decimal {
 
 // amounts writes sums of pods: CPU in microseconds, traffic in bytes, all else in samples.
 func (s *windowState) amounts(m sums) Amounts {
-	if len(m) == 0 {
-		return nil
-	}
-	out := Amounts{}
+	var out Amounts
 	for name, v := range m {
 		switch name {
 		case CPU:
-			out[name] = overHours(v, time.Millisecond, 1000)
+			out.Set(name, overHours(v, time.Millisecond, 1000))
 		case Received, Sent:
-			out[name] = decimal.NewFromInt(v)
+			out.Set(name, decimal.NewFromInt(v))
 		default:
-			out[name] = overHours(v, s.e.sampling, 1)
+			out.Set(name, overHours(v, s.e.sampling, 1))
 		}
 	}
 	return out
@@ -108,7 +105,7 @@ func (s *windowState) fillPod(out *Pod, p *pod) {
 	out.Used, out.Requested, out.Charged = s.amounts(p.used), s.amounts(p.requested), s.amounts(p.charged)
 	for _, direction := range []Resource{Received, Sent} {
 		if _, known := p.used[direction]; known {
-			delete(out.Counters, direction)
+			out.Counters = out.Counters.Without(direction)
 		}
 	}
 	_, cpu := p.used[CPU]
@@ -253,16 +250,13 @@ func (s *windowState) fillNodes(r *UsageReport) {
 
 // capacity is in millicores, and units, of steps.
 func (s *windowState) capacity(n *node) Amounts {
-	if len(n.capacity) == 0 {
-		return nil
-	}
-	out := Amounts{}
+	var out Amounts
 	for name, v := range n.capacity {
 		units := int64(1)
 		if name == CPU {
 			units = 1000
 		}
-		out[name] = overHours(v, s.e.step, units)
+		out.Set(name, overHours(v, s.e.step, units))
 	}
 	return out
 }

@@ -121,7 +121,7 @@ func (s *windowState) know(r *UsageReport) {
 		if !e.has[infoMetric] {
 			continue // when the pod was there is unknown, but for what is recorded
 		}
-		for name, rate := range p.Requested {
+		for name, rate := range p.Requested.All() {
 			if name == CPU {
 				rate = rate.Shift(3)
 			}

@@ -8,29 +8,20 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/shopspring/decimal"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Settle completes the report of an instant, after all sources measured it. It sets the charged
-// amounts: for CPU and memory the larger of request and usage, for extended resources the
-// request. If the usage is unknown the request counts, and nothing if there is no request: an
-// unmeasured pod is not free. It marks every pod whose CPU or memory is unknown as unmeasured (a
-// sum without it is incomplete), and sorts the notes, each once.
-//
-// It charges nothing for a window: there the larger of both counts at every sample, which only
-// the history knows.
+// Settle completes the report of an instant, after all sources measured it. It marks every pod whose
+// CPU or memory is unknown as unmeasured (a sum without it is incomplete), and sorts the notes, each
+// once.
 func Settle(r *UsageReport) {
 	for i := range r.Pods {
 		p := &r.Pods[i]
-		if r.Instant() {
-			p.Charged = chargedFor(p)
-		}
-		_, cpu := p.Used[CPU]
-		_, memory := p.Used[Memory]
+		_, cpu := p.Used.Lookup(CPU)
+		_, memory := p.Used.Lookup(Memory)
 		switch {
 		case cpu && memory:
 			p.Unmeasured = ""
@@ -46,30 +37,6 @@ func Settle(r *UsageReport) {
 		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.Message, b.Message))
 	})
 	r.Notes = slices.Compact(r.Notes)
-}
-
-// chargedFor implements the allocation of the OpenCost specification, section
-// "Workload costs": max(request, usage), of a single sample.
-func chargedFor(p *Pod) Amounts {
-	out := make(Amounts, 2)
-	for _, res := range []Resource{CPU, Memory} {
-		used, measured := p.Used[res]
-		requested, asked := p.Requested[res]
-		switch {
-		case measured && asked:
-			out[res] = decimal.Max(used, requested)
-		case measured:
-			out[res] = used
-		case asked && requested.IsPositive():
-			out[res] = requested
-		}
-	}
-	for res, requested := range p.Requested {
-		if extended(res) {
-			out[res] = requested
-		}
-	}
-	return out
 }
 
 // refused returns why a request of a live source failed, as a reason and a message of the server.

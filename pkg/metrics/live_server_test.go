@@ -144,7 +144,7 @@ func measure(t *testing.T, s metrics.Source, r *metrics.UsageReport) {
 func has(t *testing.T, what string, a metrics.Amounts, res metrics.Resource, want string) {
 	t.Helper()
 	got := ""
-	if d, ok := a[res]; ok {
+	if d, ok := a.Lookup(res); ok {
 		got = d.String()
 	}
 	if got != want {

@@ -59,22 +59,6 @@ func (r Resource) IsExtended() bool {
 	return true
 }
 
-// Amounts are quantities by resource. A resource that is absent is unknown.
-//
-// In a Reading they are integrals over its time: cores, bytes or pieces times
-// hours. An instant is taken for one hour at its rate, so that its amounts are its
-// rates as well: 0.25 core-hours are 0.25 cores. Network traffic alone is in plain
-// bytes.
-type Amounts map[Resource]decimal.Decimal
-
-// Text writes an amount in full; empty where it is unknown.
-func (a Amounts) Text(r Resource) string {
-	if v, ok := a[r]; ok {
-		return v.String()
-	}
-	return ""
-}
-
 // UsageReport is what was used and reserved. Its lists are sorted by Ref, then UID.
 type UsageReport struct {
 	// From and To bound a window, (From, To]. From is zero for an instant, which is
@@ -117,14 +101,16 @@ type Pod struct {
 	// effective limit, without resources that are unlimited. Used is absent for what
 	// was not measured.
 	Used, Requested, Limited Amounts
-	// Charged is what is paid for: of each sample the larger of what was requested and
-	// what was used. CPU, memory and extended resources only.
+	// Charged is what is paid for of a window: of each sample the larger of what was requested and
+	// what was used. CPU, memory and extended resources only. Of an instant it is absent: the larger
+	// of both is paid for.
 	Charged Amounts
 	// Counters are bytes since the pod started, where no traffic over a window is known
 	// (Received and Sent only).
 	Counters Amounts
 	// Unmeasured is why the usage of CPU or memory is unknown; empty where both are.
 	Unmeasured string
+	// Containers are listed where ReportOptions asks for them, and of a window.
 	Containers []Container
 }
 

@@ -100,7 +100,7 @@ func TestServiceProxy(t *testing.T) {
 		if err := h.Measure(t.Context(), &r); err != nil {
 			t.Fatal(err)
 		}
-		equal(t, target, r.Pods[0].Used[CPU], "1")
+		equal(t, target, r.Pods[0].Used.Value(CPU), "1")
 		if got := *paths.Load(); got != want+"query" {
 			t.Errorf("%s asks %s, want %s", target, got, want)
 		}
@@ -138,7 +138,7 @@ func TestServiceProxyRefuses(t *testing.T) {
 	if err := h.Measure(t.Context(), &r); err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "CPU", r.Pods[0].Used[CPU], "1")
+	equal(t, "CPU", r.Pods[0].Used.Value(CPU), "1")
 }
 
 // TestDirect looks at what is sent: the path, who asks, and that a long query is posted.
@@ -150,7 +150,7 @@ func TestDirect(t *testing.T) {
 	r := measure(t, target, lastHour(), func(o *HistoryOptions) {
 		o.Namespaces = append(manyNamespaces(), "shop", "b.c")
 	})
-	equal(t, "CPU", r.Pods[0].Used[CPU], "1")
+	equal(t, "CPU", r.Pods[0].Used.Value(CPU), "1")
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	posted, got := 0, 0
@@ -226,7 +226,7 @@ func TestLongQueries(t *testing.T) {
 				if err := h.Measure(t.Context(), &r); err != nil {
 					t.Fatalf("%s: %v", target, err)
 				}
-				equal(t, target, r.Pods[0].Used[CPU], "1")
+				equal(t, target, r.Pods[0].Used.Value(CPU), "1")
 				if long.Load() == 0 || refused.Load() > parallel || (refused.Load() > 0) != (status != http.StatusOK) {
 					t.Errorf("%s: %d long queries arrived, POST was refused %d times", target, long.Load(), refused.Load())
 				}
@@ -251,7 +251,7 @@ func TestSplits(t *testing.T) {
 		f := steady()
 		f.longest = longest
 		r := measure(t, f.start(t), lastHour())
-		equal(t, "memory", r.Pods[0].Used[Memory], "1000")
+		equal(t, "memory", r.Pods[0].Used.Value(Memory), "1000")
 		for _, n := range r.Notes {
 			if n.Reason == "Refused" {
 				t.Errorf("at most %s: %+v", longest, n)
@@ -272,8 +272,8 @@ func TestRefused(t *testing.T) {
 		return true
 	}
 	r := measure(t, f.start(t), lastHour())
-	equal(t, "CPU", r.Pods[0].Used[CPU], "1")
-	if _, ok := r.Pods[0].Used[Memory]; ok {
+	equal(t, "CPU", r.Pods[0].Used.Value(CPU), "1")
+	if _, ok := r.Pods[0].Used.Lookup(Memory); ok {
 		t.Error("memory is known")
 	}
 	n := note(r, "Refused")
@@ -315,7 +315,7 @@ func TestWarnings(t *testing.T) {
 	if marked != 2 || plain != 1 {
 		t.Errorf("notes are %+v", r.Notes)
 	}
-	equal(t, "CPU", r.Pods[0].Used[CPU], "1")
+	equal(t, "CPU", r.Pods[0].Used.Value(CPU), "1")
 }
 
 // TestBroken has servers that are none, or stop answering: the error says so, and the
@@ -426,7 +426,7 @@ func TestTries(t *testing.T) {
 	if err := h.Measure(t.Context(), &r); err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "CPU", r.Pods[0].Used[CPU], "1")
+	equal(t, "CPU", r.Pods[0].Used.Value(CPU), "1")
 }
 
 // TestCancel ends the context while a query is under way.
@@ -453,7 +453,7 @@ func TestSlow(t *testing.T) {
 		}
 		return false
 	}
-	equal(t, "memory", measure(t, f.start(t), lastHour()).Pods[0].Used[Memory], "1000")
+	equal(t, "memory", measure(t, f.start(t), lastHour()).Pods[0].Used.Value(Memory), "1000")
 }
 
 // TestCancelled ends the context while the server does not answer: it ends at once.
@@ -502,7 +502,7 @@ func TestPieces(t *testing.T) {
 	r := measure(t, f.start(t), Window{fakeBegin, fakeBegin.AddDate(0, 0, 30)}, func(o *HistoryOptions) {
 		o.Progress = func(a, n int) { answered, needed = a, n }
 	})
-	equal(t, "memory", r.Pods[0].Used[Memory], "720000")
+	equal(t, "memory", r.Pods[0].Used.Value(Memory), "720000")
 	if answered != needed || answered < 20 {
 		t.Errorf("%d of %d queries were answered", answered, needed)
 	}

@@ -32,9 +32,8 @@ func reservedBy(pod *corev1.Pod) *reserved {
 	options := resourcehelper.PodResourcesOptions{UseStatusResources: true}
 	r := &reserved{
 		requested: requestsOf(resourcehelper.PodRequests(pod, options)),
-		limited:   amountsOf(resourcehelper.PodLimits(pod, options)),
+		limited:   unlimited(pod, amountsOf(resourcehelper.PodLimits(pod, options))),
 	}
-	unlimited(pod, r.limited)
 	for i := range pod.Spec.InitContainers {
 		if c := &pod.Spec.InitContainers[i]; sidecar(c) {
 			r.containers = append(r.containers, containerOf(pod, c))
@@ -45,16 +44,13 @@ func reservedBy(pod *corev1.Pod) *reserved {
 	}
 	sum := amountsOf(pod.Spec.Overhead)
 	for i := range r.containers {
-		for name, n := range r.containers[i].Requested {
-			sum[name] = sum[name].Add(n)
+		for name, n := range r.containers[i].Requested.All() {
+			sum.Add(name, n)
 		}
 	}
-	for name, n := range r.requested {
-		if !n.Equal(sum[name]) {
-			if r.beyond == nil {
-				r.beyond = Amounts{}
-			}
-			r.beyond[name] = n
+	for name, n := range r.requested.All() {
+		if !n.Equal(sum.Value(name)) {
+			r.beyond.Set(name, n)
 		}
 	}
 	return r
@@ -78,7 +74,7 @@ func containerOf(pod *corev1.Pod, c *corev1.Container) Container {
 
 // unlimited takes out of the limits of a pod what one of its containers may use
 // without a limit: the sum of the others limits nothing.
-func unlimited(pod *corev1.Pod, limits Amounts) {
+func unlimited(pod *corev1.Pod, limits Amounts) Amounts {
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage} {
 		if pod.Spec.Resources != nil && resourcehelper.IsSupportedPodLevelResource(name) {
 			if _, ok := pod.Spec.Resources.Limits[name]; ok {
@@ -91,32 +87,27 @@ func unlimited(pod *corev1.Pod, limits Amounts) {
 		}
 		if slices.ContainsFunc(pod.Spec.Containers, free) ||
 			slices.ContainsFunc(pod.Spec.InitContainers, func(c corev1.Container) bool { return sidecar(&c) && free(c) }) {
-			delete(limits, Resource(name))
+			limits = limits.Without(Resource(name))
 		}
 	}
+	return limits
 }
 
 // requestsOf is amountsOf for requests. Who requests no CPU or memory reserves none:
 // that is known, and no reason to leave it out.
 func requestsOf(list corev1.ResourceList) Amounts {
-	out := amountsOf(list)
-	for _, name := range []Resource{CPU, Memory} {
-		if _, ok := out[name]; !ok {
-			out[name] = decimal.Decimal{}
-		}
-	}
-	return out
+	return amountsOf(list).with(Amounts{{Resource: CPU}, {Resource: Memory}})
 }
 
 // amountsOf turns quantities into decimals, exactly. It omits the numbers of pods and attached
 // volumes of a node: they have no price.
 func amountsOf(list corev1.ResourceList) Amounts {
-	out := make(Amounts, len(list)+1)
+	var out Amounts
 	for name, q := range list {
 		if name == corev1.ResourcePods || strings.HasPrefix(string(name), corev1.ResourceAttachableVolumesPrefix) {
 			continue
 		}
-		out[Resource(name)] = exactly(q)
+		out.Set(Resource(name), exactly(q))
 	}
 	return out
 }

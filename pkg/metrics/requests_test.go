@@ -112,8 +112,8 @@ func TestEffectiveRequests(t *testing.T) {
 					if q, ok := v.Expect[string(name)]; ok {
 						want = exactly(resource.MustParse(q))
 					}
-					if !got[name].Equal(want) {
-						t.Errorf("%s: %s, want %s", name, got[name], want)
+					if !got.Value(name).Equal(want) {
+						t.Errorf("%s: %s, want %s", name, got.Value(name), want)
 					}
 				}
 			}
@@ -155,7 +155,7 @@ func TestTemplates(t *testing.T) {
 	c := &Collector{}
 	c.addPod(object.Ref{Kind: "Pod", Namespace: "a", Name: "init"}, pod("sx", nil))
 	c.addPod(object.Ref{Kind: "Pod", Namespace: "a", Name: "sidecar"}, pod("x", &always))
-	r := c.Report(time.Unix(0, 0), ReportOptions{})
-	equal(t, "with an init container sx", r.Pods[0].Requested[CPU], "1")
-	equal(t, "with a sidecar x", r.Pods[1].Requested[CPU], "2")
+	r := c.Report(time.Unix(0, 0), ReportOptions{Containers: true})
+	equal(t, "with an init container sx", r.Pods[0].Requested.Value(CPU), "1")
+	equal(t, "with a sidecar x", r.Pods[1].Requested.Value(CPU), "2")
 }

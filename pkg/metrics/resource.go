@@ -235,30 +235,16 @@ func (p *Pod) sample(containers []containerSample) {
 			used := exactly(*q)
 			sum = sum.Add(used)
 			if c := p.container(containers[i].Name); c != nil {
-				c.use(res, used)
+				c.Used.Set(res, used)
 			}
 		}
 		if known {
-			p.use(res, sum)
+			p.Used.Set(res, sum)
 		}
 	}
 	if len(p.Used) > 0 {
 		p.Unmeasured = ""
 	}
-}
-
-func (p *Pod) use(res Resource, amount decimal.Decimal) {
-	if p.Used == nil {
-		p.Used = make(Amounts, 4)
-	}
-	p.Used[res] = amount
-}
-
-func (c *Container) use(res Resource, amount decimal.Decimal) {
-	if c.Used == nil {
-		c.Used = make(Amounts, 2)
-	}
-	c.Used[res] = amount
 }
 
 // container returns the container of a name; nil for one that the pod does not list

@@ -50,7 +50,7 @@ func TestRefusedHalf(t *testing.T) {
 		return true
 	}
 	r := measure(t, f.start(t), lastHour())
-	if v, ok := r.Pods[0].Used[Memory]; ok {
+	if v, ok := r.Pods[0].Used.Lookup(Memory); ok {
 		t.Errorf("memory is %s", v)
 	}
 	if n := note(r, "Refused"); n.Subject != "container_memory_used" {
@@ -189,11 +189,11 @@ func TestRecordedRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &UsageReport{Pods: []Pod{{Ref: object.Ref{Kind: "Pod", Namespace: "shop", Name: "web"}, UID: uidA, Requested: Amounts{CPU: decimal.NewFromInt(1)}}}}
+	r := &UsageReport{Pods: []Pod{{Ref: object.Ref{Kind: "Pod", Namespace: "shop", Name: "web"}, UID: uidA, Requested: AmountsOf(map[Resource]decimal.Decimal{CPU: decimal.NewFromInt(1)})}}}
 	if err := h.Measure(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Pods) != 1 || r.Pods[0].Charged[CPU].IsZero() || r.Pods[0].Requested[CPU].IsZero() {
+	if len(r.Pods) != 1 || r.Pods[0].Charged.Value(CPU).IsZero() || r.Pods[0].Requested.Value(CPU).IsZero() {
 		t.Errorf("pods are %+v", r.Pods)
 	}
 }

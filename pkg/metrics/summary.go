@@ -167,7 +167,7 @@ func fillFromSummary(pods []*Pod, summary *stats.Summary) {
 func (p *Pod) take(sample *stats.PodStats) {
 	p.Counters = traffic(sample.Network)
 	if s := sample.EphemeralStorage; s != nil && s.UsedBytes != nil {
-		p.use(Ephemeral, bytesOf(*s.UsedBytes))
+		p.Used.Set(Ephemeral, bytesOf(*s.UsedBytes))
 	}
 	p.fromContainers(sample, CPU, func(c *stats.ContainerStats) *uint64 {
 		if c.CPU == nil {
@@ -187,7 +187,7 @@ func (p *Pod) take(sample *stats.PodStats) {
 // server does, which leaves a pod out when one of its containers is unknown. (The
 // kubelet's own sum for the pod is larger, by the pause container.)
 func (p *Pod) fromContainers(sample *stats.PodStats, res Resource, value func(*stats.ContainerStats) *uint64) {
-	if _, known := p.Used[res]; known || len(sample.Containers) == 0 {
+	if _, known := p.Used.Lookup(res); known || len(sample.Containers) == 0 {
 		return
 	}
 	places := int32(0)
@@ -204,10 +204,10 @@ func (p *Pod) fromContainers(sample *stats.PodStats, res Resource, value func(*s
 	}
 	for i := range sample.Containers {
 		if c := p.container(sample.Containers[i].Name); c != nil {
-			c.use(res, bytesOf(*value(&sample.Containers[i])).Shift(places))
+			c.Used.Set(res, bytesOf(*value(&sample.Containers[i])).Shift(places))
 		}
 	}
-	p.use(res, sum)
+	p.Used.Set(res, sum)
 	p.Unmeasured = ""
 }
 
@@ -224,7 +224,7 @@ func traffic(n *stats.NetworkStats) Amounts {
 	if len(interfaces) == 0 {
 		interfaces = []stats.InterfaceStats{n.InterfaceStats}
 	}
-	out := Amounts{}
+	var out Amounts
 	add := func(res Resource, value func(*stats.InterfaceStats) *uint64) {
 		var sum decimal.Decimal
 		found := false
@@ -239,14 +239,11 @@ func traffic(n *stats.NetworkStats) Amounts {
 			sum, found = sum.Add(bytesOf(*v)), true
 		}
 		if found {
-			out[res] = sum
+			out.Set(res, sum)
 		}
 	}
 	add(Received, func(i *stats.InterfaceStats) *uint64 { return i.RxBytes })
 	add(Sent, func(i *stats.InterfaceStats) *uint64 { return i.TxBytes })
-	if len(out) == 0 {
-		return nil
-	}
 	return out
 }
 

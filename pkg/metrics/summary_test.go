@@ -30,7 +30,7 @@ func TestSummaryOfARealKubelet(t *testing.T) {
 		r.Pods[i].UID = uid
 	}
 	r.Pods[2].HostNetwork, r.Pods[3].HostNetwork = true, true
-	r.Pods[1].Used = metrics.Amounts{metrics.CPU: decimal.RequireFromString("0.004")} // as the metrics API said
+	r.Pods[1].Used = metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{metrics.CPU: decimal.RequireFromString("0.004")}) // as the metrics API said
 	r.Pods[1].Containers = []metrics.Container{{Name: "coredns"}}
 	measure(t, metrics.NewSummary(s.get(t), nil), r)
 	for i, want := range []struct{ cpu, memory, rx, tx, disk string }{

@@ -83,7 +83,7 @@ func (h *history) checkTotal(t *testing.T, r *metrics.UsageReport, lives map[typ
 		if life == nil || life.name == "patchy" || life.name == "quiet" {
 			continue
 		}
-		cpu, memory = cpu.Add(p.Used[metrics.CPU]), memory.Add(p.Used[metrics.Memory])
+		cpu, memory = cpu.Add(p.Used.Value(metrics.CPU)), memory.Add(p.Used.Value(metrics.Memory))
 		one := life.of(r.From, r.To)
 		want.cpu, want.memory = want.cpu+one.cpu, want.memory+one.memory
 	}
@@ -152,7 +152,7 @@ func checkPod(t *testing.T, p metrics.Pod, life *podLife, want truth) {
 	name := p.Ref.Name + " " + string(p.UID)
 	compare := func(what string, a metrics.Amounts, r metrics.Resource, units, want int64, bound float64) {
 		t.Helper()
-		amount, known := a[r]
+		amount, known := a.Lookup(r)
 		if !known {
 			t.Errorf("%s: %s of %s is not known, want %d", name, what, r, want)
 			return
@@ -196,7 +196,7 @@ func figures(t *testing.T, r *metrics.UsageReport) map[string]int64 {
 	const ms = hour * 1000
 	add := func(what string, d decimal.Decimal, units int64) { out[what] = wholeOf(t, what, d, units) }
 	amounts := func(what string, a metrics.Amounts) {
-		for r, d := range a {
+		for r, d := range a.All() {
 			switch r {
 			case metrics.CPU:
 				add(what+string(r), d, ms*1e6) // of usage, nanocore-seconds; of requests, finer than they are

@@ -142,7 +142,7 @@ func testWhatIsGone(t *testing.T, h *history, server string) {
 		case "db":
 			databases++
 		case "quiet":
-			if _, known := pod.Used[metrics.CPU]; known || pod.Unmeasured == "" {
+			if _, known := pod.Used.Lookup(metrics.CPU); known || pod.Unmeasured == "" {
 				t.Errorf("nobody measured %s, but: %v, %q", pod.Ref, pod.Used, pod.Unmeasured)
 			}
 		case "patchy":
@@ -158,10 +158,10 @@ func testWhatIsGone(t *testing.T, h *history, server string) {
 // its counter tells; of its memory it wants the rest, and a note.
 func checkPatchy(t *testing.T, r *metrics.UsageReport, pod metrics.Pod, want truth) {
 	t.Helper()
-	if got := wholeOf(t, "patchy", pod.Used[metrics.CPU], hour*1e9); got > want.cpu+steps*rounding || got < want.cpu-steps*rounding {
+	if got := wholeOf(t, "patchy", pod.Used.Value(metrics.CPU), hour*1e9); got > want.cpu+steps*rounding || got < want.cpu-steps*rounding {
 		t.Errorf("CPU over a hole is %d, want %d", got, want.cpu)
 	}
-	memory := wholeOf(t, "patchy", pod.Used[metrics.Memory], hour)
+	memory := wholeOf(t, "patchy", pod.Used.Value(metrics.Memory), hour)
 	if least := want.memory - 20*60<<29; memory >= want.memory || memory < least {
 		t.Errorf("memory over a hole is %d, want less than %d and at least %d", memory, want.memory, least)
 	}
@@ -210,7 +210,7 @@ func testOthers(t *testing.T, h *history, server string) {
 		t.Errorf("balancers %+v", r.LoadBalancers)
 	}
 	for _, n := range r.Nodes {
-		if wholeOf(t, n.Name, n.Hours, hour) != seconds || wholeOf(t, n.Name, n.Capacity[metrics.CPU], hour) != 8*seconds {
+		if wholeOf(t, n.Name, n.Hours, hour) != seconds || wholeOf(t, n.Name, n.Capacity.Value(metrics.CPU), hour) != 8*seconds {
 			t.Errorf("node %+v", n)
 		}
 	}

@@ -62,7 +62,7 @@ func busy(t *testing.T) *truth {
 func sums(r *metrics.UsageReport) map[string]decimal.Decimal {
 	out := map[string]decimal.Decimal{"hours": r.Hours}
 	put := func(key string, a metrics.Amounts) {
-		for name, v := range a {
+		for name, v := range a.All() {
 			out[key+" "+string(name)] = v
 		}
 	}
@@ -224,5 +224,5 @@ func TestReset(t *testing.T) {
 	f := &truth{T: t}
 	c := cadvisor("shop", "web", "app", "/kubepods/pod"+uidA+"/one")
 	f.add("container_cpu_usage_seconds_total", c, fakeSample{at(120), "10"}, fakeSample{at(121), "40"}, fakeSample{at(122), "5"}, fakeSample{at(123), "65"})
-	equal(t, "CPU", podOf(t, f.read(nil), "web", uidA).Used[metrics.CPU], "0.025")
+	equal(t, "CPU", podOf(t, f.read(nil), "web", uidA).Used.Value(metrics.CPU), "0.025")
 }

@@ -52,15 +52,15 @@ func TestRequestsOfSpec(t *testing.T) {
 	r := f.read(window(c), func(o *metrics.HistoryOptions) { o.Resources = c.Resources() })
 	for name, want := range map[string]string{"whole": "6", "init": "4", "gone": "2"} {
 		p := podOf(t, r, name, "")
-		equal(t, "request of "+name, p.Requested[metrics.CPU], want)
-		equal(t, "charge of "+name, p.Charged[metrics.CPU], want)
+		equal(t, "request of "+name, p.Requested.Value(metrics.CPU), want)
+		equal(t, "charge of "+name, p.Charged.Value(metrics.CPU), want)
 		if p.Gone != (name == "gone") {
 			t.Errorf("%s: gone is %v", name, p.Gone)
 		}
 	}
 	const device = "deviceclass.resource.kubernetes.io/gpu.example.com"
-	equal(t, "devices", podOf(t, r, "init", "").Requested[device], "4")
-	equal(t, "devices charged", podOf(t, r, "init", "").Charged[device], "4")
+	equal(t, "devices", podOf(t, r, "init", "").Requested.Value(device), "4")
+	equal(t, "devices charged", podOf(t, r, "init", "").Charged.Value(device), "4")
 	if n := note(r, "Requests"); !strings.HasPrefix(n.Message, "requests of 1 deleted pods are those of their containers") {
 		t.Errorf("the note is %q", n.Message)
 	}

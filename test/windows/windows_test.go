@@ -152,10 +152,10 @@ func TestRestart(t *testing.T) {
 	f.over("container_memory_working_set_bytes", one, 0, 150, "60")
 	f.over("container_memory_working_set_bytes", two, 151, 240, "120")
 	p := podOf(t, f.read(nil), "web", uidA)
-	equal(t, "CPU", p.Used[metrics.CPU], "2")
-	equal(t, "CPU charged, without a request", p.Charged[metrics.CPU], "2")
+	equal(t, "CPU", p.Used.Value(metrics.CPU), "2")
+	equal(t, "CPU charged, without a request", p.Charged.Value(metrics.CPU), "2")
 	// 60 for half an hour, 120 for one and a half, and 60 for the minute that a sample lingers.
-	equal(t, "memory", p.Used[metrics.Memory], "211")
+	equal(t, "memory", p.Used.Value(metrics.Memory), "211")
 	equal(t, "hours, which only cAdvisor tells", p.Hours, "2")
 	if len(p.Containers) != 1 {
 		t.Errorf("containers are %+v", p.Containers)
@@ -171,9 +171,9 @@ func TestYoung(t *testing.T) {
 	f.over("kube_pod_start_time", podLabels("shop", "known", uidA), 181, 210, strconv.FormatInt(at(180)/1000, 10))
 	f.over("kube_pod_status_phase", with2(podLabels("shop", "known", uidA), "phase", "Running"), 181, 210, "1")
 	r := f.read(nil)
-	equal(t, "CPU of the one that started", podOf(t, r, "known", "").Used[metrics.CPU], "0.5")
+	equal(t, "CPU of the one that started", podOf(t, r, "known", "").Used.Value(metrics.CPU), "0.5")
 	equal(t, "hours of it", podOf(t, r, "known", "").Hours, "0.5")
-	equal(t, "CPU of the other", podOf(t, r, "unknown", "").Used[metrics.CPU], "0.483333333333333333")
+	equal(t, "CPU of the other", podOf(t, r, "unknown", "").Used.Value(metrics.CPU), "0.483333333333333333")
 }
 
 // TestCompleted has Jobs that ended at minute 150: kube-state-metrics tells their
@@ -190,10 +190,10 @@ func TestCompleted(t *testing.T) {
 	}
 	f.over("kube_pod_completion_time", podLabels("shop", "told", uidA), 151, 240, strconv.FormatInt(at(150)/1000+36, 10))
 	r := f.read(nil)
-	equal(t, "requested until the last sample", podOf(t, r, "not", "").Requested[metrics.CPU], "1")
-	equal(t, "charged until the last sample", podOf(t, r, "not", "").Charged[metrics.CPU], "1")
+	equal(t, "requested until the last sample", podOf(t, r, "not", "").Requested.Value(metrics.CPU), "1")
+	equal(t, "charged until the last sample", podOf(t, r, "not", "").Charged.Value(metrics.CPU), "1")
 	equal(t, "hours until the last sample", podOf(t, r, "not", "").Hours, "0.5")
-	equal(t, "requested until the last sample before the end", podOf(t, r, "told", "").Requested[metrics.CPU], "1")
+	equal(t, "requested until the last sample before the end", podOf(t, r, "told", "").Requested.Value(metrics.CPU), "1")
 	equal(t, "hours until the last sample before the end", podOf(t, r, "told", "").Hours, "0.5")
 }
 
@@ -225,7 +225,7 @@ func TestPending(t *testing.T) {
 		t.Errorf("pods are %+v", r.Pods)
 	}
 	p := podOf(t, r, "pulls", "")
-	equal(t, "charged on a node", p.Charged[metrics.CPU], "4")
+	equal(t, "charged on a node", p.Charged.Value(metrics.CPU), "4")
 	equal(t, "hours", p.Hours, "0")
 }
 
@@ -253,9 +253,9 @@ func TestReplicas(t *testing.T) {
 	}
 	r := f.read(nil)
 	p := podOf(t, r, "web", uidA)
-	equal(t, "CPU", p.Used[metrics.CPU], "0.975") // 117 half minutes: the steps of resets are lost, and two before, whose scraper missed them
-	equal(t, "memory", p.Used[metrics.Memory], "1000")
-	equal(t, "requested", p.Requested[metrics.CPU], "2")
+	equal(t, "CPU", p.Used.Value(metrics.CPU), "0.975") // 117 half minutes: the steps of resets are lost, and two before, whose scraper missed them
+	equal(t, "memory", p.Used.Value(metrics.Memory), "1000")
+	equal(t, "requested", p.Requested.Value(metrics.CPU), "2")
 	equal(t, "hours", p.Hours, "2")
 	if n := note(r, "Gap"); n.LowersFigures {
 		t.Errorf("note is %+v", n)
@@ -289,12 +289,12 @@ func TestRequests(t *testing.T) {
 	f.over("kube_pod_resource_request", map[string]string{"namespace": "shop", "pod": "known", "node": "n1", "resource": "cpu", "unit": "cores"}, 0, 240, "3")
 	r := f.read(nil)
 	p := podOf(t, r, "plain", "")
-	equal(t, "CPU", p.Requested[metrics.CPU], "3.75")
-	equal(t, "GPU", p.Requested["nvidia.com/gpu"], "2")
-	equal(t, "GPU charged", p.Charged["nvidia.com/gpu"], "2")
-	equal(t, "memory, which it requests none of", p.Requested[metrics.Memory], "0")
-	equal(t, "limit, of three containers and the overhead", p.Limited[metrics.CPU], "9.25")
-	if _, ok := p.Limited[metrics.Memory]; ok {
+	equal(t, "CPU", p.Requested.Value(metrics.CPU), "3.75")
+	equal(t, "GPU", p.Requested.Value("nvidia.com/gpu"), "2")
+	equal(t, "GPU charged", p.Charged.Value("nvidia.com/gpu"), "2")
+	equal(t, "memory, which it requests none of", p.Requested.Value(metrics.Memory), "0")
+	equal(t, "limit, of three containers and the overhead", p.Limited.Value(metrics.CPU), "9.25")
+	if _, ok := p.Limited.Lookup(metrics.Memory); ok {
 		t.Error("one container has no limit of memory, and so the pod has none")
 	}
 	var names []string
@@ -304,7 +304,7 @@ func TestRequests(t *testing.T) {
 	if got := strings.Join(names, " "); got != "app log mesh" {
 		t.Errorf("containers are %s", got)
 	}
-	equal(t, "CPU by the scheduler", podOf(t, r, "known", "").Requested[metrics.CPU], "6")
+	equal(t, "CPU by the scheduler", podOf(t, r, "known", "").Requested.Value(metrics.CPU), "6")
 }
 
 // TestCharged has usage above and below the request in turns: the larger of each sample
@@ -331,10 +331,10 @@ func TestCharged(t *testing.T) {
 		f.add("kube_pod_container_resource_requests", with2(l, "container", "app", "resource", resource), request...)
 	}
 	p := podOf(t, f.read(nil), "web", "")
-	equal(t, "CPU used", p.Used[metrics.CPU], "2")
-	equal(t, "CPU requested", p.Requested[metrics.CPU], "2")
-	equal(t, "CPU charged", p.Charged[metrics.CPU], "3")
-	equal(t, "memory charged", p.Charged[metrics.Memory], "500")
+	equal(t, "CPU used", p.Used.Value(metrics.CPU), "2")
+	equal(t, "CPU requested", p.Requested.Value(metrics.CPU), "2")
+	equal(t, "CPU charged", p.Charged.Value(metrics.CPU), "3")
+	equal(t, "memory charged", p.Charged.Value(metrics.Memory), "500")
 }
 
 // TestNameReused has a StatefulSet whose pod is replaced at minute 180: by the cgroup, and
@@ -358,11 +358,11 @@ func TestNameReused(t *testing.T) {
 		}
 		r := f.read(nil)
 		if cgroup == "" { // by the name alone: the pod that was created last has it
-			equal(t, "CPU of the name", podOf(t, r, "db-0", uidB).Used[metrics.CPU], "2.983333333333333333")
+			equal(t, "CPU of the name", podOf(t, r, "db-0", uidB).Used.Value(metrics.CPU), "2.983333333333333333")
 			continue
 		}
-		equal(t, cgroup+" CPU of the first", podOf(t, r, "db-0", uidA).Used[metrics.CPU], "0.983333333333333333")
-		equal(t, cgroup+" CPU of the second", podOf(t, r, "db-0", uidB).Used[metrics.CPU], "2")
+		equal(t, cgroup+" CPU of the first", podOf(t, r, "db-0", uidA).Used.Value(metrics.CPU), "0.983333333333333333")
+		equal(t, cgroup+" CPU of the second", podOf(t, r, "db-0", uidB).Used.Value(metrics.CPU), "2")
 		equal(t, cgroup+" hours of the second, with both of its ends", podOf(t, r, "db-0", uidB).Hours, "1.016666666666666667")
 	}
 }
@@ -386,8 +386,8 @@ func TestTraffic(t *testing.T) {
 	}}}
 	r := f.read(seed)
 	p := podOf(t, r, "web", uidA)
-	equal(t, "received", p.Used[metrics.Received], "2400")
-	equal(t, "sent", p.Used[metrics.Sent], "1680")
+	equal(t, "received", p.Used.Value(metrics.Received), "2400")
+	equal(t, "sent", p.Used.Value(metrics.Sent), "1680")
 	if len(p.Counters) != 0 || p.HostNetwork || p.Unmeasured == "" {
 		t.Errorf("pod is %+v", p)
 	}
@@ -399,7 +399,7 @@ func TestTraffic(t *testing.T) {
 func amountsFrom(pairs ...any) metrics.Amounts {
 	out := metrics.Amounts{}
 	for i := 0; i < len(pairs); i += 2 {
-		out[pairs[i].(metrics.Resource)] = decimalOf(pairs[i+1].(string))
+		out.Set(pairs[i].(metrics.Resource), decimalOf(pairs[i+1].(string)))
 	}
 	return out
 }
@@ -412,7 +412,7 @@ func TestExported(t *testing.T) {
 	f.over("kube_pod_status_phase", with2(l, "phase", "Running"), 0, 240, "1")
 	f.over("kube_pod_container_resource_requests", with2(l, "exported_container", "app", "resource", "cpu"), 0, 240, "1")
 	p := podOf(t, f.read(nil), "web", uidA)
-	equal(t, "requested", p.Requested[metrics.CPU], "2")
+	equal(t, "requested", p.Requested.Value(metrics.CPU), "2")
 	if p.Ref.Namespace != "shop" || len(p.Containers) != 1 || p.Containers[0].Name != "app" {
 		t.Errorf("pod is %+v", p)
 	}
@@ -431,7 +431,7 @@ func TestExportedScheduler(t *testing.T) {
 	}, 0, 240, "3")
 	for _, namespaces := range [][]string{nil, {"shop"}} {
 		r := f.read(nil, func(o *metrics.HistoryOptions) { o.Namespaces = namespaces })
-		equal(t, "requested by the scheduler", podOf(t, r, "web", uidA).Requested[metrics.CPU], "6")
+		equal(t, "requested by the scheduler", podOf(t, r, "web", uidA).Requested.Value(metrics.CPU), "6")
 	}
 }
 
@@ -529,8 +529,8 @@ func TestPresent(t *testing.T) {
 		t.Errorf("pods are %+v", r.Pods)
 	}
 	web, api, young, gone := podOf(t, r, "web", uidA), podOf(t, r, "api", ""), podOf(t, r, "young", ""), podOf(t, r, "web", uidB)
-	equal(t, "web", web.Used[metrics.CPU], "2")
-	equal(t, "api", api.Used[metrics.CPU], "4")
+	equal(t, "web", web.Used.Value(metrics.CPU), "2")
+	equal(t, "api", api.Used.Value(metrics.CPU), "4")
 	if web.Gone || api.Gone || young.Gone || !gone.Gone || web.Node != "n1" || web.Requested != nil || r.Instant() {
 		t.Errorf("pods are %+v", r.Pods)
 	}
@@ -607,10 +607,10 @@ func TestNodes(t *testing.T) {
 	}
 	equal(t, "hours", r.Nodes[0].Hours, "2")
 	equal(t, "hours of the one that went", r.Nodes[1].Hours, "1")
-	equal(t, "cores", r.Nodes[1].Capacity[metrics.CPU], "4")
-	equal(t, "GPUs", r.Nodes[0].Capacity["nvidia.com/gpu"], "4")
-	equal(t, "ephemeral storage", r.Nodes[0].Capacity[metrics.Ephemeral], "10")
-	if _, ok := r.Nodes[0].Capacity["pods"]; ok || len(r.LoadBalancers) != 2 {
+	equal(t, "cores", r.Nodes[1].Capacity.Value(metrics.CPU), "4")
+	equal(t, "GPUs", r.Nodes[0].Capacity.Value("nvidia.com/gpu"), "4")
+	equal(t, "ephemeral storage", r.Nodes[0].Capacity.Value(metrics.Ephemeral), "10")
+	if _, ok := r.Nodes[0].Capacity.Lookup("pods"); ok || len(r.LoadBalancers) != 2 {
 		t.Errorf("reading is %+v", r)
 	}
 	equal(t, "load balancer", r.LoadBalancers[1].Hours, "1")
@@ -629,8 +629,8 @@ func TestGap(t *testing.T) {
 		f.over("container_memory_working_set_bytes", c, part[0], part[1], "60")
 	}
 	r := f.read(nil)
-	equal(t, "CPU", r.Pods[0].Used[metrics.CPU], "2")
-	equal(t, "memory", r.Pods[0].Used[metrics.Memory], "102") // a sample stands two minutes
+	equal(t, "CPU", r.Pods[0].Used.Value(metrics.CPU), "2")
+	equal(t, "memory", r.Pods[0].Used.Value(metrics.Memory), "102") // a sample stands two minutes
 	if n := note(r, "Gap"); !n.LowersFigures || !strings.Contains(n.Message, "of 120 steps of the window have no samples") {
 		t.Errorf("notes are %+v", r.Notes)
 	}
@@ -645,7 +645,7 @@ func TestGapBefore(t *testing.T) {
 		f.ramp("container_cpu_usage_seconds_total", c, 0, part[0], part[1], 60)
 	}
 	r := f.read(nil)
-	equal(t, "CPU", r.Pods[0].Used[metrics.CPU], "2.5")
+	equal(t, "CPU", r.Pods[0].Used.Value(metrics.CPU), "2.5")
 	if n := note(r, "Gap"); n.Message != "" {
 		t.Errorf("notes are %+v", r.Notes)
 	}
@@ -709,7 +709,7 @@ func TestResourceNames(t *testing.T) {
 		o.Resources = []metrics.Resource{"google.com/tpu", "habana.ai/gaudi", "nvidia.com/mig-1g.5gb"}
 	}), "gone", "")
 	for _, name := range []metrics.Resource{"google.com/tpu", "habana.ai/gaudi", "nvidia.com/mig-1g.5gb", "hugepages-2Mi", "example_com_unknown"} {
-		equal(t, string(name), p.Charged[name], "6")
+		equal(t, string(name), p.Charged.Value(name), "6")
 	}
 }
 
