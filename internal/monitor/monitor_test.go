@@ -456,7 +456,7 @@ func TestDashboard(t *testing.T) {
 		}
 		if p.Type == "row" {
 			rows = append(rows, p.Title)
-		} else if len(p.Targets) == 0 || p.Datasource["uid"] != "${datasource}" {
+		} else if p.Type != "text" && (len(p.Targets) == 0 || p.Datasource["uid"] != "${datasource}") {
 			t.Errorf("%s has no query, or another data source", p.Title)
 		}
 	}
