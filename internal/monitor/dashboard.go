@@ -108,7 +108,7 @@ func (d *board) usage(amount, selector string, labels ...string) string {
 
 // app draws the row of an app: usage against requests and limits, saturation, restarts.
 func (d *board) app(a *monitored) {
-	if len(a.workloads) == 0 || a.Setting.Off {
+	if a.Setting.Off || len(a.workloads) == 0 && len(a.Parts) == 0 {
 		return
 	}
 	title := "App " + a.Name
@@ -128,12 +128,11 @@ func (d *board) app(a *monitored) {
 	each := func(amount string) []query {
 		return []query{{fmt.Sprintf(`max by (pod, container) (%s * on (namespace, pod) group_left () %s%s)`, amount, podsRecord, selector), "{{pod}} {{container}}"}}
 	}
-	panels := []panel{
-		against("CPU", "none", cpuUsed, "cpu"), against("Memory", "bytes", memoryUsed, "memory"),
-		{"Throttled", "percentunit", each(throttled)},
-		{"Restarts in an hour", "none", each(restartsHour)},
+	if len(a.workloads) > 0 {
+		d.line("timeseries", 7,
+			against("CPU", "none", cpuUsed, "cpu"), against("Memory", "bytes", memoryUsed, "memory"),
+			panel{"Throttled", "percentunit", each(throttled)}, panel{"Restarts in an hour", "none", each(restartsHour)})
 	}
-	d.line("timeseries", 7, panels...)
 	claims := eachOf(a, `1 - kubelet_volume_stats_available_bytes{$S} / kubelet_volume_stats_capacity_bytes{$S}`)
 	if claims != "" {
 		d.line("timeseries", 6, panel{"Volumes full", "percentunit", []query{{claims, "{{persistentvolumeclaim}}"}}})
