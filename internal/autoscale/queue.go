@@ -53,14 +53,18 @@ var (
 // addQueue lets KEDA scale a proposal by the queue that it reads, if the facts say all that this needs,
 // and says what is lacking otherwise.
 func (p *planner) addQueue(app *App, r *Proposal) {
-	broker, why, found := p.brokerOf(r.workload)
+	_, served := p.State.Kinds.Kind(scaledObjectKind)
+	broker, evidence, found := p.brokerOf(r.workload)
 	if !found {
+		if route := p.routeTo(r.workload); served && route != "" {
+			r.Reasons = append(r.Reasons, fmt.Sprintf("%s leads to it, and KEDA could scale it by the rate of HTTP requests: no field says how many a second a pod serves", route))
+		}
 		return
 	}
 	say := func(format string, args ...any) {
-		r.Reasons = append(r.Reasons, fmt.Sprintf("it uses %s (%s), and KEDA could scale it by the length of its queue: ", short(broker), why)+fmt.Sprintf(format, args...))
+		r.Reasons = append(r.Reasons, fmt.Sprintf("it uses %s (%s), and KEDA could scale it by the length of its queue: ", short(broker), evidence)+fmt.Sprintf(format, args...))
 	}
-	if _, served := p.State.Kinds.Kind(scaledObjectKind); !served {
+	if !served {
 		say("the cluster does not serve ScaledObject; kubectl sysop install keda")
 		return
 	}
@@ -83,7 +87,7 @@ func (p *planner) addQueue(app *App, r *Proposal) {
 	}
 	r.Scaler, r.Triggers = Queue, triggers
 	for _, t := range triggers {
-		r.Reasons = append(r.Reasons, fmt.Sprintf("KEDA scales it by %s as well: it uses %s (%s)", t.text(), short(broker), why))
+		r.Reasons = append(r.Reasons, fmt.Sprintf("KEDA scales it by %s as well: it uses %s (%s)", t.text(), short(broker), evidence))
 	}
 	if most := int(most); most > 0 && most < r.Max && app.Settings.Max == 0 {
 		r.Reasons = append(r.Reasons, fmt.Sprintf("max %d instead of %d: a topic has %d partitions, and more consumers are idle", max(most, r.Min), r.Max, most))
@@ -136,8 +140,8 @@ func (q *queueFacts) variables(visit func(container string, e *corev1.EnvVar)) {
 
 // rabbit are the triggers of the queues that a workload reads, or what is lacking.
 func (q *queueFacts) rabbit() ([]Trigger, string) {
-	if svc := q.service(); svc != "" {
-		return nil, fmt.Sprintf("no field says that it reads the queue: %s leads to it, so it may be what fills the queue", svc)
+	if services := q.servicesOf(q.wl); len(services) > 0 {
+		return nil, fmt.Sprintf("no field says that it reads the queue: %s leads to it, so it may be what fills the queue", short(services[0]))
 	}
 	address, container := q.address()
 	if address == nil {
@@ -169,11 +173,26 @@ func (q *queueFacts) rabbit() ([]Trigger, string) {
 	return out, ""
 }
 
-// service is a Service that leads to the pods of the workload; empty for none.
-func (q *queueFacts) service() string {
-	for _, pod := range q.wl.Pods {
-		for _, ref := range q.State.Serving(object.Ref{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}, schema.GroupKind{Kind: "Service"}) {
-			return short(ref)
+// servicesOf are the Services that lead to the pods of a workload.
+func (p *planner) servicesOf(wl *check.Workload) []object.Ref {
+	var out []object.Ref
+	for _, pod := range wl.Pods {
+		out = append(out, p.State.Serving(object.Ref{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}, schema.GroupKind{Kind: "Service"})...)
+	}
+	return out
+}
+
+// routeTo is an Ingress or HTTPRoute whose requests a workload answers; empty for none.
+func (p *planner) routeTo(wl *check.Workload) string {
+	for _, svc := range p.servicesOf(wl) {
+		id, ok := p.Graph.Find(svc)
+		if !ok {
+			continue
+		}
+		for e := range p.Graph.In(id) {
+			if route := p.Graph.Ref(e.From); route.Kind == "Ingress" || route.Kind == "HTTPRoute" {
+				return short(route)
+			}
 		}
 	}
 	return ""

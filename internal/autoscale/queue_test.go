@@ -117,6 +117,7 @@ func TestQueue(t *testing.T) {
 		topic    = `{name: INPUT, value: shop.orders}`
 		group    = `{name: KAFKA_GROUP_ID, value: shop}`
 		service  = "---\napiVersion: v1\nkind: Service\nmetadata: {name: web, namespace: shop}\nspec: {selector: {app: web}, ports: [{port: 80}]}\n"
+		ingress  = "---\napiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: web, namespace: shop}\nspec: {defaultBackend: {service: {name: web, port: {number: 80}}}}\n"
 		owned    = ", labels: {sysop.dev/installed-by: shop-autoscaling}"
 		hpa      = "---\napiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: web, namespace: shop" + owned + "}\nspec: {maxReplicas: 2, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}\n"
 		scaled   = "---\napiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {name: web, namespace: shop, uid: so-1OWN}\nspec: {minReplicaCount: 2, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}\n" +
@@ -138,6 +139,8 @@ func TestQueue(t *testing.T) {
 		"a password, a short host":         {env(password, queue), keda + rabbit, "", "no variable has the address of the broker", "", 3},
 		"no queue":                         {env(url), keda + rabbit, "", "no variable names a queue", "", 3},
 		"requests arrive at it":            {env(url, queue), keda + rabbit + service, "", "Service/web leads to it", "", 3},
+		"requests by HTTP":                 {"", keda + service + ingress, "", "Ingress/web leads to it, and KEDA could scale it by the rate of HTTP requests", "", 3},
+		"requests by HTTP, without KEDA":   {"", service + ingress, "", "", "", 3},
 		"no KEDA":                          {env(url, queue), rabbit, "", "the cluster does not serve ScaledObject; kubectl sysop install keda", "", 3},
 		"a topic":                          {env(servers, topic, group), keda + kafka, "kafka bootstrapServers=events-kafka-bootstrap.shop.svc:9092 consumerGroup=shop lagThreshold=10 topic=shop.orders", "the lag of group shop on topic shop.orders", "", 3},
 		"no consumer group":                {env(servers, topic), keda + kafka, "", "no variable names the consumer group", "", 3},
@@ -176,7 +179,7 @@ func TestQueue(t *testing.T) {
 			if got := strings.Join(triggers, "; "); got != c.triggers || (r.Scaler == autoscale.Queue) != (c.triggers != "") || r.Max != c.max {
 				t.Errorf("%s to %d with triggers\n%s, want\n%s\n%q", r.Scaler, r.Max, got, c.triggers, r.Reasons)
 			}
-			if !strings.Contains(strings.Join(r.Reasons, "\n"), c.says) {
+			if all := strings.Join(r.Reasons, "\n"); !strings.Contains(all, c.says) || !strings.Contains(c.more, keda) && strings.Contains(all, "HTTP") {
 				t.Errorf("no %q in %q", c.says, r.Reasons)
 			}
 			if kind := p.Objects()[0].GetKind(); kind != r.Scaler {
