@@ -3,6 +3,7 @@ package autoscale
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net"
 	"net/url"
 	"regexp"
@@ -150,9 +151,7 @@ func (q *queueFacts) rabbit() ([]Trigger, string) {
 	var out []Trigger
 	add := func(queue, vhost string) {
 		t := Trigger{Type: "rabbitmq", Metadata: map[string]string{"protocol": "auto", "mode": "QueueLength", "value": strconv.Itoa(rabbitMessages), "queueName": queue}, container: container}
-		for k, v := range address {
-			t.Metadata[k] = v
-		}
+		maps.Copy(t.Metadata, address)
 		if vhost != "" {
 			t.Metadata["vhostName"] = vhost
 		}
