@@ -19,7 +19,7 @@ func TestShopMonitoredAndScaled(t *testing.T) {
 	s := newShop(t, c)
 	sysop(t, c.Kubeconfig, "monitor", "apply", "-f", s.manifest, "--yes").succeeds(t)
 	cluster.Eventually(t, limit, func() error {
-		config, err := configOf(t.Context(), c, s.ns, "shop")
+		config, err := generatedConfig(t.Context(), c, s.ns, "shop")
 		if err != nil {
 			return err
 		}

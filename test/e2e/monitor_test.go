@@ -139,7 +139,7 @@ func operatorConfig(t *testing.T, c *cluster.Cluster, ns string) string {
 	t.Helper()
 	var config map[string]any
 	cluster.Eventually(t, limit, func() error {
-		text, err := configOf(t.Context(), c, ns, "main")
+		text, err := generatedConfig(t.Context(), c, ns, "main")
 		if err != nil {
 			return err
 		}
@@ -167,8 +167,8 @@ func operatorConfig(t *testing.T, c *cluster.Cluster, ns string) string {
 	return string(text)
 }
 
-// configOf is the configuration that the operator made for a Prometheus.
-func configOf(ctx context.Context, c *cluster.Cluster, ns, name string) (string, error) {
+// generatedConfig is the configuration that the operator made for a Prometheus.
+func generatedConfig(ctx context.Context, c *cluster.Cluster, ns, name string) (string, error) {
 	secret, err := admin(c).CoreV1().Secrets(ns).Get(ctx, "prometheus-"+name, metav1.GetOptions{})
 	if err != nil {
 		return "", err
