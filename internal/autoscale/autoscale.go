@@ -23,6 +23,7 @@ import (
 // What a proposal creates.
 const (
 	Horizontal     = "HorizontalPodAutoscaler"
+	Queue          = "ScaledObject"          // of KEDA, by a queue and by utilization
 	Vertical       = "VerticalPodAutoscaler" // which only recommends
 	Recommendation = "recommendation"        // the same as numbers, where the cluster serves no VPA
 	None           = "none"
@@ -119,6 +120,8 @@ type Proposal struct {
 	Memory int `json:"memory,omitempty"`
 	// Stabilization is for how many seconds usage must be lower before pods are removed.
 	Stabilization int `json:"stabilizationSeconds,omitempty"`
+	// Triggers are the queues by which KEDA scales it.
+	Triggers []Trigger `json:"triggers,omitempty"`
 	// Requests are those that are recommended, by container.
 	Requests []Request `json:"requests,omitempty"`
 	// Reasons has a sentence for each number.
@@ -232,6 +235,10 @@ func (p *planner) propose(app *App, wl *check.Workload) {
 	if refusal == nil {
 		refusal = p.size(app, &r)
 	}
+	if refusal == nil && r.Scaler == Horizontal {
+		p.addQueue(app, &r)
+		refusal = replaced(&r)
+	}
 	if refusal != nil {
 		refusal.Target, refusal.App, refusal.Exists = target, app.Name, r.Exists
 		p.plan.Refusals = append(p.plan.Refusals, *refusal)
@@ -246,6 +253,9 @@ var unscalable = map[string]string{
 	"Job":       "a Job ends by itself",
 	"CronJob":   "a CronJob runs at its times",
 }
+
+// horizontal says that a scaler changes the number of pods.
+func (r *Proposal) horizontal() bool { return r.Scaler == Horizontal || r.Scaler == Queue }
 
 // Objects are the scalers of a plan, in order.
 func (p *Plan) Objects() []*unstructured.Unstructured { return objectsOf(p.Proposals) }

@@ -137,6 +137,8 @@ func TestRefusals(t *testing.T) {
 		change func(*autoscale.World)
 		reason string
 		hint   string
+		// proposed says that an HPA is proposed all the same, which does not exist yet.
+		proposed bool
 	}{
 		"another scaler":        {text: plain + strings.Replace(hpa, "BY", "other", 1), reason: "Scaled", hint: "autoscaling: false"},
 		"our scaler":            {text: plain + strings.Replace(hpa, "BY", "shop-autoscaling", 1)},
@@ -145,6 +147,8 @@ func TestRefusals(t *testing.T) {
 		"another plan's scaler": {text: plain + strings.Replace(hpa, "labels: {sysop.dev/installed-by: BY}", "labels: {sysop.dev/installed-by: web-autoscaling}, annotations: {meta.helm.sh/release-name: web-autoscaling-scalers}", 1), reason: "Scaled"},
 		"our unknown usage":     {text: plain + strings.Replace(hpa, "BY", "shop-autoscaling", 1), change: func(w *autoscale.World) { w.Usage = nil }, reason: "Usage"},
 		"Flux":                  {text: strings.Replace(plain, "namespace: shop}\nspec:\n  replicas", "namespace: shop, labels: {kustomize.toolkit.fluxcd.io/name: apps, kustomize.toolkit.fluxcd.io/namespace: flux}}\nspec:\n  replicas", 1), reason: "GitOps", hint: "gitops: ignore"},
+		"Argo CD":               {text: strings.Replace(plain, "namespace: shop}\nspec:\n  replicas", "namespace: shop, annotations: {argocd.argoproj.io/tracking-id: \"apps:apps/Deployment:shop/web\"}}\nspec:\n  replicas", 1), reason: "GitOps", hint: "gitops: ignore"},
+		"Flux, ignored":         {text: strings.Replace(plain, "namespace: shop}\nspec:\n  replicas", "namespace: shop, labels: {kustomize.toolkit.fluxcd.io/name: apps, kustomize.toolkit.fluxcd.io/namespace: flux}}\nspec:\n  replicas", 1), change: func(w *autoscale.World) { w.Apps[0].IgnoreGitOps = true }, proposed: true},
 		"held":                  {text: plain, change: func(w *autoscale.World) { w.Held[web] = "Stop" }, reason: "Held"},
 		"held app":              {text: plain, change: func(w *autoscale.World) { w.Apps[0].Held = "Stop" }, reason: "Held"},
 		"at zero":               {text: deployment("web", 0, requests, ""), reason: "Zero"},
@@ -161,6 +165,9 @@ func TestRefusals(t *testing.T) {
 			}
 			p := autoscale.Propose(w)
 			switch {
+			case c.proposed && (len(p.Refusals) > 0 || p.Proposals[0].Scaler != autoscale.Horizontal):
+				t.Errorf("refused: %+v; proposed: %+v", p.Refusals, p.Proposals)
+			case c.proposed:
 			case c.reason == "" && (len(p.Refusals) > 0 || p.Proposals[0].Exists.Name != "web"):
 				t.Errorf("refused: %+v; proposed: %+v", p.Refusals, p.Proposals)
 			case c.reason != "" && (len(p.Refusals) != 1 || p.Refusals[0].Reason != c.reason || !strings.Contains(p.Refusals[0].Hint, c.hint)):

@@ -111,6 +111,9 @@ func (p *planner) scaledAlready(r *Proposal) *Refusal {
 			if p.Graph.State(e.From) != graph.Present || gk != horizontalKind && gk != verticalKind && gk != scaledObjectKind {
 				continue
 			}
+			if maker, ok := p.State.Owner(scaler); ok && maker.GroupKind() == scaledObjectKind {
+				continue // the HPA that KEDA makes for a ScaledObject
+			}
 			if name, _ := p.Graph.Label(e.From, regulate.InstalledLabel); name == p.System {
 				r.Exists = scaler
 				continue
@@ -129,6 +132,17 @@ func (p *planner) scaledAlready(r *Proposal) *Refusal {
 		}
 	}
 	return nil
+}
+
+// replaced refuses an HPA beside a ScaledObject of ours, which goes only after it is made.
+func replaced(r *Proposal) *Refusal {
+	if r.Scaler != Horizontal || r.Exists.GroupKind() != scaledObjectKind {
+		return nil
+	}
+	return &Refusal{
+		Reason: "Scaled", Message: fmt.Sprintf("%s of an earlier run scales it by a queue, which is unknown now: an HPA beside it would undo its changes", short(r.Exists)),
+		Hint: "kubectl sysop autoscale remove deletes it; then apply again",
+	}
 }
 
 // StatedBy is the System that set up a scaler as its manifest says; empty for another scaler.

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
@@ -65,9 +66,6 @@ func (p *planner) size(app *App, r *Proposal) *Refusal {
 	}
 	r.Scaler, r.Stabilization = Horizontal, int(p.Stabilization/time.Second)
 	p.bounds(r, usage, known, s.Min, s.Max)
-	if kind := p.consumes(r.workload); kind != "" {
-		r.Reasons = append(r.Reasons, kind)
-	}
 	return nil
 }
 
@@ -127,9 +125,9 @@ func (p *planner) floor(r *Proposal) (int, string) {
 		return 2, fmt.Sprintf("PodDisruptionBudget/%s protects it", pdb.Name)
 	}
 	// What our scaler decides now says nothing about how many replicas a user wants.
-	h, scaled := check.Of[*autoscalingv2.HorizontalPodAutoscaler](p.State.Facts, r.Exists)
+	least, scaled := p.minOf(r.Exists)
 	switch {
-	case scaled && h.Spec.MinReplicas != nil && *h.Spec.MinReplicas > 1:
+	case least > 1:
 		return 2, short(r.Exists) + " has several as well"
 	case scaled:
 		return 1, short(r.Exists) + " may go down to it as well"
@@ -137,6 +135,15 @@ func (p *planner) floor(r *Proposal) (int, string) {
 		return 2, fmt.Sprintf("it has %d replicas now", r.Replicas)
 	}
 	return 1, "it has 1 replica now"
+}
+
+// minOf is the least number of replicas of a scaler of ours; false for none.
+func (p *planner) minOf(scaler object.Ref) (int64, bool) {
+	if h, ok := check.Of[*autoscalingv2.HorizontalPodAutoscaler](p.State.Facts, scaler); ok && h.Spec.MinReplicas != nil {
+		return int64(*h.Spec.MinReplicas), true
+	}
+	least, _, _ := unstructured.NestedInt64(p.Fields(scaler), "spec", "minReplicaCount")
+	return least, scaler != object.Ref{}
 }
 
 // budgets are the disruption budgets of the pods of a workload.
@@ -151,27 +158,6 @@ func (p *planner) budgets(wl *check.Workload) []*policyv1.PodDisruptionBudget {
 		}
 	}
 	return out
-}
-
-// consumers are the kinds of brokers, and what KEDA needs to scale by the length of a queue.
-var consumers = map[string]string{
-	"rabbitmq.com":     "the name of the queue and a variable with the URL of the broker",
-	"kafka.strimzi.io": "the topic and the consumer group",
-}
-
-// consumes is what a queue would say better than CPU, where KEDA is served.
-func (p *planner) consumes(wl *check.Workload) string {
-	id, ok := p.Graph.Find(wl.Ref)
-	if _, served := p.State.Kinds.Kind(scaledObjectKind); !ok || !served {
-		return ""
-	}
-	for e := range p.Graph.Out(id) {
-		broker := p.Graph.Ref(e.To)
-		if missing := consumers[broker.Group]; missing != "" {
-			return fmt.Sprintf("it uses %s (%s), and KEDA could scale it by the length of a queue; a ScaledObject needs %s, which no field says", short(broker), e.Why(), missing)
-		}
-	}
-	return ""
 }
 
 // recommend proposes requests where more pods do not help.

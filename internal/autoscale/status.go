@@ -76,10 +76,25 @@ func StatusOf(h *autoscalingv2.HorizontalPodAutoscaler, target object.Ref, podCo
 	return s
 }
 
+// external is a metric such as the length of a queue, a pod, current and wanted.
+func external(h *autoscalingv2.HorizontalPodAutoscaler, m *autoscalingv2.ExternalMetricSource) string {
+	now := "?"
+	for _, c := range h.Status.CurrentMetrics {
+		if c.External != nil && c.External.Metric.Name == m.Metric.Name && c.External.Current.AverageValue != nil {
+			now = c.External.Current.AverageValue.String()
+		}
+	}
+	return fmt.Sprintf("%s %s of %s a pod", m.Metric.Name, now, m.Target.AverageValue)
+}
+
 // utilizations are the metrics of resources, current and wanted.
 func utilizations(h *autoscalingv2.HorizontalPodAutoscaler) []string {
 	out := []string{}
 	for _, m := range h.Spec.Metrics {
+		if m.External != nil && m.External.Target.AverageValue != nil {
+			out = append(out, external(h, m.External))
+			continue
+		}
 		if m.Resource == nil || m.Resource.Target.AverageUtilization == nil {
 			out = append(out, string(m.Type))
 			continue

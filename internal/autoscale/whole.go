@@ -61,7 +61,7 @@ func maxOf(r *Proposal) int   { return r.Max }
 func (p *planner) costAt(replicas func(*Proposal) int) decimal.Decimal {
 	sum := p.Total
 	for i := range p.plan.Proposals {
-		if r := &p.plan.Proposals[i]; r.Scaler == Horizontal {
+		if r := &p.plan.Proposals[i]; r.horizontal() {
 			pods := max(r.Replicas, len(r.workload.Pods))
 			if u, known := p.Usage[r.workload.Ref]; known {
 				pods = u.Pods
@@ -98,7 +98,7 @@ func (p *planner) bound() {
 	for i := range p.plan.Proposals {
 		r := &p.plan.Proposals[i]
 		above := int64(r.Max - r.Min)
-		if r.Scaler != Horizontal || above == 0 || !r.cost.IsPositive() {
+		if !r.horizontal() || above == 0 || !r.cost.IsPositive() {
 			continue
 		}
 		before := r.Max
@@ -121,7 +121,7 @@ func (p *planner) providers() {
 	found := map[object.Ref]*provider{}
 	scaled := map[object.Ref]bool{}
 	for i := range p.plan.Proposals {
-		if r := &p.plan.Proposals[i]; r.Scaler == Horizontal {
+		if r := &p.plan.Proposals[i]; r.horizontal() {
 			scaled[r.Target] = true
 			for _, top := range p.needed(r) {
 				f := found[top]
@@ -180,7 +180,7 @@ func (p *planner) needed(r *Proposal) []object.Ref {
 func (p *planner) disruptions() {
 	for i := range p.plan.Proposals {
 		r := &p.plan.Proposals[i]
-		if r.Scaler != Horizontal {
+		if !r.horizontal() {
 			continue
 		}
 		for _, pdb := range p.budgets(r.workload) {
@@ -213,7 +213,7 @@ func forbids(pdb *policyv1.PodDisruptionBudget, pods int) string {
 func (p *Plan) AtMaximum() map[*check.Workload]int {
 	out := map[*check.Workload]int{}
 	for i := range p.Proposals {
-		if r := &p.Proposals[i]; r.Scaler == Horizontal && r.Max > r.Replicas {
+		if r := &p.Proposals[i]; r.horizontal() && r.Max > r.Replicas {
 			out[r.workload] = r.Max
 		}
 	}

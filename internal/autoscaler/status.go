@@ -55,7 +55,11 @@ func Status(ctx context.Context, input *app.Input, req Request) (*StatusResult, 
 			continue
 		}
 		s := autoscale.StatusOf(h, target, costs[wl.Ref], r.Ledger.Currency)
-		s.Managed = h.Labels[regulate.InstalledLabel] == name || autoscale.StatedBy(r.state, s.Scaler) != ""
+		maker := s.Scaler
+		if owner, ok := r.state.Owner(s.Scaler); ok { // the ScaledObject that KEDA made it for
+			maker = owner
+		}
+		s.Managed = r.state.Labels(maker)[regulate.InstalledLabel] == name || autoscale.StatedBy(r.state, maker) != ""
 		out.Scalers = append(out.Scalers, s)
 	}
 	slices.SortFunc(out.Scalers, func(a, b autoscale.Status) int { return object.Compare(a.Scaler, b.Scaler) })

@@ -52,6 +52,7 @@ var configurations = []schema.GroupKind{
 	{Group: "monitoring.coreos.com", Kind: "PrometheusRule"},
 	{Group: "grafana.integreatly.org", Kind: "GrafanaDashboard"},
 	{Group: "autoscaling.k8s.io", Kind: "VerticalPodAutoscaler"},
+	{Group: "keda.sh", Kind: "ScaledObject"},
 }
 
 // claimsWith returns the existing claims that are deleted with a StatefulSet, by the policy of its

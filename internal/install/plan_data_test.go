@@ -70,6 +70,22 @@ func TestLosses(t *testing.T) {
 	wantLosses(t, NewPlan(Rollback, shopSystem, nil, s, o), "PersistentVolumeClaim/shop/data-cache-0", "PersistentVolumeClaim/shop/data-cache-1", "PersistentVolumeClaim/shop/scratch")
 }
 
+// Scalers and monitors, which the program itself creates, hold no data; other custom resources may.
+func TestLossesOfConfigurations(t *testing.T) {
+	var kinds []object.Resource
+	var removed []*unstructured.Unstructured
+	for _, version := range []string{"keda.sh/v1alpha1 ScaledObject", "autoscaling.k8s.io/v1 VerticalPodAutoscaler", "monitoring.coreos.com/v1 PodMonitor", "pg.example.com/v1 Cluster"} {
+		version, kind, _ := strings.Cut(version, " ")
+		group, v, _ := strings.Cut(version, "/")
+		kinds = append(kinds, object.Resource{Group: group, Version: v, Kind: kind, Plural: strings.ToLower(kind) + "s", Namespaced: true, Custom: true})
+		removed = append(removed, planObject(t, fmt.Sprintf("{apiVersion: %s, kind: %s, metadata: {name: x}}", version, kind)))
+	}
+	m := &planner{kinds: planKinds(kinds...)}
+	if got := m.data(removed, "shop"); len(got) != 1 || got[0].String() != "Cluster.pg.example.com/shop/x" {
+		t.Errorf("lost: %v", got)
+	}
+}
+
 // planClaim is a claim, which a StatefulSet or a pod owns.
 func planClaim(t *testing.T, name, owner string) *unstructured.Unstructured {
 	t.Helper()

@@ -4,7 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"maps"
+	"slices"
 	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // grafanaKind is the kind of dashboards of the grafana-operator.
@@ -33,7 +37,10 @@ func (m *maker) dashboard() {
 	})
 }
 
-// board lays panels out: rows of 24 columns.
+// columns is how wide a dashboard of Grafana is.
+const columns = 24
+
+// board lays panels out in rows.
 type board struct {
 	m      *maker
 	panels []any
@@ -73,8 +80,9 @@ func (d *board) document() map[string]any {
 	return map[string]any{
 		"uid": fmt.Sprintf("sysop-%x", sum(m.Namespace+"/"+m.Name)), "title": "System " + m.Name, "tags": []any{"kubectl-sysop"},
 		"schemaVersion": 39, "version": 1, "editable": true, "refresh": "30s", "time": map[string]any{"from": "now-6h", "to": "now"},
-		"templating": map[string]any{"list": []any{map[string]any{"name": "datasource", "label": "Data source", "type": "datasource", "query": "prometheus"}}},
-		"panels":     d.panels,
+		"annotations": map[string]any{"list": []any{}},
+		"templating":  map[string]any{"list": []any{map[string]any{"name": "datasource", "label": "Data source", "type": "datasource", "query": "prometheus"}}},
+		"panels":      d.panels,
 	}
 }
 
@@ -100,7 +108,7 @@ func (d *board) usage(amount, selector string, labels ...string) string {
 
 // app draws the row of an app: usage against requests and limits, saturation, restarts.
 func (d *board) app(a *monitored) {
-	if len(a.workloads) == 0 || a.Setting.Off {
+	if a.Setting.Off || len(a.workloads) == 0 && len(a.Parts) == 0 {
 		return
 	}
 	title := "App " + a.Name
@@ -108,6 +116,7 @@ func (d *board) app(a *monitored) {
 		title = "Shared, used by " + strings.Join(a.UsedBy, ", ")
 	}
 	d.row(title)
+	d.users(a)
 	selector := "{" + d.m.series(a.Name) + "}"
 	against := func(title, unit, used, resource string) panel {
 		return panel{title, unit, []query{
@@ -119,16 +128,31 @@ func (d *board) app(a *monitored) {
 	each := func(amount string) []query {
 		return []query{{fmt.Sprintf(`max by (pod, container) (%s * on (namespace, pod) group_left () %s%s)`, amount, podsRecord, selector), "{{pod}} {{container}}"}}
 	}
-	panels := []panel{
-		against("CPU", "none", cpuUsed, "cpu"), against("Memory", "bytes", memoryUsed, "memory"),
-		{"Throttled", "percentunit", each(throttled)},
-		{"Restarts in an hour", "none", each(restartsHour)},
+	if len(a.workloads) > 0 {
+		d.line("timeseries", 7,
+			against("CPU", "none", cpuUsed, "cpu"), against("Memory", "bytes", memoryUsed, "memory"),
+			panel{"Throttled", "percentunit", each(throttled)}, panel{"Restarts in an hour", "none", each(restartsHour)})
 	}
-	d.line("timeseries", 7, panels...)
 	claims := eachOf(a, `1 - kubelet_volume_stats_available_bytes{$S} / kubelet_volume_stats_capacity_bytes{$S}`)
 	if claims != "" {
 		d.line("timeseries", 6, panel{"Volumes full", "percentunit", []query{{claims, "{{persistentvolumeclaim}}"}}})
 	}
+}
+
+// users draws which apps use which part of what they share.
+func (d *board) users(a *monitored) {
+	if len(a.Parts) == 0 {
+		return
+	}
+	parts := slices.SortedFunc(maps.Keys(a.Parts), object.Compare)
+	lines := []string{"| part | used by |", "| --- | --- |"}
+	for _, ref := range parts {
+		lines = append(lines, "| "+ref.Kind+"/"+ref.Name+" | "+strings.Join(a.Parts[ref], ", ")+" |")
+	}
+	const most = 8 // then it has a scroll bar
+	height := min(2+len(parts), most)
+	d.add(map[string]any{"type": "text", "title": "Who uses what", "options": map[string]any{"mode": "markdown", "content": strings.Join(lines, "\n")}}, 0, columns, height)
+	d.y += height
 }
 
 func eachOf(a *monitored, expr string) string {
@@ -136,13 +160,13 @@ func eachOf(a *monitored, expr string) string {
 }
 
 func (d *board) row(title string) {
-	d.add(map[string]any{"type": "row", "title": title, "collapsed": false, "panels": []any{}}, 0, 24, 1)
+	d.add(map[string]any{"type": "row", "title": title, "collapsed": false, "panels": []any{}}, 0, columns, 1)
 	d.y++
 }
 
 // line draws panels beside each other.
 func (d *board) line(kind string, height int, panels ...panel) {
-	width := 24 / len(panels)
+	width := columns / len(panels)
 	for i, p := range panels {
 		var targets []any
 		for n, q := range p.queries {

@@ -43,8 +43,10 @@ type Scope struct {
 type App struct {
 	Name    string
 	Setting system.AppMonitoring
-	// UsedBy are the apps that need it, where it is a part of none.
+	// UsedBy are the apps that need it, where it is a part of none, and Parts which of them need which
+	// part of it.
 	UsedBy []string
+	Parts  map[object.Ref][]string
 	// Objects are its workloads, pods, custom resources, Jobs, CronJobs and claims.
 	Objects []*unstructured.Unstructured
 }

@@ -205,6 +205,9 @@ func TestOperators(t *testing.T) {
 		instance = "map[cnpg.io/cluster:x cnpg.io/podRole:instance]"
 		brokers  = "map[strimzi.io/cluster:x strimzi.io/name:x-kafka]"
 		search   = "apiVersion: opensearch.org/v1\nkind: OpenSearchCluster\nmetadata: {name: x, namespace: shop}\nspec: {general: {monitoring: {enable: %t}}}"
+		crunchy  = "apiVersion: postgres-operator.crunchydata.com/v1beta1\nkind: PostgresCluster\nmetadata: {name: x, namespace: shop}\nspec: {%s}"
+		minio    = "apiVersion: minio.min.io/v2\nkind: Tenant\nmetadata: {name: x, namespace: shop}\nspec: {prometheusOperator: %t}"
+		server   = "apiVersion: monitoring.coreos.com/v1\nkind: Prometheus\nmetadata: {name: x, namespace: shop}\nspec: {%s}"
 		asked    = "gap Kafka.kafka.strimzi.io/shop/x: the switch of its operator for metrics is not set"
 	)
 	for name, c := range map[string]struct {
@@ -223,6 +226,12 @@ func TestOperators(t *testing.T) {
 		"Kafka without pods":                    {fmt.Sprintf(kafka, ""), "", "", "", asked},
 		"OpenSearch":                            {fmt.Sprintf(search, false) + "\n---\n" + fmt.Sprintf(owned, "opensearch.org/v1", "OpenSearchCluster", "http", 9200), "", "", "", "gap OpenSearchCluster.opensearch.org/shop/x: the switch of its operator for metrics is not set"},
 		"OpenSearch that its operator monitors": {fmt.Sprintf(search, true) + "\n---\n" + fmt.Sprintf(owned, "opensearch.org/v1", "OpenSearchCluster", "http", 9200), "", "", "", ""},
+		"Crunchy":                               {fmt.Sprintf(crunchy, ""), "", "", "", "gap PostgresCluster.postgres-operator.crunchydata.com/shop/x: the switch of its operator for metrics is not set"},
+		"Crunchy that is asked":                 {fmt.Sprintf(crunchy, "monitoring: {pgmonitor: {exporter: {}}}"), "", "", "", "its pods do not exist yet"},
+		"MinIO":                                 {fmt.Sprintf(minio, false), "", "", "", "gap Tenant.minio.min.io/shop/x: the switch of its operator for metrics is not set"},
+		"MinIO that its operator monitors":      {fmt.Sprintf(minio, true) + "\n---\n" + strings.Replace(fmt.Sprintf(owned, "minio.min.io/v2", "Tenant", "none", 9000), "name: none, ", "", 1), "", "", "", ""},
+		"Prometheus":                            {fmt.Sprintf(server, ""), "web", "", "map[app.kubernetes.io/name:prometheus operator.prometheus.io/name:x]", ""},
+		"Prometheus by https":                   {fmt.Sprintf(server, "web: {tlsConfig: {}}"), "web", "https", "map[app.kubernetes.io/name:prometheus operator.prometheus.io/name:x]", "does not verify its certificate"},
 		"Ray":                                   {ray, "metrics", "", "map[ray.io/cluster:x]", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -246,37 +255,92 @@ func TestOperators(t *testing.T) {
 	}
 }
 
-// TestOperatorVersions: the endpoints of monitors have fields of every version of prometheus-operator
-// since v0.60: portNumber of pods, which is newer than v0.76, is not among them.
-func TestOperatorVersions(t *testing.T) {
-	// The fields that Endpoint and PodMetricsEndpoint of pkg/apis/monitoring/v1 have in v0.60.0, v0.76.0 and v0.85.0.
-	known := []string{
-		"port", "targetPort", "path", "scheme", "params", "interval", "scrapeTimeout", "tlsConfig", "bearerTokenSecret", "honorLabels", "honorTimestamps",
-		"basicAuth", "authorization", "metricRelabelings", "relabelings", "proxyUrl", "followRedirects",
+// operatorFields are the fields of the types of prometheus-operator by release, of testdata/operator-fields.txt:
+// the type of a field is empty where it is not looked at.
+func operatorFields(t *testing.T) map[string]map[string]map[string]string {
+	t.Helper()
+	text, err := os.ReadFile("testdata/operator-fields.txt")
+	if err != nil {
+		t.Fatal(err)
 	}
+	out := map[string]map[string]map[string]string{}
+	var types map[string]map[string]string
+	for line := range strings.Lines(string(text)) {
+		switch words := strings.Fields(line); {
+		case len(words) == 0 || words[0] == "#":
+		case words[0] == "version":
+			types = map[string]map[string]string{}
+			out[words[1]] = types
+		default:
+			fields := map[string]string{}
+			for _, word := range words[1:] {
+				name, kind, _ := strings.Cut(word, "=")
+				fields[name] = kind
+			}
+			types[words[0]] = fields
+		}
+	}
+	return out
+}
+
+// unknownFields are the fields of a value that its type lacks.
+func unknownFields(types map[string]map[string]string, kind string, value any) (out []string) {
+	switch v := value.(type) {
+	case []any:
+		for _, item := range v {
+			out = append(out, unknownFields(types, kind, item)...)
+		}
+	case map[string]any:
+		for name, inner := range v {
+			of, known := types[kind][name]
+			if !known {
+				out = append(out, kind+"."+name)
+			} else if of != "" {
+				out = append(out, unknownFields(types, of, inner)...)
+			}
+		}
+	}
+	return out
+}
+
+// TestOperatorVersions: monitors and rules have only fields that every version of prometheus-operator since
+// v0.60 serves: portNumber of pods, scrapeClass and limit of groups, which are newer, are not among them.
+func TestOperatorVersions(t *testing.T) {
 	s := shop(t, "")
 	s.Settings.Interval = 15e9
 	s.Apps[2].Setting = system.AppMonitoring{Port: "8081", Path: "/m"}
 	s.Apps = append(s.Apps, monitor.App{Name: "x", Objects: objects(t, "apiVersion: postgresql.cnpg.io/v1\nkind: Cluster\nmetadata: {name: x, namespace: shop}\nspec: {monitoring: {tls: {enabled: true}}}")})
-	seen := map[string]bool{}
-	for _, o := range monitor.Make(s).Objects {
-		for _, field := range []string{"endpoints", "podMetricsEndpoints"} {
-			all, _, _ := unstructured.NestedFieldNoCopy(o, "spec", field)
-			list, _ := all.([]any)
-			for _, e := range list {
-				for k := range e.(map[string]any) {
-					seen[k] = true
-					if !slices.Contains(known, k) {
-						t.Errorf("%s of %s: %s is not in every version", field, o["kind"], k)
-					}
+	all := monitor.Make(s).Objects
+	text, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, field := range []string{"port", "path", "scheme", "tlsConfig", "interval", "relabelings", "record", "for"} {
+		if !strings.Contains(string(text), `"`+field+`":`) {
+			t.Errorf("nothing has %s", field)
+		}
+	}
+	versions := operatorFields(t)
+	for version, types := range versions {
+		seen := map[string]bool{}
+		for _, o := range all {
+			if kind := o["kind"].(string); types[kind+"Spec"] != nil {
+				seen[kind] = true
+				if unknown := unknownFields(types, kind+"Spec", o["spec"]); len(unknown) > 0 {
+					t.Errorf("%s of %s: %s lacks %v", kind, version, version, unknown)
 				}
 			}
 		}
-	}
-	for _, k := range []string{"port", "path", "scheme", "tlsConfig", "interval", "relabelings"} {
-		if !seen[k] {
-			t.Errorf("no monitor has %s", k)
+		if len(seen) != 3 {
+			t.Errorf("%s: only %v are made", version, seen)
 		}
+	}
+	newer := map[string]any{"scrapeClass": "x", "podMetricsEndpoints": []any{map[string]any{"portNumber": int64(1)}}}
+	if got := unknownFields(versions["v0.60.0"], "PodMonitorSpec", newer); len(got) != 2 || len(versions) != 3 {
+		t.Errorf("v0.60.0 lacks %v of what is newer; %d versions", got, len(versions))
+	}
+	if got := unknownFields(versions["v0.93.0"], "PodMonitorSpec", newer); len(got) != 0 {
+		t.Errorf("v0.93.0 lacks %v", got)
 	}
 }
 
@@ -392,7 +456,7 @@ func TestDashboard(t *testing.T) {
 		}
 		if p.Type == "row" {
 			rows = append(rows, p.Title)
-		} else if len(p.Targets) == 0 || p.Datasource["uid"] != "${datasource}" {
+		} else if p.Type != "text" && (len(p.Targets) == 0 || p.Datasource["uid"] != "${datasource}") {
 			t.Errorf("%s has no query, or another data source", p.Title)
 		}
 	}

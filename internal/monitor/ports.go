@@ -39,7 +39,8 @@ type exporter struct {
 	port  int64
 }
 
-// exporters are known images, with the port that their documentation names.
+// exporters are known images, with the port that their documentation names: that of the list of default
+// ports of Prometheus, where it is on it. All serve /metrics.
 var exporters = []exporter{
 	{"oliver006/redis_exporter", 9121},
 	{"prom/mysqld-exporter", 9104},
@@ -57,6 +58,25 @@ var exporters = []exporter{
 	{"prom/haproxy-exporter", 9101},
 	{"lusotycoon/apache-exporter", 9117},
 	{"hipages/php-fpm_exporter", 9253},
+	{"prometheuscommunity/pgbouncer-exporter", 9127},
+	{"natsio/prometheus-nats-exporter", 7777},
+	{"prom/consul-exporter", 9107},
+	{"prom/pushgateway", 9091},
+	{"prom/prometheus", 9090},
+	{"prometheus/prometheus", 9090},
+	{"prom/alertmanager", 9093},
+	{"prometheus/alertmanager", 9093},
+	{"grafana/grafana", 3000},
+	{"grafana/loki", 3100},
+	{"coredns/coredns", 9153},
+	{"bitnami/redis-exporter", 9121},
+	{"bitnami/mysqld-exporter", 9104},
+	{"bitnami/postgres-exporter", 9187},
+	{"bitnami/mongodb-exporter", 9216},
+	{"bitnami/nginx-exporter", 9113},
+	{"bitnami/memcached-exporter", 9150},
+	{"bitnami/kafka-exporter", 9308},
+	{"bitnami/apache-exporter", 9117},
 }
 
 // endpoints finds the ports of a workload that serve metrics: as the manifest says, the catalog,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -60,7 +61,7 @@ func (m *maker) targets(a *monitored, w *workload) []Target {
 			out = append(out, m.taken(w.ref, taken[at], e.port()))
 		case changed && t.By != "": // pods that serve metrics need no switch by which they do
 			out = append(out, t)
-		case scraped && existing.Port == e.port(): // its operator makes the monitor
+		case scraped && (existing.Port == e.name || existing.Port == strconv.FormatInt(e.number, 10)): // its operator makes the monitor
 			out = append(out, existing)
 		case w.annotations[noteScrape] == "true" && a.Setting.Port == "" && m.readsAnnotations():
 			m.unreadConfig(w, e)
@@ -152,10 +153,19 @@ func (m *maker) switchOf(o *unstructured.Unstructured) (Target, bool) {
 		Object: ref, How: Switch, Port: c.Port, Path: c.Path, Why: "catalog: " + c.Source,
 		Command: fmt.Sprintf("kubectl patch %s %s -n %s --type merge -p '%s'", strings.ToLower(ref.GroupKind().String()), ref.Name, ref.Namespace, patch),
 	}
-	if c.Creates != "" {
-		t.By = "a " + c.Creates + " of its operator"
-	}
+	t.By = created(c)
 	return t, true
+}
+
+// created is what an operator creates to have a custom resource scraped; empty for nothing.
+func created(c catalog.Monitoring) string {
+	switch c.Creates {
+	case "":
+		return ""
+	case "Prometheus." + OperatorGroup:
+		return "a scrape configuration that its operator adds to a Prometheus"
+	}
+	return "a " + c.Creates + " of its operator"
 }
 
 // operatorScrapes is the target of a custom resource whose operator makes a monitor, and was told to.
@@ -168,7 +178,7 @@ func (m *maker) operatorScrapes(o *unstructured.Unstructured) (Target, bool) {
 	if !known || c.Creates == "" || !covers(o.Object, c.Set) || !m.Cluster.Serves(c.Creates) {
 		return Target{}, false
 	}
-	return Target{Object: ref, How: Collected, By: "a " + c.Creates + " of its operator", Port: c.Port, Path: c.Path, Why: "catalog: " + c.Source}, true
+	return Target{Object: ref, How: Collected, By: created(c), Port: c.Port, Path: c.Path, Why: "catalog: " + c.Source}, true
 }
 
 // covers says whether an object has all the fields of a patch. Another text than that of the patch is

@@ -232,7 +232,7 @@ func (r *reading) divide(part map[graph.ID]graph.ID) monitor.App {
 			users[id] = append(users[id], i)
 		}
 	}
-	shared := monitor.App{Name: r.unused("shared")}
+	shared := monitor.App{Name: r.unused("shared"), Parts: map[object.Ref][]string{}}
 	for _, id := range order {
 		found := r.objects[g.Ref(id)]
 		if all := users[id]; len(all) == 1 {
@@ -240,8 +240,13 @@ func (r *reading) divide(part map[graph.ID]graph.ID) monitor.App {
 			continue
 		}
 		shared.Objects = append(shared.Objects, found)
+		if !isMonitored(found) {
+			continue
+		}
 		for _, i := range users[id] {
-			if name := r.apps[i].Name; isMonitored(found) && !slices.Contains(shared.UsedBy, name) {
+			name := r.apps[i].Name
+			shared.Parts[object.RefOf(found)] = append(shared.Parts[object.RefOf(found)], name)
+			if !slices.Contains(shared.UsedBy, name) {
 				shared.UsedBy = append(shared.UsedBy, name)
 			}
 		}

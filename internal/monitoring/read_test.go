@@ -1,6 +1,7 @@
 package monitoring_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -141,7 +142,11 @@ func TestNeededByOne(t *testing.T) {
 	}
 	sys := parsed(t, "  - {name: a, roots: [deployment/a]}\n  - {name: b, roots: [deployment/b]}\n  - {name: c, roots: [deployment/c]}\n")
 	text := workload("a", "both") + workload("b", "both") + workload("c", "own") + claim("both") + claim("own")
-	got := exprs(planned(t, text, monitoring.Request{System: sys}), "SystemClaimFilling")
+	plan = planned(t, text, monitoring.Request{System: sys})
+	if objects := fmt.Sprint(plan.Objects); !strings.Contains(objects, "| PersistentVolumeClaim/both | a, b |") || strings.Contains(objects, "PersistentVolumeClaim/own |") {
+		t.Errorf("who uses what: %s", objects)
+	}
+	got := exprs(plan, "SystemClaimFilling")
 	for _, want := range []string{"c (kubelet_volume_stats_available_bytes{namespace=\"shop\",persistentvolumeclaim=~\"own\"}", "shared (kubelet_volume_stats_available_bytes{namespace=\"shop\",persistentvolumeclaim=~\"both\"}"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %s in\n%s", want, got)

@@ -60,7 +60,7 @@ func AutoscalePlan(p *autoscale.Plan, gaps []object.Gap) Output {
 	return a
 }
 
-var scalerWord = map[string]string{autoscale.Horizontal: "HPA", autoscale.Vertical: "VPA (Off)", autoscale.Recommendation: "requests", autoscale.None: "none"}
+var scalerWord = map[string]string{autoscale.Horizontal: "HPA", autoscale.Queue: "KEDA", autoscale.Vertical: "VPA (Off)", autoscale.Recommendation: "requests", autoscale.None: "none"}
 
 // positive is a number above 0, or nothing.
 func positive(n int) string {

@@ -3,6 +3,7 @@ package e2e
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -138,25 +139,17 @@ func operatorConfig(t *testing.T, c *cluster.Cluster, ns string) string {
 	t.Helper()
 	var config map[string]any
 	cluster.Eventually(t, limit, func() error {
-		secret, err := admin(c).CoreV1().Secrets(ns).Get(t.Context(), "prometheus-main", metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		unzip, err := gzip.NewReader(bytes.NewReader(secret.Data["prometheus.yaml.gz"]))
-		if err != nil {
-			return err
-		}
-		text, err := io.ReadAll(unzip)
+		text, err := generatedConfig(t.Context(), c, ns, "main")
 		if err != nil {
 			return err
 		}
 		for _, job := range []string{"serviceMonitor/" + ns + "/shop-web/0", "podMonitor/" + ns + "/shop-worker/0"} {
-			if !strings.Contains(string(text), job) {
+			if !strings.Contains(text, job) {
 				return fmt.Errorf("no %s in\n%s", job, text)
 			}
 		}
 		config = nil
-		return yaml.Unmarshal(bytes.ReplaceAll(text, []byte("$(SHARD)"), []byte("0")), &config) // as the reloader beside it does
+		return yaml.Unmarshal([]byte(strings.ReplaceAll(text, "$(SHARD)", "0")), &config) // as the reloader beside it does
 	})
 	delete(config, "rule_files")
 	delete(config, "alerting")
@@ -172,6 +165,20 @@ func operatorConfig(t *testing.T, c *cluster.Cluster, ns string) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+// generatedConfig is the configuration that the operator made for a Prometheus.
+func generatedConfig(ctx context.Context, c *cluster.Cluster, ns, name string) (string, error) {
+	secret, err := admin(c).CoreV1().Secrets(ns).Get(ctx, "prometheus-"+name, metav1.GetOptions{})
+	if err != nil {
+		return "", err
+	}
+	unzip, err := gzip.NewReader(bytes.NewReader(secret.Data["prometheus.yaml.gz"]))
+	if err != nil {
+		return "", err
+	}
+	text, err := io.ReadAll(unzip)
+	return string(text), err
 }
 
 // monitoringObjects are the objects of a namespace that monitor apply made.
