@@ -295,6 +295,9 @@ func (r *restorer) byOperator(p *Part) {
 	case o == nil:
 		r.unrestored(p.Object, "apply it, and restore it from "+p.Handle, "its manifest is not in the backup")
 		return
+	case known && way.Local && (!r.plan.Live || o.GetNamespace() != p.Backup.Namespace):
+		r.unrestored(p.Object, "restore it there, or from its store as its operator documents", "its backup by %s can only be restored in the namespace %s of the backup", p.Provider, p.Backup.Namespace)
+		return
 	case !known || way.Patch == nil && way.Restore == nil:
 		r.unrestored(p.Object, "restore it from "+p.Handle+" as its operator documents", "the catalog knows no restore of %s", p.Provider)
 		return

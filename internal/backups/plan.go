@@ -154,7 +154,7 @@ func read(ctx context.Context, given *app.Input, args []string) (*app.Session, *
 	}
 	state := &backup.State{Graph: g, Members: g.Stack(resolve(g), in.StackOptions()).Members(), Kinds: s.Kinds}
 	ask := source.Query{Objects: wanted(state)}
-	for _, gk := range []schema.GroupKind{backup.StorageClassKind, backup.SnapshotClassKind} {
+	for _, gk := range append(likes(state), backup.StorageClassKind, backup.SnapshotClassKind) {
 		if _, served := s.Kinds.Kind(gk); served {
 			ask.Kinds = append(ask.Kinds, gk)
 		}
@@ -202,6 +202,19 @@ func wanted(state *backup.State) []object.Ref {
 	}
 	slices.SortFunc(out, object.Compare)
 	return slices.Compact(out)
+}
+
+// likes are the kinds of objects by which users back up members: they name the store.
+func likes(state *backup.State) []schema.GroupKind {
+	var out []schema.GroupKind
+	for _, id := range state.Members {
+		for _, way := range catalog.Backups(state.Graph.Ref(id).GroupKind()) {
+			if way.Like != nil && !slices.Contains(out, declare.GroupKind(way.Like.Kind)) {
+				out = append(out, declare.GroupKind(way.Like.Kind))
+			}
+		}
+	}
+	return out
 }
 
 // wholeSink keeps the content of objects.
@@ -265,12 +278,15 @@ func export(ctx context.Context, given *app.Input, r Request, roots []string, p 
 }
 
 // omitBackups removes backups and snapshots from the manifests: installing them would make new ones.
+// What has a schedule stays: it names the store.
 func omitBackups(sys *system.System) {
 	kinds := map[schema.GroupKind]bool{{Group: backup.SnapshotGroup, Kind: "VolumeSnapshot"}: true}
 	for _, e := range catalog.All() {
 		for _, k := range e.Kinds {
 			for _, way := range k.Backup {
-				kinds[declare.GroupKind(way.Object.Kind)] = true
+				if way.Manual == "" {
+					kinds[declare.GroupKind(way.Object.Kind)] = true
+				}
 			}
 		}
 	}
@@ -278,7 +294,7 @@ func omitBackups(sys *system.System) {
 	for i := range sys.Apps {
 		a := &sys.Apps[i]
 		a.Resources = slices.DeleteFunc(a.Resources, func(o *unstructured.Unstructured) bool {
-			if !kinds[o.GroupVersionKind().GroupKind()] {
+			if _, scheduled, _ := unstructured.NestedFieldNoCopy(o.Object, "spec", "schedule"); scheduled || !kinds[o.GroupVersionKind().GroupKind()] {
 				return false
 			}
 			a.Roots = slices.DeleteFunc(a.Roots, func(r system.Root) bool {
