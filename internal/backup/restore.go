@@ -22,7 +22,7 @@ import (
 type RestoreOptions struct {
 	// Namespaces and StorageClasses map names of the backup to those of the restore.
 	Namespaces, StorageClasses map[string]string
-	// Secrets are those of the file of the backup.
+	// Secrets are those of the file of the backup; for a rehearsal, the inputs that exist.
 	Secrets []*unstructured.Unstructured
 	// NoOperators leaves out the operators that the apps need: they exist.
 	NoOperators bool
@@ -123,7 +123,12 @@ func (r *restorer) relocate() {
 	if r.options.NoOperators {
 		r.sys.Operators = nil
 	}
-	hosts := map[string]bool{}
+	w := walker{restorer: r, moved: map[string]bool{}}
+	var pairs []string
+	for _, from := range slices.Sorted(maps.Keys(r.options.Namespaces)) {
+		pairs = append(pairs, "."+from+".svc", "."+r.options.Namespaces[from]+".svc")
+	}
+	w.hosts = strings.NewReplacer(pairs...)
 	for i := range r.sys.Apps {
 		a := &r.sys.Apps[i]
 		if r.options.NoOperators {
@@ -136,23 +141,25 @@ func (r *restorer) relocate() {
 			if ns := o.GetNamespace(); ns != "" {
 				o.SetNamespace(r.namespace(ns))
 			}
-			w := walker{r, hosts}
+			w.at = object.RefOf(o)
 			w.walk(o.Object)
 		}
 	}
 	for i := range r.sys.Inputs {
 		r.sys.Inputs[i].Namespace = r.namespace(r.sys.Inputs[i].Namespace)
 	}
-	for _, text := range slices.Sorted(maps.Keys(hosts)) {
-		r.Notes = append(r.Notes, text+" names a Service of a namespace that is mapped: it stays as it is")
+	for _, text := range slices.Sorted(maps.Keys(w.moved)) {
+		r.Notes = append(r.Notes, text+" names a Service of a namespace that is mapped: it is changed to the new namespace")
 	}
 }
 
-// walker maps the storage classes and the namespaces of subjects in an object, and collects the host names
-// of mapped namespaces.
+// walker maps the storage classes, the namespaces of subjects and the host names of Services in an
+// object.
 type walker struct {
 	*restorer
-	hosts map[string]bool
+	at    object.Ref
+	hosts *strings.Replacer
+	moved map[string]bool // what named a Service, for people
 }
 
 func (w walker) walk(v any) {
@@ -170,25 +177,26 @@ func (w walker) walk(v any) {
 			case key == "namespace" && v["kind"] == "ServiceAccount":
 				v[key] = w.namespace(text)
 			default:
-				w.host(text)
+				v[key] = w.rewired(text)
 			}
 		}
 	case []any:
-		for _, item := range v {
+		for i, item := range v {
 			if text, ok := item.(string); ok {
-				w.host(text)
+				v[i] = w.rewired(text)
 			}
 			w.walk(item)
 		}
 	}
 }
 
-func (w walker) host(text string) {
-	for from, to := range w.options.Namespaces {
-		if from != to && strings.Contains(text, "."+from+".svc") && len(text) < 200 {
-			w.hosts[text] = true
-		}
+// rewired is a text with the host names of Services in their new namespaces.
+func (w walker) rewired(text string) string {
+	out := w.hosts.Replace(text)
+	if out != text {
+		w.moved[w.at.String()] = true
 	}
+	return out
 }
 
 // find returns an object of the apps by its kind and name in the backup.
@@ -409,7 +417,11 @@ func (r *restorer) secrets() {
 		r.Secrets = append(r.Secrets, ref)
 		r.Inputs = slices.DeleteFunc(r.Inputs, func(in object.Ref) bool { return in == ref })
 		r.System.Inputs = slices.DeleteFunc(r.System.Inputs, func(in system.Input) bool {
-			return in.Secret == ref.Name && (in.Namespace == ref.Namespace || in.Namespace == "" && r.System.Namespace == ref.Namespace)
+			name := in.Secret
+			if ref.Kind != secretKind.Kind {
+				name = in.ConfigMap
+			}
+			return name == ref.Name && (in.Namespace == ref.Namespace || in.Namespace == "" && r.System.Namespace == ref.Namespace)
 		})
 		r.SecretObjects = append(r.SecretObjects, secret)
 	}

@@ -135,7 +135,17 @@ func resume(ctx context.Context, in *app.Input, p *backup.Plan) error {
 
 func planOf(o *unstructured.Unstructured) (*backup.Plan, error) {
 	data, _, _ := unstructured.NestedStringMap(o.Object, "data")
-	return backup.ParseRecord(object.RefOf(o).String(), []byte(data[backup.RecordKey]), []byte(data[backup.SpecsKey]))
+	p, err := backup.ParseRecord(object.RefOf(o).String(), []byte(data[backup.RecordKey]), []byte(data[backup.SpecsKey]))
+	if err != nil {
+		return nil, err
+	}
+	if text := o.GetAnnotations()[backup.VerifiedKey]; text != "" {
+		p.Verified = &backup.Verification{}
+		if err := json.Unmarshal([]byte(text), p.Verified); err != nil {
+			return nil, fmt.Errorf("read the annotation %s of the record %s: %w", backup.VerifiedKey, p.Name, err)
+		}
+	}
+	return p, nil
 }
 
 var configMaps = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
@@ -240,9 +250,14 @@ func Secrets(ctx context.Context, in *app.Input, p *backup.Plan) ([]*unstructure
 	if err != nil {
 		return nil, err
 	}
+	return cluster{c}.existing(ctx, p.Secrets())
+}
+
+// existing reads objects. One that does not exist is left out.
+func (c cluster) existing(ctx context.Context, refs []object.Ref) ([]*unstructured.Unstructured, error) {
 	var out []*unstructured.Unstructured
-	for _, ref := range p.Secrets() {
-		o, err := cluster{c}.get(ctx, ref)
+	for _, ref := range refs {
+		o, err := c.get(ctx, ref)
 		if apierrors.IsNotFound(err) {
 			continue
 		}
