@@ -65,7 +65,7 @@ func Make(ctx context.Context, in *app.Input, r Request) (*backup.Plan, error) {
 		return nil, err
 	}
 	backup.Compute(*state, plan)
-	if err := export(ctx, in, r, roots, plan); err != nil {
+	if err := export(ctx, in, r, roots, plan, q.System); err != nil {
 		return nil, err
 	}
 	if r.Name != "" && in.From == "" {
@@ -241,7 +241,7 @@ func (w *wholeSink) Gap(g object.Gap) {
 }
 
 // export takes the manifests of the apps, and the Secrets and ConfigMaps that they need.
-func export(ctx context.Context, given *app.Input, r Request, roots []string, p *backup.Plan) error {
+func export(ctx context.Context, given *app.Input, r Request, roots []string, p *backup.Plan, of *system.System) error {
 	in := *given
 	for _, ref := range p.Owners {
 		if owner := ref.String(); !slices.Contains(roots, owner) {
@@ -259,6 +259,9 @@ func export(ctx context.Context, given *app.Input, r Request, roots []string, p 
 		return &hint.Lines{Lines: hint.Placed(out.Name, problems)}
 	}
 	omitBackups(sys)
+	if of != nil {
+		sys.Backup = of.Backup
+	}
 	text, err := sys.YAML()
 	if err != nil {
 		return err

@@ -19,17 +19,25 @@ func newRestore(env Env) *cobra.Command {
 	return group("restore", newRestorePlan(env), newRestoreRun(env))
 }
 
+// backupSource are the flags that say which backup is restored.
+type backupSource struct{ file, identity string }
+
+func (q *backupSource) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&q.file, "file", "", "instead of a NAME: the FILE that backup run wrote")
+	f.StringVar(&q.identity, "identity", "", "with --file: a FILE with the age private key that its Secrets are for")
+}
+
 // restoreQuestion are the flags that say what is restored, and where.
 type restoreQuestion struct {
-	file, identity             string
+	backupSource
 	namespaces, storageClasses []string
 	noOperators                bool
 }
 
 func (q *restoreQuestion) flags(cmd *cobra.Command) {
+	q.backupSource.flags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&q.file, "file", "", "instead of a NAME: the FILE that backup run wrote")
-	f.StringVar(&q.identity, "identity", "", "with --file: a FILE with the age private key that its Secrets are for")
 	f.StringSliceVar(&q.namespaces, "namespace-map", nil, "restore the objects of one namespace in another one: FROM=TO")
 	f.StringSliceVar(&q.storageClasses, "storage-class-map", nil, "use another storage class: FROM=TO")
 	f.BoolVar(&q.noOperators, "no-operators", false, "do not install the operators that the apps need: they exist")
@@ -37,9 +45,6 @@ func (q *restoreQuestion) flags(cmd *cobra.Command) {
 
 // plan reads a backup, and plans its restore.
 func (q *restoreQuestion) plan(ctx context.Context, c *common, args []string) (*backup.Restore, error) {
-	if len(args) == 0 == (q.file == "") {
-		return nil, hint.With(errors.New("name a backup, or its file with --file, and not both"), "kubectl sysop backup list lists the backups")
-	}
 	o := backup.RestoreOptions{NoOperators: q.noOperators}
 	var err error
 	if o.Namespaces, err = parseMap("--namespace-map", q.namespaces); err != nil {
@@ -56,16 +61,26 @@ func (q *restoreQuestion) plan(ctx context.Context, c *common, args []string) (*
 	return backup.Restored(p, o)
 }
 
-func (q *restoreQuestion) read(ctx context.Context, c *common, args []string) (*backup.Plan, []*unstructured.Unstructured, error) {
-	if q.file != "" {
-		return backup.ReadFile(q.file, q.identity)
-	}
-	if q.identity != "" {
+// read reads the backup, with the Secrets of its file.
+func (q *backupSource) read(ctx context.Context, c *common, args []string) (*backup.Plan, []*unstructured.Unstructured, error) {
+	var p *backup.Plan
+	var secrets []*unstructured.Unstructured
+	var err error
+	switch {
+	case len(args) == 0 == (q.file == ""):
+		return nil, nil, hint.With(errors.New("name a backup, or its file with --file, and not both"), "kubectl sysop backup list lists the backups")
+	case q.file != "":
+		p, secrets, err = backup.ReadFile(q.file, q.identity)
+	case q.identity != "":
 		return nil, nil, errors.New("--identity is for the Secrets of a --file: the record in the cluster has none")
+	default:
+		in := c.Input
+		p, err = backups.Read(ctx, &in, args[0])
 	}
-	in := c.Input
-	p, err := backups.Read(ctx, &in, args[0])
-	return p, nil, err
+	if err == nil {
+		err = p.CheckTime(c.env.Now())
+	}
+	return p, secrets, err
 }
 
 // parseMap reads FROM=TO.
