@@ -43,11 +43,15 @@ type Restore struct {
 	Apps    int          `json:"apps"`
 	Secrets []object.Ref `json:"secrets,omitempty"`
 	Inputs  []object.Ref `json:"inputs,omitempty"`
-	Notes   []string     `json:"notes,omitempty"`
+	// Replaced are deleted before, with --replace.
+	Replaced []object.Ref `json:"replaced,omitempty"`
+	Notes    []string     `json:"notes,omitempty"`
 	// System is what is installed, Manifest its text, and SecretObjects come before its apps.
 	System        *system.System               `json:"-"`
 	Manifest      string                       `json:"-"`
 	SecretObjects []*unstructured.Unstructured `json:"-"`
+
+	stamp string // the time of the backup, in names
 }
 
 // RestoredPart is a part whose data is restored.
@@ -69,8 +73,9 @@ func Restored(p *Plan, o RestoreOptions) (*Restore, error) {
 	if len(problems) > 0 {
 		return nil, &hint.Lines{Lines: hint.Placed(p.Name, problems)}
 	}
-	r := &restorer{plan: p, options: o, sys: sys, stamp: p.Time.UTC().Format(StampFormat), Restore: &Restore{
-		Head: document.Head{APIVersion: document.APIVersion, Kind: "Restore"}, Backup: p.Name, Name: sys.Name, Parts: []RestoredPart{},
+	r := &restorer{plan: p, options: o, sys: sys, Restore: &Restore{
+		stamp: p.Time.UTC().Format(StampFormat),
+		Head:  document.Head{APIVersion: document.APIVersion, Kind: "Restore"}, Backup: p.Name, Name: sys.Name, Parts: []RestoredPart{},
 	}}
 	r.relocate()
 	for i := range p.Parts {
@@ -101,7 +106,6 @@ type restorer struct {
 	plan    *Plan
 	options RestoreOptions
 	sys     *system.System
-	stamp   string
 	// snapshots are the VolumeSnapshots and contents to create, and users the apps that need them.
 	snapshots []*unstructured.Unstructured
 	users     []string

@@ -4,11 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
@@ -83,59 +81,5 @@ func (p *Plan) CheckTime(now time.Time) error {
 		return hint.With(fmt.Errorf("the backup %s is of %s, which is %s ahead of the clock of this machine", p.Name, p.Time.Format(time.RFC3339), ahead.Round(time.Minute)),
 			"set the clock of the machine that is wrong: this one, or the one that made the backup")
 	}
-	return nil
-}
-
-// Rehearsed drops the objects of apps that a rehearsal shares with what runs: cluster-scoped ones
-// that exist. It returns them.
-func (r *Restore) Rehearsed(shared func(object.Ref) bool) ([]object.Ref, error) {
-	var dropped []object.Ref
-	err := r.reduce(func(ref object.Ref) bool {
-		if !shared(ref) {
-			return false
-		}
-		dropped = append(dropped, ref)
-		return true
-	})
-	return dropped, err
-}
-
-// reduce takes objects out of the apps, and apps without objects out of the System.
-func (r *Restore) reduce(drop func(object.Ref) bool) error {
-	sys := r.System
-	gone := map[string]bool{}
-	for i := range sys.Apps {
-		a := &sys.Apps[i]
-		kept := a.Resources[:0:0]
-		for _, o := range a.Resources {
-			ref := object.RefOf(o)
-			if ref.Namespace == "" {
-				ref.Namespace = sys.Namespace
-			}
-			if !drop(ref) {
-				kept = append(kept, o)
-			}
-		}
-		a.Resources = kept
-		a.Roots = nil // they are those of the resources
-		gone[a.Name] = len(kept) == 0
-	}
-	sys.Apps = slices.DeleteFunc(sys.Apps, func(a system.App) bool { return gone[a.Name] })
-	sys.Dependencies = slices.DeleteFunc(sys.Dependencies, func(d system.Dependency) bool { return gone[d.From] || gone[d.To] })
-	sys.Connections = slices.DeleteFunc(sys.Connections, func(c system.Connection) bool { return gone[c.From.App] || gone[c.To.App] })
-	r.Parts = slices.DeleteFunc(r.Parts, func(p RestoredPart) bool { return gone[p.App] })
-	r.Apps = len(sys.Apps)
-	if len(sys.Apps) == 0 {
-		return nil
-	}
-	text, err := sys.YAML()
-	if err != nil {
-		return err
-	}
-	parsed, problems := system.Parse(r.Name, text)
-	if len(problems) > 0 {
-		return &hint.Lines{Lines: hint.Placed(r.Name, problems)}
-	}
-	r.System, r.Manifest = parsed, string(text)
 	return nil
 }
