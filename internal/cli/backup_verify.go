@@ -48,7 +48,7 @@ func (o *backupVerifyOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	o.Config.Namespace = &h.Namespaces[0]
+	o.Config = o.Another(h.Namespaces[0]).Config // that of the backup was asked for, to read it
 	inst := o.installer(cats)
 	if o.printRBAC {
 		roles, err := h.Roles(ctx, inst)

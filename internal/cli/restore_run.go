@@ -49,7 +49,7 @@ func (o *restoreRunOptions) run(ctx context.Context, args []string) error {
 		}
 		o.tellRestore(r)
 	}
-	o.Config.Namespace = &r.Namespace // that of the backup was asked for, to read it
+	o.Config = o.Another(r.Namespace).Config // that of the backup was asked for, to read it
 	req := o.request()
 	req.Wait, req.System, req.Manifest, req.Secrets = true, r.System, r.Manifest, r.SecretObjects
 	cats, err := o.load(ctx, o.common)

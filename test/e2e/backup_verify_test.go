@@ -102,7 +102,7 @@ func TestVerify(t *testing.T) {
 	writes := w.writesOf(verify...)
 	t.Logf("a rehearsal has %d writes", writes)
 	for n := 1; n < writes; n += max(1, writes/6) {
-		w.killedVerify(n, scratch, verify...)
+		w.killedVerify(n, scratch, isWrite, verify...)
 		w.run(verify...).succeeds(t)
 		w.nothingLeft(scratch)
 	}
@@ -128,12 +128,12 @@ func (w *backupWorld) writesOf(args ...string) int {
 	return int(n.Load())
 }
 
-// killedVerify kills a rehearsal right after the effect of its n-th write.
-func (w *backupWorld) killedVerify(n int, scratch string, args ...string) {
+// killedVerify kills a run right after the effect of its n-th write that matches, and ends its lock.
+func (w *backupWorld) killedVerify(n int, scratch string, match func(*http.Request) bool, args ...string) {
 	w.t.Helper()
 	started := make(chan *os.Process, 1)
 	w.proxy.Reset()
-	w.proxy.Inject(faults.Fault{Match: faults.Nth(n, isWrite), Effect: faults.Lost(func() { _ = (<-started).Kill() })})
+	w.proxy.Inject(faults.Fault{Match: faults.Nth(n, match), Effect: faults.Lost(func() { _ = (<-started).Kill() })})
 	run := w.start(args...)
 	started <- run.cmd.Process
 	r := run.wait()
