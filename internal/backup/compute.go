@@ -62,6 +62,8 @@ type computer struct {
 	saved map[graph.ID]*Part
 	// missing is the field that the owner of the claim at hand needs for a backup by its operator.
 	missing string
+	// stated says that the reason of the claim at hand tells why its operator does not save it.
+	stated bool
 }
 
 func (c *computer) unsaved(ref object.Ref, reason, hint string) {
@@ -142,7 +144,7 @@ func (c *computer) claim(id graph.ID, ref object.Ref) {
 		c.unsaved(ref, "it could not be read", "")
 		return
 	}
-	c.missing = ""
+	c.missing, c.stated = "", false
 	p := Part{Object: ref, Method: BySnapshot, Reason: "no operator makes it"}
 	size, _ := resource.ParseQuantity(Text(fields, "spec", "resources", "requests", "storage"))
 	for _, owner := range c.Graph.OwnerPath(id, graph.StackOptions{}) {
@@ -154,7 +156,7 @@ func (c *computer) claim(id graph.ID, ref object.Ref) {
 			c.addSize(above, size)
 			return
 		case known:
-			c.missing = requirements(above)
+			c.missing, c.stated = requirements(above), true
 			p.Reason = fmt.Sprintf("%s has no backup configured: %s is not set", above, c.missing)
 			if c.missing == "" {
 				p.Reason = fmt.Sprintf("the operator of %s has no object that makes a backup: %s", above, catalog.Backups(above.GroupKind())[0].Manual)
@@ -237,8 +239,10 @@ func (c *computer) snapshot(p Part, fields map[string]any) bool {
 
 // noSnapshot notes a claim of which no snapshot can be taken.
 func (c *computer) noSnapshot(p Part, reason, hint string) {
-	if c.missing != "" {
+	if c.stated {
 		reason += "; " + p.Reason
+	}
+	if c.missing != "" {
 		hint = "set " + c.missing + " of " + p.Owner.String() + ", or " + hint
 	}
 	c.unsaved(p.Object, reason, hint)

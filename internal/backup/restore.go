@@ -77,6 +77,9 @@ func Restored(p *Plan, o RestoreOptions) (*Restore, error) {
 		stamp: p.Time.UTC().Format(StampFormat),
 		Head:  document.Head{APIVersion: document.APIVersion, Kind: "Restore"}, Backup: p.Name, Name: sys.Name, Parts: []RestoredPart{},
 	}}
+	if len(p.Parts) > 0 && p.Parts[0].Method == ByVelero {
+		return r.Restore, r.restoreVelero()
+	}
 	r.relocate()
 	for i := range p.Parts {
 		r.part(&p.Parts[i])

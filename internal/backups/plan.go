@@ -37,6 +37,7 @@ type Request struct {
 	// name. Empty makes one of the current time.
 	Name        string
 	Consistency backup.Consistency
+	Velero      bool // Velero saves it
 	Strict      bool // what cannot be saved is an error
 	// Catalogue and Versions are those of system export, for the manifests in the record.
 	Catalogue *catalog.Catalogue
@@ -64,7 +65,13 @@ func Make(ctx context.Context, in *app.Input, r Request) (*backup.Plan, error) {
 	if plan.Namespace, err = namespaceOf(session, &q, state); err != nil {
 		return nil, err
 	}
-	backup.Compute(*state, plan)
+	if r.Velero {
+		if err := backup.ComputeVelero(*state, plan); err != nil {
+			return nil, err
+		}
+	} else {
+		backup.Compute(*state, plan)
+	}
 	if err := export(ctx, in, r, roots, plan, q.System); err != nil {
 		return nil, err
 	}
@@ -154,7 +161,7 @@ func read(ctx context.Context, given *app.Input, args []string) (*app.Session, *
 	}
 	state := &backup.State{Graph: g, Members: g.Stack(resolve(g), in.StackOptions()).Members(), Kinds: s.Kinds}
 	ask := source.Query{Objects: wanted(state)}
-	for _, gk := range append(likes(state), backup.StorageClassKind, backup.SnapshotClassKind) {
+	for _, gk := range append(likes(state), backup.StorageClassKind, backup.SnapshotClassKind, backup.VeleroLocationKind) {
 		if _, served := s.Kinds.Kind(gk); served {
 			ask.Kinds = append(ask.Kinds, gk)
 		}

@@ -36,7 +36,9 @@ func System(p *backup.Plan) (*system.System, string, error) {
 	}
 	var objects []*unstructured.Unstructured
 	for i := range p.Parts {
-		objects = append(objects, p.Parts[i].Create)
+		if o := p.Parts[i].Create; o != nil { // One object may save several parts.
+			objects = append(objects, o)
+		}
 	}
 	record, err := recordOf(p)
 	if err != nil {
@@ -214,9 +216,14 @@ func (c cluster) result(ctx context.Context, p *backup.Part) error {
 		return err
 	}
 	p.Result = map[string]any{"spec": o["spec"], "status": o["status"]}
-	if p.Method == backup.ByOperator {
+	switch p.Method {
+	case backup.ByOperator:
 		p.Handle = backup.HandleOf(p)
 		return nil
+	case backup.ByVelero:
+		p.Handle = p.Provider + "/" + p.Backup.Name
+		return nil
+	case backup.BySnapshot:
 	}
 	p.Size = cmp.Or(backup.Text(o, "status", "restoreSize"), p.Size)
 	content, err := c.get(ctx, object.Ref{Group: backup.SnapshotGroup, Kind: backup.ContentKind.Kind, Name: backup.Text(o, "status", "boundVolumeSnapshotContentName")})

@@ -20,25 +20,34 @@ func newBackup(env Env) *cobra.Command {
 
 // backupQuestion are the flags that say what is backed up.
 type backupQuestion struct {
-	system, file, consistency string
-	strict                    bool
+	system, file, consistency, engine string
+	strict                            bool
 }
 
 // levels are the values of --consistency.
 var levels = []string{string(backup.Application), string(backup.Crash)}
+
+// engines are the values of --engine.
+var engines = []string{"sysop", string(backup.ByVelero)}
 
 func (q *backupQuestion) flags(cmd *cobra.Command, c *common) {
 	c.systemQueryFlag(cmd, &q.system, "which is backed up")
 	systemFlag(cmd, &q.file)
 	f := cmd.Flags()
 	f.StringVar(&q.consistency, "consistency", levels[0], "app: the backups of the operators, and snapshots of other claims; crash: snapshots of all claims at once")
+	f.StringVar(&q.engine, "engine", engines[0], "sysop: the operators and the snapshot controller save each part; velero: Velero saves the namespaces")
 	f.BoolVar(&q.strict, "strict", false, "fail if a part cannot be saved")
 	offer(cmd, "consistency", levels...)
+	offer(cmd, "engine", engines...)
 }
 
 // plan plans a backup, and writes what it leaves out to stderr.
 func (q *backupQuestion) plan(ctx context.Context, c *common, cats *catalogueOptions, roots []string, name string) (*backup.Plan, error) {
 	level, err := oneOf("--consistency", q.consistency, levels)
+	if err != nil {
+		return nil, err
+	}
+	engine, err := oneOf("--engine", q.engine, engines)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +59,7 @@ func (q *backupQuestion) plan(ctx context.Context, c *common, cats *catalogueOpt
 		return nil, err
 	}
 	return backups.Make(ctx, &c.Input, backups.Request{
-		System: cmp.Or(q.file, q.system), Roots: roots, Name: name, Consistency: backup.Consistency(level), Strict: q.strict, Catalogue: known.Catalogue,
+		System: cmp.Or(q.file, q.system), Roots: roots, Name: name, Consistency: backup.Consistency(level), Velero: engine == string(backup.ByVelero), Strict: q.strict, Catalogue: known.Catalogue,
 		Versions: func(ctx context.Context) (map[string]string, error) { return c.installedVersions(ctx, known) },
 	})
 }

@@ -100,6 +100,7 @@ func TestRestoreInPlace(t *testing.T) {
 	r = w.run(append(restore, "--namespace-map", w.ns+"=shop-beside")...)
 	w.failed(r, "Secret/shop-beside/web")
 	w.refused([]string{"clock"}, "restore", "run", "--file", w.skewed(), "--yes")
+	w.removeNamespace()
 }
 
 // skewed is a file of a backup that says that it was made long after now.

@@ -106,6 +106,7 @@ func TestVerify(t *testing.T) {
 		w.run(verify...).succeeds(t)
 		w.nothingLeft(scratch)
 	}
+	w.removeNamespace()
 }
 
 func isWrite(q *http.Request) bool {
