@@ -221,6 +221,7 @@ func (h *Rehearsal) Run(ctx context.Context, inst *installer.Installer) (result 
 	defer func() {
 		after := context.WithoutCancel(ctx)
 		err = errors.Join(err, h.remove(after, inst))
+		h.Plan.Verified = result
 		if h.Plan.Live {
 			err = errors.Join(err, h.record(after, result))
 		}
@@ -349,7 +350,6 @@ func (h *Rehearsal) record(ctx context.Context, v *backup.Verification) error {
 	if err != nil {
 		return fmt.Errorf("record the result at the backup %s: %w", h.Plan.Name, err)
 	}
-	h.Plan.Verified = v
 	return nil
 }
 
