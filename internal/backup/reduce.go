@@ -30,19 +30,19 @@ func (r *Restore) reduce(drop func(object.Ref) bool) error {
 	gone := map[string]bool{}
 	for i := range sys.Apps {
 		a := &sys.Apps[i]
-		kept := a.Resources[:0:0]
+		remaining := a.Resources[:0:0]
 		for _, o := range a.Resources {
 			ref := object.RefOf(o)
 			if ref.Namespace == "" {
 				ref.Namespace = sys.Namespace
 			}
 			if !drop(ref) {
-				kept = append(kept, o)
+				remaining = append(remaining, o)
 			}
 		}
-		a.Resources = kept
+		a.Resources = remaining
 		a.Roots = nil // they are those of the resources
-		gone[a.Name] = len(kept) == 0
+		gone[a.Name] = len(remaining) == 0
 	}
 	sys.Apps = slices.DeleteFunc(sys.Apps, func(a system.App) bool { return gone[a.Name] })
 	sys.Dependencies = slices.DeleteFunc(sys.Dependencies, func(d system.Dependency) bool { return gone[d.From] || gone[d.To] })
@@ -73,20 +73,20 @@ func (r *Restore) PartialName() string {
 
 // OnlyMissing drops what exists.
 func (r *Restore) OnlyMissing(exists func(object.Ref) bool) error {
-	there := map[object.Ref]bool{}
+	existing := map[object.Ref]bool{}
 	for _, ref := range r.Objects() {
-		there[ref] = exists(ref)
+		existing[ref] = exists(ref)
 	}
 	for _, p := range r.Parts {
-		if there[p.Object] {
+		if existing[p.Object] {
 			r.Unrestored = append(r.Unrestored, Unsaved{p.Object, "it exists: its data stays as it is", "--replace restores it as well"})
 		}
 	}
-	r.Parts = slices.DeleteFunc(r.Parts, func(p RestoredPart) bool { return there[p.Object] })
+	r.Parts = slices.DeleteFunc(r.Parts, func(p RestoredPart) bool { return existing[p.Object] })
 	r.SecretObjects = slices.DeleteFunc(r.SecretObjects, func(o *unstructured.Unstructured) bool { return exists(object.RefOf(o)) })
 	r.Name = r.PartialName()
 	r.System.Name = r.Name
-	return r.reduce(func(ref object.Ref) bool { return there[ref] })
+	return r.reduce(func(ref object.Ref) bool { return existing[ref] })
 }
 
 // Objects are those of the apps.

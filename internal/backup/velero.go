@@ -67,7 +67,7 @@ func (s *State) veleroLocation() (object.Ref, error) {
 			continue
 		}
 		all = append(all, ref)
-		if is, _, _ := unstructured.NestedBool(fields, "spec", "default"); is {
+		if marks, _, _ := unstructured.NestedBool(fields, "spec", "default"); marks {
 			marked = append(marked, ref)
 		}
 	}

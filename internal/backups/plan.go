@@ -248,7 +248,7 @@ func (w *wholeSink) Gap(g object.Gap) {
 }
 
 // export takes the manifests of the apps, and the Secrets and ConfigMaps that they need.
-func export(ctx context.Context, given *app.Input, r Request, roots []string, p *backup.Plan, of *system.System) error {
+func export(ctx context.Context, given *app.Input, r Request, roots []string, p *backup.Plan, saved *system.System) error {
 	in := *given
 	for _, ref := range p.Owners {
 		if owner := ref.String(); !slices.Contains(roots, owner) {
@@ -266,8 +266,8 @@ func export(ctx context.Context, given *app.Input, r Request, roots []string, p 
 		return &hint.Lines{Lines: hint.Placed(out.Name, problems)}
 	}
 	omitBackups(sys)
-	if of != nil {
-		sys.Backup = of.Backup
+	if saved != nil {
+		sys.Backup = saved.Backup
 	}
 	text, err := sys.YAML()
 	if err != nil {

@@ -145,21 +145,21 @@ func (h *Rehearsal) isShared(ctx context.Context, ref object.Ref) bool {
 
 // Rights are the permissions that a rehearsal needs beside those of the install.
 func (h *Rehearsal) Rights() []permission.Permission {
-	rights := []permission.Permission{{Verb: "create", Resource: "namespaces"}}
+	needed := []permission.Permission{{Verb: "create", Resource: "namespaces"}}
 	for _, ns := range h.Namespaces {
-		rights = append(rights, permission.Permission{Verb: "get", Resource: "namespaces", Name: ns}, permission.Permission{Verb: "delete", Resource: "namespaces", Name: ns})
+		needed = append(needed, permission.Permission{Verb: "get", Resource: "namespaces", Name: ns}, permission.Permission{Verb: "delete", Resource: "namespaces", Name: ns})
 	}
 	switch {
 	case h.Check == nil:
 	case h.Check.Job != nil:
-		rights = append(rights, permission.Permission{Verb: "create", Group: "batch", Resource: "jobs", Namespace: h.Namespaces[0]}, permission.Permission{Verb: "get", Group: "batch", Resource: "jobs", Namespace: h.Namespaces[0], Name: checkName})
+		needed = append(needed, permission.Permission{Verb: "create", Group: "batch", Resource: "jobs", Namespace: h.Namespaces[0]}, permission.Permission{Verb: "get", Group: "batch", Resource: "jobs", Namespace: h.Namespaces[0], Name: checkName})
 	case h.Check.HTTP != nil:
-		rights = append(rights, permission.Permission{Verb: "get", Resource: "services", Subresource: "proxy", Namespace: h.Namespaces[0], Name: h.Check.HTTP.Service + ":" + h.Check.HTTP.Port})
+		needed = append(needed, permission.Permission{Verb: "get", Resource: "services", Subresource: "proxy", Namespace: h.Namespaces[0], Name: h.Check.HTTP.Service + ":" + h.Check.HTTP.Port})
 	}
 	if h.Plan.Live {
-		rights = append(rights, permission.Permission{Verb: "patch", Resource: "configmaps", Namespace: h.Plan.Namespace, Name: h.Plan.Name})
+		needed = append(needed, permission.Permission{Verb: "patch", Resource: "configmaps", Namespace: h.Plan.Namespace, Name: h.Plan.Name})
 	}
-	return rights
+	return needed
 }
 
 // Review returns an error if a permission is missing.
@@ -193,8 +193,8 @@ func (h *Rehearsal) Try(ctx context.Context, inst *installer.Installer) error {
 	if err := h.Review(ctx); err != nil {
 		return err
 	}
-	left, err := h.left(ctx)
-	if err != nil || len(left) > 0 || len(h.Namespaces) > 1 {
+	found, err := h.left(ctx)
+	if err != nil || len(found) > 0 || len(h.Namespaces) > 1 {
 		return err
 	}
 	plan, _, err := inst.DryRun(ctx, h.request())
@@ -207,12 +207,12 @@ func (h *Rehearsal) Try(ctx context.Context, inst *installer.Installer) error {
 // Run restores the copy, checks it, deletes it, and records the result. An error is also recorded;
 // the scratch namespaces are deleted in any case, also when ctx ends.
 func (h *Rehearsal) Run(ctx context.Context, inst *installer.Installer) (result *backup.Verification, err error) {
-	left, err := h.left(ctx)
+	found, err := h.left(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if len(left) > 0 {
-		h.in.Report.Note("an earlier rehearsal of " + h.Plan.Name + " did not finish: " + strings.Join(left, ", ") + " is deleted first")
+	if len(found) > 0 {
+		h.in.Report.Note("an earlier rehearsal of " + h.Plan.Name + " did not finish: " + strings.Join(found, ", ") + " is deleted first")
 		if err := h.remove(ctx, inst); err != nil {
 			return nil, err
 		}
@@ -320,15 +320,15 @@ func (h *Rehearsal) awaitGone(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(ctx, max(h.Timeout, time.Minute))
 	defer stop()
 	for {
-		left, err := h.left(ctx)
+		found, err := h.left(ctx)
 		if err != nil {
 			return err
 		}
-		if len(left) == 0 {
+		if len(found) == 0 {
 			return nil
 		}
 		if wait(ctx) != nil {
-			return fmt.Errorf("the namespace %s is still being deleted: its status says what blocks it", left[0])
+			return fmt.Errorf("the namespace %s is still being deleted: its status says what blocks it", found[0])
 		}
 	}
 }

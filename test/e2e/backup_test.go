@@ -120,7 +120,7 @@ spec:
   - {name: worker, roots: [deployment/worker]}
   backup:
     verify:
-      exec: {command: [sh, -c, 'test -n "$SYSOP_NAMESPACE"']}
+      exec: {command: [/bin/sh, -c, 'test -n "$SYSOP_NAMESPACE"']}
 `
 
 // cnpg are the two kinds of CloudNativePG that a backup is about, with open schemas.
