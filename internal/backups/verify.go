@@ -143,8 +143,8 @@ func (h *Rehearsal) isShared(ctx context.Context, ref object.Ref) bool {
 	return !apierrors.IsNotFound(err) // with another error, the plan of the install says so
 }
 
-// Rights are the permissions that a rehearsal needs beside those of the install.
-func (h *Rehearsal) Rights() []permission.Permission {
+// Permissions are those that a rehearsal needs beside those of the install.
+func (h *Rehearsal) Permissions() []permission.Permission {
 	needed := []permission.Permission{{Verb: "create", Resource: "namespaces"}}
 	for _, ns := range h.Namespaces {
 		needed = append(needed, permission.Permission{Verb: "get", Resource: "namespaces", Name: ns}, permission.Permission{Verb: "delete", Resource: "namespaces", Name: ns})
@@ -164,7 +164,7 @@ func (h *Rehearsal) Rights() []permission.Permission {
 
 // Review returns an error if a permission is missing.
 func (h *Rehearsal) Review(ctx context.Context) error {
-	missing, err := permission.Review(ctx, h.Config, h.Rights())
+	missing, err := permission.Review(ctx, h.Config, h.Permissions())
 	if unknown, ok := errors.AsType[*permission.UnknownError](err); ok {
 		h.in.Report.Note(unknown.Error())
 	} else if err != nil {
@@ -184,7 +184,7 @@ func (h *Rehearsal) request() installer.Request {
 // Roles are the roles that the install of the copy needs.
 func (h *Rehearsal) Roles(ctx context.Context, inst *installer.Installer) ([]*unstructured.Unstructured, error) {
 	roles, err := inst.Roles(ctx, h.request(), agreeing{})
-	return append(roles, permission.Role("sysop-verify-"+h.Plan.Name, h.Rights(), h.Namespaces...)...), err
+	return append(roles, permission.Role("sysop-verify-"+h.Plan.Name, h.Permissions(), h.Namespaces...)...), err
 }
 
 // Try plans the install of the copy and has the API server try it; it writes nothing. What an
