@@ -101,7 +101,7 @@ func TestVerify(t *testing.T) {
 
 	writes := w.writesOf(verify...)
 	t.Logf("a rehearsal has %d writes", writes)
-	for n := 1; n < writes; n += max(1, writes/6) {
+	for n := 1; n < writes; n += max(1, writes/3) {
 		w.killedVerify(n, scratch, isWrite, verify...)
 		w.run(verify...).succeeds(t)
 		w.nothingLeft(scratch)
