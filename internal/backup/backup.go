@@ -87,6 +87,8 @@ type Plan struct {
 	Apps   int          `json:"apps"`
 	Inputs []object.Ref `json:"inputs,omitempty"`
 	Notes  []string     `json:"notes,omitempty"`
+	// Verified is the result of the last rehearsal; nil for a backup that was never rehearsed.
+	Verified *Verification `json:"verified,omitempty"`
 	// Specs is the manifest of the apps, as system export writes it.
 	Specs string `json:"-"`
 	// Record is the text of the record of a run that is continued; empty for a new one.

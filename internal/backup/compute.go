@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -61,6 +62,8 @@ type computer struct {
 	saved map[graph.ID]*Part
 	// missing is the field that the owner of the claim at hand needs for a backup by its operator.
 	missing string
+	// stated says that the reason of the claim at hand tells why its operator does not save it.
+	stated bool
 }
 
 func (c *computer) unsaved(ref object.Ref, reason, hint string) {
@@ -82,22 +85,45 @@ func (c *computer) byOperator(id graph.ID) {
 	if len(ways) == 0 || fields == nil {
 		return
 	}
-	i := slices.IndexFunc(ways, func(b catalog.Backup) bool { return b.IsConfigured(fields) })
+	c.saved[id] = nil
+	var like map[string]any
+	i := slices.IndexFunc(ways, func(b catalog.Backup) bool {
+		like = c.like(b.Like, ref)
+		return b.IsConfigured(fields) && (b.Like == nil) == (like == nil)
+	})
 	if i < 0 {
-		c.saved[id] = nil
+		return
+	}
+	way := ways[i]
+	name := c.nameOf(ref.Name)
+	gvk, spec := way.Object.Fill(catalog.BackupValues{Name: ref.Name, Backup: name, Stamp: c.stamp, Object: fields, Like: like})
+	if _, served := c.Kinds.Kind(gvk.GroupKind()); !served {
 		return
 	}
 	c.own(ref)
-	way := ways[i]
-	name := c.nameOf(ref.Name)
-	gvk, spec := way.Object.Fill(catalog.BackupValues{Name: ref.Name, Backup: name, Stamp: c.stamp, Object: fields})
-	if _, served := c.Kinds.Kind(gvk.GroupKind()); !served {
-		c.saved[id] = nil
-		return
-	}
 	o := newObject(gvk, ref.Namespace, name, c.labels(), spec)
-	c.saved[id] = &Part{Object: ref, Method: ByOperator, Provider: way.Method, Backup: object.RefOf(o), Reason: way.Requires + " is set", Create: o}
+	c.saved[id] = &Part{Object: ref, Method: ByOperator, Provider: way.Method, Backup: object.RefOf(o), Reason: way.Condition() + " is set", Create: o}
 	c.plan.Parts = append(c.plan.Parts, *c.saved[id])
+	if way.Local {
+		c.plan.Notes = append(c.plan.Notes, fmt.Sprintf("the backup of %s can only be restored in its namespace %s", ref, ref.Namespace))
+	}
+}
+
+// like is the object by which the user backs up another one already; nil for none.
+func (c *computer) like(l *catalog.BackupLike, ref object.Ref) map[string]any {
+	if l == nil {
+		return nil
+	}
+	var found map[string]any
+	first := ""
+	for o, fields := range c.Whole {
+		// One of an earlier backup has its own prefix in the store: the user's is the one to take.
+		own := Text(fields, "metadata", "labels", NameLabel) != ""
+		if o.GroupKind() == declare.GroupKind(l.Kind) && o.Namespace == ref.Namespace && !own && l.Matches(fields, ref.Name) && (first == "" || o.Name < first) {
+			found, first = fields, o.Name
+		}
+	}
+	return found
 }
 
 // nameOf is the name of a backup object: short, since operators name Jobs and Pods after it.
@@ -118,7 +144,7 @@ func (c *computer) claim(id graph.ID, ref object.Ref) {
 		c.unsaved(ref, "it could not be read", "")
 		return
 	}
-	c.missing = ""
+	c.missing, c.stated = "", false
 	p := Part{Object: ref, Method: BySnapshot, Reason: "no operator makes it"}
 	size, _ := resource.ParseQuantity(Text(fields, "spec", "resources", "requests", "storage"))
 	for _, owner := range c.Graph.OwnerPath(id, graph.StackOptions{}) {
@@ -130,8 +156,11 @@ func (c *computer) claim(id graph.ID, ref object.Ref) {
 			c.addSize(above, size)
 			return
 		case known:
-			c.missing = requirements(above)
+			c.missing, c.stated = requirements(above), true
 			p.Reason = fmt.Sprintf("%s has no backup configured: %s is not set", above, c.missing)
+			if c.missing == "" {
+				p.Reason = fmt.Sprintf("the operator of %s has no object that makes a backup: %s", above, catalog.Backups(above.GroupKind())[0].Manual)
+			}
 		case above.GroupKind() == setKind:
 			p.Set = &above
 		case p.Owner == nil && len(c.Graph.OwnersOf(owner)) == 0:
@@ -155,7 +184,9 @@ func (c *computer) claim(id graph.ID, ref object.Ref) {
 func requirements(owner object.Ref) string {
 	var out []string
 	for _, way := range catalog.Backups(owner.GroupKind()) {
-		out = append(out, way.Requires)
+		if text := way.Condition(); text != "" {
+			out = append(out, text)
+		}
 	}
 	return strings.Join(out, " or ")
 }
@@ -208,8 +239,10 @@ func (c *computer) snapshot(p Part, fields map[string]any) bool {
 
 // noSnapshot notes a claim of which no snapshot can be taken.
 func (c *computer) noSnapshot(p Part, reason, hint string) {
-	if c.missing != "" {
+	if c.stated {
 		reason += "; " + p.Reason
+	}
+	if c.missing != "" {
 		hint = "set " + c.missing + " of " + p.Owner.String() + ", or " + hint
 	}
 	c.unsaved(p.Object, reason, hint)

@@ -94,7 +94,7 @@ func writeWhole(name string, text []byte) error {
 func sealed(secrets []*unstructured.Unstructured, to Recipients) ([]byte, error) {
 	var all []map[string]any
 	for _, o := range secrets {
-		all = append(all, asApplied(o.Object))
+		all = append(all, AsApplied(o.Object))
 	}
 	plain, err := json.Marshal(all)
 	if err != nil {
@@ -114,11 +114,11 @@ func sealed(secrets []*unstructured.Unstructured, to Recipients) ([]byte, error)
 	return out.Bytes(), nil
 }
 
-// asApplied is a Secret without what a cluster puts into it.
-func asApplied(o map[string]any) map[string]any {
+// AsApplied is a Secret or a ConfigMap without what a cluster puts into it.
+func AsApplied(o map[string]any) map[string]any {
 	from := &unstructured.Unstructured{Object: o}
-	out := map[string]any{"apiVersion": "v1", "kind": secretKind.Kind, "metadata": map[string]any{"name": from.GetName(), "namespace": from.GetNamespace()}}
-	for _, key := range []string{"type", "data", "immutable"} {
+	out := map[string]any{"apiVersion": "v1", "kind": from.GetKind(), "metadata": map[string]any{"name": from.GetName(), "namespace": from.GetNamespace()}}
+	for _, key := range []string{"type", "data", "binaryData", "immutable"} {
 		if v, ok := o[key]; ok {
 			out[key] = v
 		}

@@ -22,7 +22,7 @@ import (
 type RestoreOptions struct {
 	// Namespaces and StorageClasses map names of the backup to those of the restore.
 	Namespaces, StorageClasses map[string]string
-	// Secrets are those of the file of the backup.
+	// Secrets are those of the file of the backup; for a rehearsal, the inputs that exist.
 	Secrets []*unstructured.Unstructured
 	// NoOperators leaves out the operators that the apps need: they exist.
 	NoOperators bool
@@ -43,11 +43,15 @@ type Restore struct {
 	Apps    int          `json:"apps"`
 	Secrets []object.Ref `json:"secrets,omitempty"`
 	Inputs  []object.Ref `json:"inputs,omitempty"`
-	Notes   []string     `json:"notes,omitempty"`
+	// Replaced are deleted before, with --replace.
+	Replaced []object.Ref `json:"replaced,omitempty"`
+	Notes    []string     `json:"notes,omitempty"`
 	// System is what is installed, Manifest its text, and SecretObjects come before its apps.
 	System        *system.System               `json:"-"`
 	Manifest      string                       `json:"-"`
 	SecretObjects []*unstructured.Unstructured `json:"-"`
+
+	stamp string // the time of the backup, in names
 }
 
 // RestoredPart is a part whose data is restored.
@@ -69,9 +73,13 @@ func Restored(p *Plan, o RestoreOptions) (*Restore, error) {
 	if len(problems) > 0 {
 		return nil, &hint.Lines{Lines: hint.Placed(p.Name, problems)}
 	}
-	r := &restorer{plan: p, options: o, sys: sys, stamp: p.Time.UTC().Format(StampFormat), Restore: &Restore{
-		Head: document.Head{APIVersion: document.APIVersion, Kind: "Restore"}, Backup: p.Name, Name: sys.Name, Parts: []RestoredPart{},
+	r := &restorer{plan: p, options: o, sys: sys, Restore: &Restore{
+		stamp: p.Time.UTC().Format(StampFormat),
+		Head:  document.Head{APIVersion: document.APIVersion, Kind: "Restore"}, Backup: p.Name, Name: sys.Name, Parts: []RestoredPart{},
 	}}
+	if len(p.Parts) > 0 && p.Parts[0].Method == ByVelero {
+		return r.Restore, r.restoreVelero()
+	}
 	r.relocate()
 	for i := range p.Parts {
 		r.part(&p.Parts[i])
@@ -101,7 +109,6 @@ type restorer struct {
 	plan    *Plan
 	options RestoreOptions
 	sys     *system.System
-	stamp   string
 	// snapshots are the VolumeSnapshots and contents to create, and users the apps that need them.
 	snapshots []*unstructured.Unstructured
 	users     []string
@@ -123,7 +130,12 @@ func (r *restorer) relocate() {
 	if r.options.NoOperators {
 		r.sys.Operators = nil
 	}
-	hosts := map[string]bool{}
+	w := walker{restorer: r, moved: map[string]bool{}}
+	var pairs []string
+	for _, from := range slices.Sorted(maps.Keys(r.options.Namespaces)) {
+		pairs = append(pairs, "."+from+".svc", "."+r.options.Namespaces[from]+".svc")
+	}
+	w.hosts = strings.NewReplacer(pairs...)
 	for i := range r.sys.Apps {
 		a := &r.sys.Apps[i]
 		if r.options.NoOperators {
@@ -136,23 +148,25 @@ func (r *restorer) relocate() {
 			if ns := o.GetNamespace(); ns != "" {
 				o.SetNamespace(r.namespace(ns))
 			}
-			w := walker{r, hosts}
+			w.at = object.RefOf(o)
 			w.walk(o.Object)
 		}
 	}
 	for i := range r.sys.Inputs {
 		r.sys.Inputs[i].Namespace = r.namespace(r.sys.Inputs[i].Namespace)
 	}
-	for _, text := range slices.Sorted(maps.Keys(hosts)) {
-		r.Notes = append(r.Notes, text+" names a Service of a namespace that is mapped: it stays as it is")
+	for _, text := range slices.Sorted(maps.Keys(w.moved)) {
+		r.Notes = append(r.Notes, text+" names a Service of a namespace that is mapped: it is changed to the new namespace")
 	}
 }
 
-// walker maps the storage classes and the namespaces of subjects in an object, and collects the host names
-// of mapped namespaces.
+// walker maps the storage classes, the namespaces of subjects and the host names of Services in an
+// object.
 type walker struct {
 	*restorer
-	hosts map[string]bool
+	at    object.Ref
+	hosts *strings.Replacer
+	moved map[string]bool // what named a Service, for people
 }
 
 func (w walker) walk(v any) {
@@ -170,25 +184,26 @@ func (w walker) walk(v any) {
 			case key == "namespace" && v["kind"] == "ServiceAccount":
 				v[key] = w.namespace(text)
 			default:
-				w.host(text)
+				v[key] = w.rewired(text)
 			}
 		}
 	case []any:
-		for _, item := range v {
+		for i, item := range v {
 			if text, ok := item.(string); ok {
-				w.host(text)
+				v[i] = w.rewired(text)
 			}
 			w.walk(item)
 		}
 	}
 }
 
-func (w walker) host(text string) {
-	for from, to := range w.options.Namespaces {
-		if from != to && strings.Contains(text, "."+from+".svc") && len(text) < 200 {
-			w.hosts[text] = true
-		}
+// rewired is a text with the host names of Services in their new namespaces.
+func (w walker) rewired(text string) string {
+	out := w.hosts.Replace(text)
+	if out != text {
+		w.moved[w.at.String()] = true
 	}
+	return out
 }
 
 // find returns an object of the apps by its kind and name in the backup.
@@ -294,6 +309,9 @@ func (r *restorer) byOperator(p *Part) {
 	switch {
 	case o == nil:
 		r.unrestored(p.Object, "apply it, and restore it from "+p.Handle, "its manifest is not in the backup")
+		return
+	case known && way.Local && (!r.plan.Live || o.GetNamespace() != p.Backup.Namespace):
+		r.unrestored(p.Object, "restore it there, or from its store as its operator documents", "its backup by %s can only be restored in the namespace %s of the backup", p.Provider, p.Backup.Namespace)
 		return
 	case !known || way.Patch == nil && way.Restore == nil:
 		r.unrestored(p.Object, "restore it from "+p.Handle+" as its operator documents", "the catalog knows no restore of %s", p.Provider)
@@ -406,7 +424,11 @@ func (r *restorer) secrets() {
 		r.Secrets = append(r.Secrets, ref)
 		r.Inputs = slices.DeleteFunc(r.Inputs, func(in object.Ref) bool { return in == ref })
 		r.System.Inputs = slices.DeleteFunc(r.System.Inputs, func(in system.Input) bool {
-			return in.Secret == ref.Name && (in.Namespace == ref.Namespace || in.Namespace == "" && r.System.Namespace == ref.Namespace)
+			name := in.Secret
+			if ref.Kind != secretKind.Kind {
+				name = in.ConfigMap
+			}
+			return name == ref.Name && (in.Namespace == ref.Namespace || in.Namespace == "" && r.System.Namespace == ref.Namespace)
 		})
 		r.SecretObjects = append(r.SecretObjects, secret)
 	}

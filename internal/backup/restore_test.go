@@ -147,7 +147,7 @@ func TestRestored(t *testing.T) {
 	if len(r.SecretObjects) != 1 || r.SecretObjects[0].GetNamespace() != "copy" || len(sys.Inputs) != 1 || sys.Inputs[0].Secret != "other" {
 		t.Errorf("the Secrets are %v, the inputs %+v", r.SecretObjects, sys.Inputs)
 	}
-	if len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "pxc.shop.svc") {
+	if len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "Deployment.apps/web names a Service") {
 		t.Errorf("the notes are %q", r.Notes)
 	}
 }

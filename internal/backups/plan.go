@@ -37,6 +37,7 @@ type Request struct {
 	// name. Empty makes one of the current time.
 	Name        string
 	Consistency backup.Consistency
+	Velero      bool // Velero saves it
 	Strict      bool // what cannot be saved is an error
 	// Catalogue and Versions are those of system export, for the manifests in the record.
 	Catalogue *catalog.Catalogue
@@ -64,8 +65,14 @@ func Make(ctx context.Context, in *app.Input, r Request) (*backup.Plan, error) {
 	if plan.Namespace, err = namespaceOf(session, &q, state); err != nil {
 		return nil, err
 	}
-	backup.Compute(*state, plan)
-	if err := export(ctx, in, r, roots, plan); err != nil {
+	if r.Velero {
+		if err := backup.ComputeVelero(*state, plan); err != nil {
+			return nil, err
+		}
+	} else {
+		backup.Compute(*state, plan)
+	}
+	if err := export(ctx, in, r, roots, plan, q.System); err != nil {
 		return nil, err
 	}
 	if r.Name != "" && in.From == "" {
@@ -154,7 +161,7 @@ func read(ctx context.Context, given *app.Input, args []string) (*app.Session, *
 	}
 	state := &backup.State{Graph: g, Members: g.Stack(resolve(g), in.StackOptions()).Members(), Kinds: s.Kinds}
 	ask := source.Query{Objects: wanted(state)}
-	for _, gk := range []schema.GroupKind{backup.StorageClassKind, backup.SnapshotClassKind} {
+	for _, gk := range append(likes(state), backup.StorageClassKind, backup.SnapshotClassKind, backup.VeleroLocationKind) {
 		if _, served := s.Kinds.Kind(gk); served {
 			ask.Kinds = append(ask.Kinds, gk)
 		}
@@ -204,6 +211,19 @@ func wanted(state *backup.State) []object.Ref {
 	return slices.Compact(out)
 }
 
+// likes are the kinds of objects by which users back up members: they name the store.
+func likes(state *backup.State) []schema.GroupKind {
+	var out []schema.GroupKind
+	for _, id := range state.Members {
+		for _, way := range catalog.Backups(state.Graph.Ref(id).GroupKind()) {
+			if way.Like != nil && !slices.Contains(out, declare.GroupKind(way.Like.Kind)) {
+				out = append(out, declare.GroupKind(way.Like.Kind))
+			}
+		}
+	}
+	return out
+}
+
 // wholeSink keeps the content of objects.
 type wholeSink struct {
 	app.EarlyGaps
@@ -228,7 +248,7 @@ func (w *wholeSink) Gap(g object.Gap) {
 }
 
 // export takes the manifests of the apps, and the Secrets and ConfigMaps that they need.
-func export(ctx context.Context, given *app.Input, r Request, roots []string, p *backup.Plan) error {
+func export(ctx context.Context, given *app.Input, r Request, roots []string, p *backup.Plan, saved *system.System) error {
 	in := *given
 	for _, ref := range p.Owners {
 		if owner := ref.String(); !slices.Contains(roots, owner) {
@@ -246,6 +266,9 @@ func export(ctx context.Context, given *app.Input, r Request, roots []string, p 
 		return &hint.Lines{Lines: hint.Placed(out.Name, problems)}
 	}
 	omitBackups(sys)
+	if saved != nil {
+		sys.Backup = saved.Backup
+	}
 	text, err := sys.YAML()
 	if err != nil {
 		return err
@@ -265,12 +288,15 @@ func export(ctx context.Context, given *app.Input, r Request, roots []string, p 
 }
 
 // omitBackups removes backups and snapshots from the manifests: installing them would make new ones.
+// What has a schedule stays: it names the store.
 func omitBackups(sys *system.System) {
 	kinds := map[schema.GroupKind]bool{{Group: backup.SnapshotGroup, Kind: "VolumeSnapshot"}: true}
 	for _, e := range catalog.All() {
 		for _, k := range e.Kinds {
 			for _, way := range k.Backup {
-				kinds[declare.GroupKind(way.Object.Kind)] = true
+				if way.Manual == "" {
+					kinds[declare.GroupKind(way.Object.Kind)] = true
+				}
 			}
 		}
 	}
@@ -278,7 +304,7 @@ func omitBackups(sys *system.System) {
 	for i := range sys.Apps {
 		a := &sys.Apps[i]
 		a.Resources = slices.DeleteFunc(a.Resources, func(o *unstructured.Unstructured) bool {
-			if !kinds[o.GroupVersionKind().GroupKind()] {
+			if _, scheduled, _ := unstructured.NestedFieldNoCopy(o.Object, "spec", "schedule"); scheduled || !kinds[o.GroupVersionKind().GroupKind()] {
 				return false
 			}
 			a.Roots = slices.DeleteFunc(a.Roots, func(r system.Root) bool {

@@ -36,7 +36,9 @@ func System(p *backup.Plan) (*system.System, string, error) {
 	}
 	var objects []*unstructured.Unstructured
 	for i := range p.Parts {
-		objects = append(objects, p.Parts[i].Create)
+		if o := p.Parts[i].Create; o != nil { // One object may save several parts.
+			objects = append(objects, o)
+		}
 	}
 	record, err := recordOf(p)
 	if err != nil {
@@ -135,7 +137,17 @@ func resume(ctx context.Context, in *app.Input, p *backup.Plan) error {
 
 func planOf(o *unstructured.Unstructured) (*backup.Plan, error) {
 	data, _, _ := unstructured.NestedStringMap(o.Object, "data")
-	return backup.ParseRecord(object.RefOf(o).String(), []byte(data[backup.RecordKey]), []byte(data[backup.SpecsKey]))
+	p, err := backup.ParseRecord(object.RefOf(o).String(), []byte(data[backup.RecordKey]), []byte(data[backup.SpecsKey]))
+	if err != nil {
+		return nil, err
+	}
+	if text := o.GetAnnotations()[backup.VerifiedKey]; text != "" {
+		p.Verified = &backup.Verification{}
+		if err := json.Unmarshal([]byte(text), p.Verified); err != nil {
+			return nil, fmt.Errorf("read the annotation %s of the record %s: %w", backup.VerifiedKey, p.Name, err)
+		}
+	}
+	return p, nil
 }
 
 var configMaps = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
@@ -204,9 +216,14 @@ func (c cluster) result(ctx context.Context, p *backup.Part) error {
 		return err
 	}
 	p.Result = map[string]any{"spec": o["spec"], "status": o["status"]}
-	if p.Method == backup.ByOperator {
+	switch p.Method {
+	case backup.ByOperator:
 		p.Handle = backup.HandleOf(p)
 		return nil
+	case backup.ByVelero:
+		p.Handle = p.Provider + "/" + p.Backup.Name
+		return nil
+	case backup.BySnapshot:
 	}
 	p.Size = cmp.Or(backup.Text(o, "status", "restoreSize"), p.Size)
 	content, err := c.get(ctx, object.Ref{Group: backup.SnapshotGroup, Kind: backup.ContentKind.Kind, Name: backup.Text(o, "status", "boundVolumeSnapshotContentName")})
@@ -240,9 +257,14 @@ func Secrets(ctx context.Context, in *app.Input, p *backup.Plan) ([]*unstructure
 	if err != nil {
 		return nil, err
 	}
+	return cluster{c}.existing(ctx, p.Secrets())
+}
+
+// existing reads objects. One that does not exist is left out.
+func (c cluster) existing(ctx context.Context, refs []object.Ref) ([]*unstructured.Unstructured, error) {
 	var out []*unstructured.Unstructured
-	for _, ref := range p.Secrets() {
-		o, err := cluster{c}.get(ctx, ref)
+	for _, ref := range refs {
+		o, err := c.get(ctx, ref)
 		if apierrors.IsNotFound(err) {
 			continue
 		}

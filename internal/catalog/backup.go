@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"fmt"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,9 +18,10 @@ import (
 // Backup is how the operator of a kind backs up the data of an object of it, and restores it.
 //
 // Its texts have placeholders. {{name}} is the name of the object, {{backup}} that of its backup
-// and {{stamp}} the time of the backup; {{object.PATH}} and {{backup.PATH}} are values of the
-// object and of its backup, and {{key.PATH}} is the first key of a mapping of the object. A text
-// that is one placeholder becomes its value, of any type; a field without a value is left out.
+// and {{stamp}} the time of the backup; {{object.PATH}}, {{backup.PATH}} and {{like.PATH}} are values
+// of the object, of its backup and of the object that it is like, {{key.PATH}} is the first key of a
+// mapping of the object, and {{path.PATH}} the path of a URL of its backup. A text that is one
+// placeholder becomes its value, of any type; a field without a value is left out.
 type Backup struct {
 	// Method names this way for people, where a kind has several.
 	Method string `json:"method" read:",required,unique"`
@@ -27,8 +29,16 @@ type Backup struct {
 	// any value.
 	Requires string `json:"requires,omitempty" read:"fieldPath"`
 	Value    string `json:"value,omitempty"`
-	// Object is the object to create. It is done when it is Healthy.
-	Object BackupObject `json:"object" read:",required"`
+	// Unless is a field of the object with which it would not be saved as a whole.
+	Unless string `json:"unless,omitempty" read:"fieldPath"`
+	// Like is a backup that the user made or scheduled: it names the store, where the object does not.
+	Like *BackupLike `json:"like,omitempty"`
+	// Object is the object to create. It is done when it is Healthy. Manual says how a backup is made
+	// instead, where the operator has no object that makes one.
+	Object BackupObject `json:"object,omitzero"`
+	Manual string       `json:"manual,omitempty"`
+	// Local says that the backup can only be restored in its own namespace.
+	Local bool `json:"local,omitempty"`
 	// Handle is the field of that object that says where the data lies.
 	Handle string `json:"handle,omitempty" read:"fieldPath"`
 	// Patch is what a restore merges into the object before it is created; Restore is what it
@@ -36,6 +46,20 @@ type Backup struct {
 	Patch   map[string]any `json:"patch,omitempty" read:"values"`
 	Restore *BackupObject  `json:"restore,omitempty"`
 	Source  string         `json:"source" read:",required"`
+}
+
+// BackupLike is an object that backs up another one.
+type BackupLike struct {
+	Kind    string `json:"kind" read:"customKind,required"`
+	Version string `json:"version" read:"apiVersion,required"`
+	// Field is the field of it that names the object, and Requires another one that has to be set.
+	Field    string `json:"field" read:"fieldPath,required"`
+	Requires string `json:"requires" read:"fieldPath,required"`
+}
+
+// Matches says whether fields are of an object that backs up the one of a name.
+func (l *BackupLike) Matches(fields map[string]any, name string) bool {
+	return isSet(fields, l.Field, name) && isSet(fields, l.Requires, "")
 }
 
 // BackupObject is the template of an object.
@@ -54,15 +78,25 @@ func Backups(gk schema.GroupKind) []Backup {
 
 // IsConfigured says whether an object has what the backup requires.
 func (b *Backup) IsConfigured(fields map[string]any) bool {
-	if b.Requires == "" {
-		return true
+	return b.Manual == "" && (b.Requires == "" || isSet(fields, b.Requires, b.Value)) && (b.Unless == "" || !isSet(fields, b.Unless, ""))
+}
+
+// Condition says what configures the backup, for people.
+func (b *Backup) Condition() string {
+	if b.Like != nil {
+		return b.Like.Requires + " of a " + b.Like.Kind
 	}
-	p, err := field.Parse(b.Requires)
+	return b.Requires
+}
+
+// isSet says whether a field has a value; empty for any.
+func isSet(fields map[string]any, path, value string) bool {
+	p, err := field.Parse(path)
 	if err != nil {
 		return false
 	}
 	for _, v := range p.Find(fields) {
-		if v != nil && (b.Value == "" || field.Scalar(v) == b.Value) {
+		if v != nil && (value == "" || field.Scalar(v) == value) {
 			return true
 		}
 	}
@@ -72,7 +106,8 @@ func (b *Backup) IsConfigured(fields map[string]any) bool {
 // BackupValues are the values of the placeholders.
 type BackupValues struct {
 	Name, Backup, Stamp string
-	Object, BackupOf    map[string]any
+	// Object is what is backed up, Like what its backup is like, and BackupOf the backup itself.
+	Object, Like, BackupOf map[string]any
 }
 
 var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{([^{}]+)\}\}`) })
@@ -132,15 +167,22 @@ func (v BackupValues) value(name string) any {
 	case "stamp":
 		return v.Stamp
 	}
-	if from == "backup" {
+	switch from {
+	case "backup", "path":
 		fields = v.BackupOf
+	case "like":
+		fields = v.Like
 	}
 	p, err := field.Parse(path)
 	if err != nil {
 		return nil
 	}
 	for _, found := range p.Find(fields) {
-		if from != "key" {
+		switch from {
+		case "path":
+			return urlPath(field.Scalar(found))
+		case "key":
+		default:
 			return found
 		}
 		keys, _ := found.(map[string]any)
@@ -155,6 +197,15 @@ func (v BackupValues) value(name string) any {
 	return nil
 }
 
+// urlPath is the path of a URL, without the first slash.
+func urlPath(text string) any {
+	u, err := url.Parse(text)
+	if err != nil || u.Path == "" {
+		return nil
+	}
+	return strings.TrimPrefix(u.Path, "/")
+}
+
 // fieldPathProblem says what is wrong with the path of a field.
 func fieldPathProblem(text string) string {
 	if _, err := field.Parse(text); err != nil {
@@ -163,31 +214,38 @@ func fieldPathProblem(text string) string {
 	return ""
 }
 
-// Placeholders returns the fields that the placeholders of a template name, of the object and of
-// its backup.
-func Placeholders(template any) (ofObject, ofBackup []string) {
+// PlaceholderPaths are the fields that placeholders name.
+type PlaceholderPaths struct{ Object, Like, Backup []string }
+
+// Placeholders returns the fields that the placeholders of a template name.
+func Placeholders(template any) PlaceholderPaths {
+	var out PlaceholderPaths
+	out.add(template)
+	return out
+}
+
+func (p *PlaceholderPaths) add(template any) {
 	switch t := template.(type) {
 	case map[string]any:
 		for _, item := range t {
-			o, b := Placeholders(item)
-			ofObject, ofBackup = append(ofObject, o...), append(ofBackup, b...)
+			p.add(item)
 		}
 	case []any:
 		for _, item := range t {
-			o, b := Placeholders(item)
-			ofObject, ofBackup = append(ofObject, o...), append(ofBackup, b...)
+			p.add(item)
 		}
 	case string:
 		for _, m := range placeholder().FindAllStringSubmatch(t, -1) {
 			from, path, dotted := strings.Cut(m[1], ".")
 			switch {
 			case !dotted:
-			case from == "backup":
-				ofBackup = append(ofBackup, path)
+			case from == "backup" || from == "path":
+				p.Backup = append(p.Backup, path)
+			case from == "like":
+				p.Like = append(p.Like, path)
 			default:
-				ofObject = append(ofObject, path)
+				p.Object = append(p.Object, path)
 			}
 		}
 	}
-	return ofObject, ofBackup
 }

@@ -57,7 +57,21 @@ func Parse(name string, data []byte) (Entry, []strict.Problem) {
 	for _, check := range p.later {
 		check(m, e.Kinds)
 	}
+	if len(m.Problems) == 0 {
+		checkBackups(m, root, e.Kinds)
+	}
 	return e, m.Problems
+}
+
+// checkBackups checks that each backup is made by an object, or by hand.
+func checkBackups(m *strict.Mapping, root *yaml.Node, kinds []Kind) {
+	for i := range kinds {
+		for j, b := range kinds[i].Backup {
+			if (b.Object.Kind == "") == (b.Manual == "") {
+				m.Report(strict.Lookup(root, []any{"kinds", i, "backup", j}), "expected an object that makes the backup, or manual, which says how it is made without one")
+			}
+		}
+	}
 }
 
 // formats are what the tags of an entry name.

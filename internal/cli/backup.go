@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -13,24 +15,30 @@ import (
 )
 
 func newBackup(env Env) *cobra.Command {
-	return group("backup", newBackupPlan(env), newBackupRun(env), newBackupList(env), newBackupShow(env), newBackupDelete(env))
+	return group("backup", newBackupPlan(env), newBackupRun(env), newBackupList(env), newBackupShow(env), newBackupVerify(env), newBackupDelete(env))
 }
 
 // backupQuestion are the flags that say what is backed up.
 type backupQuestion struct {
-	system, consistency string
-	strict              bool
+	system, file, consistency, engine string
+	strict                            bool
 }
 
 // levels are the values of --consistency.
 var levels = []string{string(backup.Application), string(backup.Crash)}
 
+// engines are the values of --engine.
+var engines = []string{"sysop", string(backup.ByVelero)}
+
 func (q *backupQuestion) flags(cmd *cobra.Command, c *common) {
 	c.systemQueryFlag(cmd, &q.system, "which is backed up")
+	systemFlag(cmd, &q.file)
 	f := cmd.Flags()
 	f.StringVar(&q.consistency, "consistency", levels[0], "app: the backups of the operators, and snapshots of other claims; crash: snapshots of all claims at once")
+	f.StringVar(&q.engine, "engine", engines[0], "sysop: the operators and the snapshot controller save each part; velero: Velero saves the namespaces")
 	f.BoolVar(&q.strict, "strict", false, "fail if a part cannot be saved")
 	offer(cmd, "consistency", levels...)
+	offer(cmd, "engine", engines...)
 }
 
 // plan plans a backup, and writes what it leaves out to stderr.
@@ -39,12 +47,19 @@ func (q *backupQuestion) plan(ctx context.Context, c *common, cats *catalogueOpt
 	if err != nil {
 		return nil, err
 	}
+	engine, err := oneOf("--engine", q.engine, engines)
+	if err != nil {
+		return nil, err
+	}
+	if q.file != "" && q.system != "" {
+		return nil, errors.New("name a System with -f or with --system, and not with both")
+	}
 	known, err := cats.catalogued(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	return backups.Make(ctx, &c.Input, backups.Request{
-		System: q.system, Roots: roots, Name: name, Consistency: backup.Consistency(level), Strict: q.strict, Catalogue: known.Catalogue,
+		System: cmp.Or(q.file, q.system), Roots: roots, Name: name, Consistency: backup.Consistency(level), Velero: engine == string(backup.ByVelero), Strict: q.strict, Catalogue: known.Catalogue,
 		Versions: func(ctx context.Context) (map[string]string, error) { return c.installedVersions(ctx, known) },
 	})
 }

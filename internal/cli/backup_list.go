@@ -41,6 +41,9 @@ func newBackupShow(env Env) *cobra.Command {
 			return err
 		}
 		o.notes(p.Notes)
+		if o.human() {
+			fmt.Fprintln(o.env.ErrOut, safe(view.VerifiedText(p)))
+		}
 		return nil
 	})
 	o.reading(cmd)

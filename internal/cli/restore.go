@@ -7,12 +7,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backup"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backups"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
 func newRestore(env Env) *cobra.Command {
@@ -21,24 +18,27 @@ func newRestore(env Env) *cobra.Command {
 
 // restoreQuestion are the flags that say what is restored, and where.
 type restoreQuestion struct {
-	file, identity             string
+	backupSource
 	namespaces, storageClasses []string
-	noOperators                bool
+	noOperators, onlyMissing   bool
+	// replace is the name of what is replaced.
+	replace string
 }
 
 func (q *restoreQuestion) flags(cmd *cobra.Command) {
+	q.backupSource.flags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&q.file, "file", "", "instead of a NAME: the FILE that backup run wrote")
-	f.StringVar(&q.identity, "identity", "", "with --file: a FILE with the age private key that its Secrets are for")
 	f.StringSliceVar(&q.namespaces, "namespace-map", nil, "restore the objects of one namespace in another one: FROM=TO")
 	f.StringSliceVar(&q.storageClasses, "storage-class-map", nil, "use another storage class: FROM=TO")
+	f.BoolVar(&q.onlyMissing, "only-missing", false, "restore only what does not exist, and leave the rest as it is")
+	f.StringVar(&q.replace, "replace", "", "delete what exists first, with its data; the NAME of the System confirms it, which --yes does not")
 	f.BoolVar(&q.noOperators, "no-operators", false, "do not install the operators that the apps need: they exist")
 }
 
 // plan reads a backup, and plans its restore.
 func (q *restoreQuestion) plan(ctx context.Context, c *common, args []string) (*backup.Restore, error) {
-	if len(args) == 0 == (q.file == "") {
-		return nil, hint.With(errors.New("name a backup, or its file with --file, and not both"), "kubectl sysop backup list lists the backups")
+	if q.onlyMissing && q.replace != "" {
+		return nil, errors.New("--only-missing leaves what exists, and --replace deletes it: name one of them")
 	}
 	o := backup.RestoreOptions{NoOperators: q.noOperators}
 	var err error
@@ -53,19 +53,21 @@ func (q *restoreQuestion) plan(ctx context.Context, c *common, args []string) (*
 		return nil, err
 	}
 	o.Secrets = secrets
-	return backup.Restored(p, o)
+	r, err := backup.Restored(p, o)
+	if err == nil && q.onlyMissing {
+		in := c.Input
+		err = backups.OnlyMissing(ctx, &in, r)
+	}
+	return r, err
 }
 
-func (q *restoreQuestion) read(ctx context.Context, c *common, args []string) (*backup.Plan, []*unstructured.Unstructured, error) {
-	if q.file != "" {
-		return backup.ReadFile(q.file, q.identity)
-	}
-	if q.identity != "" {
-		return nil, nil, errors.New("--identity is for the Secrets of a --file: the record in the cluster has none")
+// replacement finds what is replaced; nil without --replace.
+func (q *restoreQuestion) replacement(ctx context.Context, c *common, r *backup.Restore) (*backups.Replacement, error) {
+	if q.replace == "" {
+		return nil, nil //nolint:nilnil // nothing is replaced, which is no error
 	}
 	in := c.Input
-	p, err := backups.Read(ctx, &in, args[0])
-	return p, nil, err
+	return backups.NewReplacement(ctx, &in, r, q.replace)
 }
 
 // parseMap reads FROM=TO.
@@ -84,6 +86,9 @@ func parseMap(flag string, pairs []string) (map[string]string, error) {
 // tellRestore writes what a restore leaves out.
 func (c *common) tellRestore(r *backup.Restore) {
 	c.notes(r.Notes)
+	for _, ref := range r.Replaced {
+		c.Warn(ref.String() + " is deleted first, with its data")
+	}
 	for _, u := range r.Unrestored {
 		if u.Hint != "" {
 			fmt.Fprintln(c.env.ErrOut, safe("hint: "+u.Object.String()+": "+u.Hint))
@@ -92,28 +97,4 @@ func (c *common) tellRestore(r *backup.Restore) {
 	for _, ref := range r.Inputs {
 		c.Note(ref.String() + " must exist before")
 	}
-}
-
-type restorePlanOptions struct {
-	*common
-	question restoreQuestion
-}
-
-func newRestorePlan(env Env) *cobra.Command {
-	o := &restorePlanOptions{common: newCommon(env, "table", "json", "yaml", "name")}
-	cmd := o.command("plan [NAME]", between(0, 1, "the NAME of a backup, or --file FILE"), o.completeSystem, func(ctx context.Context, args []string) error {
-		r, err := o.question.plan(ctx, o.common, args)
-		if err != nil {
-			return err
-		}
-		if err := o.write(view.Restore(r)); err != nil {
-			return err
-		}
-		o.tellRestore(r)
-		return nil
-	})
-	o.connecting(cmd)
-	o.writing(cmd)
-	o.question.flags(cmd)
-	return cmd
 }

@@ -10,10 +10,14 @@ import (
 func (l *linter) backups(k *catalog.Kind, pos anchor) {
 	for i := range k.Backup {
 		b := &k.Backup[i]
+		if b.Manual != "" {
+			continue
+		}
 		at := pos.child(i)
 		own := backupLint{l, k.Kind, nil, "backup: "}
 		backup := backupLint{l, b.Object.Kind, []string{b.Object.Version}, "backup: "}
 		own.path(b.Requires, at.child("requires"))
+		own.path(b.Unless, at.child("unless"))
 		backup.content(map[string]any{"spec": b.Object.Spec}, at.child("object"))
 		backup.path(b.Handle, at.child("handle"))
 		own.content(b.Patch, at.child("patch"))
@@ -22,12 +26,18 @@ func (l *linter) backups(k *catalog.Kind, pos anchor) {
 			backupLint{l, r.Kind, []string{r.Version}, "restore: "}.content(map[string]any{"spec": r.Spec}, at.child("restore"))
 			templates = append(templates, r.Spec)
 		}
-		ofObject, ofBackup := catalog.Placeholders(templates)
-		for _, path := range ofObject {
+		paths := catalog.Placeholders(templates)
+		for _, path := range paths.Object {
 			own.path(path, at)
 		}
-		for _, path := range ofBackup {
+		for _, path := range paths.Backup {
 			backup.path(path, at)
+		}
+		if b.Like != nil {
+			like := backupLint{l, b.Like.Kind, []string{b.Like.Version}, "like: "}
+			for _, path := range append(paths.Like, b.Like.Field, b.Like.Requires) {
+				like.path(path, at.child("like"))
+			}
 		}
 	}
 }

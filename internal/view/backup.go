@@ -99,6 +99,7 @@ func Backups(all []*backup.Plan, now time.Time) Output {
 		}},
 		{Column: Column{Name: "UNSAVED", Right: true, DropOrder: 3}, Value: AsText(func(p *backup.Plan) string { return fmt.Sprint(len(p.Unsaved)) })},
 		{Column: Column{Name: "SIZE", Right: true, DropOrder: 4}, Value: AsText(func(p *backup.Plan) string { return p.Size })},
+		{Column: Column{Name: "VERIFIED", DropOrder: 2}, Value: func(p *backup.Plan) Cell { return verifiedCell(p, now) }},
 		{Column: Column{Name: "AGE", Right: true, DropOrder: 1}, Value: AsText(func(p *backup.Plan) string { return Age(now, p.Time) })},
 	}
 	doc := BackupsDocument{Head: HeadOf("Backups"), Backups: []*backup.Plan{}}
@@ -109,6 +110,34 @@ func Backups(all []*backup.Plan, now time.Time) Output {
 	}
 	a.Document = doc
 	return a
+}
+
+// verifiedCell is the result of the last rehearsal.
+func verifiedCell(p *backup.Plan, now time.Time) Cell {
+	switch v := p.Verified; {
+	case v == nil:
+		return Cell{"never", Warn}
+	case !v.Passed:
+		return Cell{"failed " + Age(now, v.Time) + " ago", Bad}
+	default:
+		return Cell{"in " + v.RecoveryTime + ", " + Age(now, v.Time) + " ago", Good}
+	}
+}
+
+// VerifiedText says when a backup was rehearsed, and what was measured.
+func VerifiedText(p *backup.Plan) string {
+	switch v := p.Verified; {
+	case v == nil:
+		return p.Name + " was never rehearsed: kubectl sysop backup verify " + p.Name + " -n " + p.Namespace
+	case !v.Passed:
+		return fmt.Sprintf("the rehearsal of %s at %s failed: %s", p.Name, v.Time.Format(time.RFC3339), v.Message)
+	default:
+		check := "it has no check"
+		if v.Check != "" {
+			check = "its check (" + v.Check + ") passed"
+		}
+		return fmt.Sprintf("%s was restored in %s at %s, to the state of %s; %s", p.Name, v.RecoveryTime, v.Time.Format(time.RFC3339), v.RecoveryPoint.Format(time.RFC3339), check)
+	}
 }
 
 // BackupSummary is a plan in one line.

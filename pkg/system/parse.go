@@ -131,6 +131,7 @@ func (r *reader) spec(s scope, n *yaml.Node) {
 		key{"labels", false, r.labels},
 		key{"regulation", false, r.regulation},
 		key{"monitoring", false, r.monitoring},
+		key{"backup", false, r.backup},
 		key{"chargeback", false, r.chargeback},
 		key{"autoscaling", false, r.autoscaling},
 		key{"waivers", false, func(s scope, n *yaml.Node) {

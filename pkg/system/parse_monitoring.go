@@ -137,11 +137,13 @@ func appMonitoringNode(m AppMonitoring) *yaml.Node {
 	if m.Off {
 		return strict.ValueNode(false)
 	}
-	f := strict.Pairs{}
-	if i, err := strconv.ParseInt(m.Port, 10, 32); err == nil {
-		f = f.Put("port", strict.ValueNode(i))
-	} else {
-		f = f.Text("port", m.Port)
+	return portNode(strict.Pairs{}, m.Port).Text("path", m.Path).Node()
+}
+
+// portNode adds the name or the number of a port.
+func portNode(f strict.Pairs, port string) strict.Pairs {
+	if i, err := strconv.ParseInt(port, 10, 32); err == nil {
+		return f.Put("port", strict.ValueNode(i))
 	}
-	return f.Text("path", m.Path).Node()
+	return f.Text("port", port)
 }

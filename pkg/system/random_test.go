@@ -184,6 +184,8 @@ func (d *dice) system() *system.System {
 			Thresholds: pick(d, nil, map[string]float64{"memoryPercent": 95, "throttledPercent": 0.5}), NoDashboard: d.maybe(), NoAlerts: d.maybe(),
 		}
 	}
+	s.Backup.Verify = pick(d, nil, &system.Verify{HTTP: &system.Probe{Service: "web", Port: "80", Path: "/healthz?full=1"}}, &system.Verify{Exec: &system.Exec{Command: []string{"psql", ""}}, Timeout: time.Minute},
+		&system.Verify{Job: &system.Job{Template: map[string]any{"template": map[string]any{"spec": map[string]any{}}}}})
 	if d.maybe() {
 		s.Chargeback = system.Chargeback{Prices: pick(d, "", "a b.yaml"), Sharing: cost.ShareWeight, Weights: map[string]string{"app-0": "2", "app-1": "0.50"}, Tenant: pick(d, "", "1")}
 		s.Waivers = []check.Waiver{{Rule: "pod-single", Reason: "on", Until: time.Date(2027, 1, 31, 0, 0, 0, 0, time.UTC)}, {Rule: "pod-single", Object: object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}, Reason: "1"}}

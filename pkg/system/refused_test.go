@@ -68,6 +68,10 @@ func TestRefusedTexts(t *testing.T) {
 		"a port":           {head + "    monitoring: {port: 70000}\n", "spec.apps[0].monitoring.port: 70000 is not a port"},
 		"a port name":      {head + "    monitoring: {port: a_b}\n", "is not a port"},
 		"a metrics path":   {head + "    monitoring: {path: metrics}\n", "is not a path: it begins with /"},
+		"no check":         {head + "  backup: {verify: {timeout: 5m}}\n", "spec.backup.verify: expected one of job, http, exec"},
+		"two checks":       {head + "  backup: {verify: {exec: {command: [a]}, http: {service: web, port: 80}}}\n", "spec.backup.verify: expected one of job, http, exec"},
+		"a probe":          {head + "  backup: {verify: {http: {service: web, port: 80, path: x}}}\n", "spec.backup.verify.http.path: \"x\" is not a path: it begins with /"},
+		"a check's job":    {head + "  backup: {verify: {job: {template: {}}}}\n", "spec.backup.verify.job.template: template is missing"},
 		"nothing left":     {head + "  - name: b\n    resources: [{template: \"# none\"}]\n", "spec.apps[1]: the app is empty: expected roots, or resources"},
 	} {
 		if got := told(c.text); !strings.Contains(got, c.want) {

@@ -45,6 +45,7 @@ type System struct {
 	Chargeback  Chargeback
 	Autoscaling Autoscaling
 	Monitoring  Monitoring
+	Backup      Backup
 	Waivers     []check.Waiver
 	// Origin is the file, or the object, that it was read from, for people.
 	Origin string

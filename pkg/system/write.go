@@ -34,6 +34,7 @@ func (s *System) YAML() ([]byte, error) {
 		Put("labels", labelsNode(s.Labels)).
 		Put("regulation", regulationNode(&s.Regulation)).
 		Put("monitoring", monitoringNode(&s.Monitoring)).
+		Put("backup", backupNode(&s.Backup)).
 		Put("chargeback", chargebackNode(s.Chargeback)).
 		Put("autoscaling", autoscalingNode(s.Autoscaling)).
 		List("waivers", len(s.Waivers), func(i int) *yaml.Node { return waiverNode(s.Waivers[i]) })
@@ -78,7 +79,7 @@ func actionNode(a *Action) *yaml.Node {
 	f = f.Put("annotate", strict.TableNode(a.Annotate, markNode)).Put("label", strict.TableNode(a.Label, markNode)).
 		True("suspendCronJobs", a.SuspendCronJobs).True("cordonTraffic", a.CordonTraffic).True("restart", a.Restart)
 	if a.Job != nil {
-		f = f.Put("job", strict.Pairs{}.Put("template", strict.ValueNode(a.Job.Template)).Node())
+		f = f.Put("job", jobNode(a.Job))
 	}
 	if h := a.HTTP; h != nil {
 		f = f.Put("http", strict.Pairs{}.Text("url", h.URL).
@@ -86,7 +87,7 @@ func actionNode(a *Action) *yaml.Node {
 			Text("secretEnv", h.SecretEnv).Put("headers", strict.TableNode(h.Headers, strict.TextNode)).Node())
 	}
 	if a.Exec != nil {
-		f = f.Put("exec", strict.Pairs{}.Put("command", texts(a.Exec.Command, same)).Put("env", strict.TableNode(a.Exec.Env, strict.TextNode)).Node())
+		f = f.Put("exec", execNode(a.Exec))
 	}
 	f = f.Put("targets", texts(a.Targets, Root.String))
 	if a.Inverse != nil {
@@ -97,6 +98,14 @@ func actionNode(a *Action) *yaml.Node {
 		f = f.Put("timeout", durationNode(a.Timeout))
 	}
 	return f.Node()
+}
+
+func jobNode(j *Job) *yaml.Node {
+	return strict.Pairs{}.Put("template", strict.ValueNode(j.Template)).Node()
+}
+
+func execNode(e *Exec) *yaml.Node {
+	return strict.Pairs{}.Put("command", texts(e.Command, same)).Put("env", strict.TableNode(e.Env, strict.TextNode)).Node()
 }
 
 func patchNode(p *Patch) *yaml.Node {

@@ -119,6 +119,9 @@ spec:
   - {name: pg, roots: [cluster.postgresql.cnpg.io/pg]}
   - {name: web, roots: [deployment/web]}
   - {name: worker, roots: [deployment/worker]}
+  backup:
+    verify:
+      exec: {command: [/bin/sh, -c, 'test -n "$SYSOP_NAMESPACE"']}
 `
 
 // cnpg are the two kinds of CloudNativePG that a backup is about, with open schemas.

@@ -1,0 +1,105 @@
+package backup
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+)
+
+// Rehearsed drops the objects of apps that a rehearsal shares with what runs: cluster-scoped ones
+// that exist. It returns them.
+func (r *Restore) Rehearsed(shared func(object.Ref) bool) ([]object.Ref, error) {
+	var dropped []object.Ref
+	err := r.reduce(func(ref object.Ref) bool {
+		if !shared(ref) {
+			return false
+		}
+		dropped = append(dropped, ref)
+		return true
+	})
+	return dropped, err
+}
+
+// reduce takes objects out of the apps, and apps without objects out of the System.
+func (r *Restore) reduce(drop func(object.Ref) bool) error {
+	sys := r.System
+	gone := map[string]bool{}
+	for i := range sys.Apps {
+		a := &sys.Apps[i]
+		remaining := a.Resources[:0:0]
+		for _, o := range a.Resources {
+			ref := object.RefOf(o)
+			if ref.Namespace == "" {
+				ref.Namespace = sys.Namespace
+			}
+			if !drop(ref) {
+				remaining = append(remaining, o)
+			}
+		}
+		a.Resources = remaining
+		a.Roots = nil // they are those of the resources
+		gone[a.Name] = len(remaining) == 0
+	}
+	sys.Apps = slices.DeleteFunc(sys.Apps, func(a system.App) bool { return gone[a.Name] })
+	sys.Dependencies = slices.DeleteFunc(sys.Dependencies, func(d system.Dependency) bool { return gone[d.From] || gone[d.To] })
+	sys.Connections = slices.DeleteFunc(sys.Connections, func(c system.Connection) bool { return gone[c.From.App] || gone[c.To.App] })
+	r.Parts = slices.DeleteFunc(r.Parts, func(p RestoredPart) bool { return gone[p.App] })
+	r.Apps = len(sys.Apps)
+	if len(sys.Apps) == 0 {
+		return nil
+	}
+	text, err := sys.YAML()
+	if err != nil {
+		return err
+	}
+	parsed, problems := system.Parse(r.Name, text)
+	if len(problems) > 0 {
+		return &hint.Lines{Lines: hint.Placed(r.Name, problems)}
+	}
+	r.System, r.Manifest = parsed, string(text)
+	return nil
+}
+
+// PartialName is the name of the System of a restore of what is missing. It is another one than that
+// of the whole System, whose other apps stay as they are.
+func (r *Restore) PartialName() string {
+	const longest = 63 - len("-restored-") - len(StampFormat)
+	return r.Name[:min(len(r.Name), longest)] + "-restored-" + r.stamp
+}
+
+// OnlyMissing drops what exists.
+func (r *Restore) OnlyMissing(exists func(object.Ref) bool) error {
+	existing := map[object.Ref]bool{}
+	for _, ref := range r.Objects() {
+		existing[ref] = exists(ref)
+	}
+	for _, p := range r.Parts {
+		if existing[p.Object] {
+			r.Unrestored = append(r.Unrestored, Unsaved{p.Object, "it exists: its data stays as it is", "--replace restores it as well"})
+		}
+	}
+	r.Parts = slices.DeleteFunc(r.Parts, func(p RestoredPart) bool { return existing[p.Object] })
+	r.SecretObjects = slices.DeleteFunc(r.SecretObjects, func(o *unstructured.Unstructured) bool { return exists(object.RefOf(o)) })
+	r.Name = r.PartialName()
+	r.System.Name = r.Name
+	return r.reduce(func(ref object.Ref) bool { return existing[ref] })
+}
+
+// Objects are those of the apps.
+func (r *Restore) Objects() []object.Ref {
+	var out []object.Ref
+	for i := range r.System.Apps {
+		for _, o := range r.System.Apps[i].Resources {
+			ref := object.RefOf(o)
+			if ref.Namespace == "" {
+				ref.Namespace = r.System.Namespace
+			}
+			out = append(out, ref)
+		}
+	}
+	return out
+}
