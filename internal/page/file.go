@@ -19,33 +19,34 @@ import (
 // code are taken since the policy of the file has their hashes; nothing else is, wherever it comes
 // from.
 const loader = `(async () => {
-const digits = '` + digits + `'
-const trusted = (self.trustedTypes ?? { createPolicy: (_, p) => p }).createPolicy('file', { createScript: (s) => s })
-const part = (id) => document.getElementById(id)
+const part = (id) => document.getElementById(id), policy = (self.trustedTypes ?? { createPolicy: (_, p) => p }).createPolicy('file', { createScript: (s) => s })
 const unpack = async (id) => {
-const text = part(id).textContent, bytes = []
-let queue = 0, bits = 0
-for (let i = 0; i < text.length; i += 2) {
-const v = digits.indexOf(text[i]) + digits.indexOf(text[i + 1] ?? 'A') * 91
-queue |= v << bits
-if (i + 1 === text.length) bits = 8
-else bits += (v & 8191) > 88 ? 13 : 14
-for (; bits > 7; bits -= 8, queue >>>= 8) bytes.push(queue & 255)
+const list = [], bytes = []
+for (const c of part(id).textContent) {
+const v = c.charCodeAt(), d = (n, x) => (x / n | 0) % 112
+if (v < 127) list.push(v - 33 - (v > 60))
+else if (v < 2048) list.push(93 + d(112, v - 256), d(1, v - 256))
+else list.push(109 + d(12544, v - 12288), d(112, v - 12288), d(1, v - 12288))
 }
+let queue = 0, bits = 0
+for (let i = 1; i + 5 <= list.length; i += 5) {
+queue += list.slice(i, i + 5).reduceRight((v, s) => v * 112 + s) * 2 ** bits
+for (bits += 34; bits > 7; bits -= 8) bytes.push(queue % 256), queue = Math.floor(queue / 256)
+}
+bytes.length -= list[0]
 return new Response(new Blob([new Uint8Array(bytes)]).stream().pipeThrough(new DecompressionStream('gzip'))).text()
 }
-const style = document.createElement('style'), code = document.createElement('script')
-const [script, css] = (await unpack('code')).split('\0')
+const style = document.createElement('style'), code = document.createElement('script'), [script, css] = (await unpack('code')).split('\0')
 style.textContent = css
-part('picture').textContent = trusted.createScript(await unpack('picture'))
-code.textContent = trusted.createScript(script)
+part('picture').textContent = policy.createScript(await unpack('picture'))
+code.textContent = policy.createScript(script)
 document.head.append(style, code)
 })().catch(() => {
 document.getElementById('page').textContent = 'This browser cannot unpack the page. Chrome 80, Edge 80, Firefox 113, Safari 16.4 or newer can.'
 })`
 
 // File writes one document that shows the UIState, opens from disk, and makes no request. It
-// contains all that it needs, packed: gzip in digits (pack.go), so that no text from a cluster is
+// contains all that it needs, packed: gzip as text (pack.go), so that no text from a cluster is
 // text of the document, except the title. The same UIState gives the same bytes.
 //
 // A file is mailed around: the UIState must not hold what the file must not hold.

@@ -218,7 +218,7 @@ function Objects({ page, shape, many, marks }: { page: Page; shape: Shape; many:
   const s = live.scene, first = s && live.active < 0 ? 0 : live.active
   return (
     <>
-      <p class="graph-help" id="graph-help">
+      <p class="unseen" id="graph-help">
         The table of the stack holds all of this, and more. Arrow keys go to parent, first child and siblings; Enter opens a group, or the details of an object; plus and minus zoom, f fits.
       </p>
       <div class="graph-pane" ref={pane} onKeyDown={keys} onClick={click}>
