@@ -71,9 +71,10 @@ const (
 	fewStacks = 4
 )
 
-// script is the code that a file needs: without a large stack or many, none of what shows these.
+// script is the code that a file needs: without a large stack, many stacks or an impact, none of what
+// shows these.
 func script(p *uistate.State) string {
-	if len(p.Stacks) > fewStacks || slices.ContainsFunc(p.Stacks, func(s uistate.Stack) bool { return len(s.Tree) > largeStack }) {
+	if p.Impact != nil || len(p.Stacks) > fewStacks || slices.ContainsFunc(p.Stacks, func(s uistate.Stack) bool { return len(s.Tree) > largeStack }) {
 		return "file.js"
 	}
 	return "file-small.js"

@@ -300,6 +300,9 @@ func TestAssetsFit(t *testing.T) {
 func TestScript(t *testing.T) {
 	many, few := make([]uistate.Stack, fewStacks+1), make([]uistate.Stack, fewStacks)
 	large := []uistate.Stack{{Tree: make([]uistate.Position, largeStack+1)}}
+	if got := script(&uistate.State{Impact: "what breaks"}); got != "file.js" {
+		t.Errorf("an impact has %s", got)
+	}
 	for want, stacks := range map[string][][]uistate.Stack{"file.js": {many, large}, "file-small.js": {few, nil}} {
 		for _, s := range stacks {
 			if got := script(&uistate.State{Stacks: s}); got != want {

@@ -1,7 +1,7 @@
 // Every view, on the embedded example: by mouse, by keyboard alone, narrow, dark.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { accessible, browsing, clean, paged, picture, world } from './lib.mjs'
+import { accessible, browsing, clean, paged, picture, until, world } from './lib.mjs'
 
 const origin = new URL(world.address).origin
 const views = { Stacks: 'group', Stack: 'treegrid', Costs: 'table', Findings: 'heading', Regulation: 'heading', Compose: 'textbox' }
@@ -29,7 +29,7 @@ test("the page", () => browsing(async (browser) => {
 
   // One selection in both: a card in the graph selects the row.
   await page.locator('.graph-card', { hasText: 'Ingress' }).first().click()
-  assert.match(await selected(page).textContent(), /Ingress/)
+  await until(() => selected(page).textContent(), /Ingress/)
 
   // The text of an option selects it, not the box alone.
   const filters = page.getByRole('search', { name: 'Objects of the stack' })

@@ -318,7 +318,7 @@ export function words(s: Scene, active: number): Map<number, { text: string; rel
 function write(ctx: Context, d: Drawing): void {
   const { x, y, z } = d.view
   for (const [i, { text, relation }] of words(d.scene, d.active)) {
-    if (!d.mounted.has(i) && (FILE || !d.impact.cards.has(i))) label(ctx, d, text, d.scene.cards[i].x * z + x, d.scene.cards[i].y * z + y - 7, color(d, relation))
+    if (!d.mounted.has(i) && (!LARGE || !d.impact.cards.has(i))) label(ctx, d, text, d.scene.cards[i].x * z + x, d.scene.cards[i].y * z + y - 7, color(d, relation))
   }
 }
 

@@ -27,7 +27,7 @@ export function StackMap({ page, children }: { page: Page; children: ComponentCh
   const cluster = showsCluster(page), { uiState, choice } = page, whole = useMemo(() => mapModel(page, uiState.stacks), [uiState])
   const model = useMemo(() => part(whole, (s) => (cluster || !s.cluster) && inNamespaces(choice, s)), [whole, cluster, choice.namespaces.join()])
   const wanted = new Set(wantedStacks(page).map((s) => s.name)), stacks = model.cards.filter((c) => c.stack).length
-  const wide = useMedia('(min-width: 1025px)') || page.printing, rail = wide && stacks <= railed
+  const wide = useMedia('(min-width: 1025px)') || page.printing, rail = wide && (!LARGE || stacks <= railed)
   const props = { page, model, wanted }
   const Level = !LARGE || stacks <= cardsUpTo ? wide ? Parts : Cards : stacks <= chipsUpTo ? Chips : Tiles
   return (

@@ -93,7 +93,7 @@ function Header({ page }: { page: Page }) {
   return (
     <header class="head">
       <h1>{uiState.title}</h1>
-      <p class="head-source" title={uiState.source}>{[uiState.source, uiState.namespace && 'namespace ' + uiState.namespace, uiState.objects > uiState.nodes.length && `showing ${count(uiState.nodes.length)} of ${plural(uiState.objects, 'object')}, unhealthy ones included`].filter(Boolean).join(' · ')}</p>
+      <p class="head-source" title={uiState.source}>{[uiState.source, uiState.namespace && 'namespace ' + uiState.namespace, LARGE && uiState.objects > uiState.nodes.length && `showing ${count(uiState.nodes.length)} of ${plural(uiState.objects, 'object')}, unhealthy ones included`].filter(Boolean).join(' · ')}</p>
       <Totals page={page} />
       <Find page={page} />
     </header>

@@ -32,7 +32,7 @@ const memories = new WeakMap<Page, Map<string, Memory>>()
     of a large one its roots, and the ancestors of objects that were unhealthy at the last change. */
 export function opener(page: Page, s: Shape): (it: Item) => boolean {
   const c = page.choice, open = new Set(c.open), closed = new Set(c.closed)
-  const leads = s.items.length > large && !filtered(page) ? leading(page, s) : null
+  const leads = LARGE && s.items.length > large && !filtered(page) ? leading(page, s) : null
   return (it) => !closed.has(it.key) && (!!it.fold || open.has(it.key) || !leads || leads.has(it.key))
 }
 
