@@ -131,6 +131,9 @@ for (const [stacks, role, name] of [[120, 'group', 'Map of the stacks'], [500, '
     } else {
       await page.getByRole('link', { name: /orders-db/ }).hover()
       await page.locator('.stack-chip.card-near').nth(20).waitFor()
+      // A line from each namespace to each part, with a count where one points.
+      assert.equal(await page.locator('.map-lines .line').count(), 21)
+      assert.equal(await page.locator('.map-lines .near text').count(), 7)
     }
     await clean(page, origin)
   }))

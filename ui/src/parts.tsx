@@ -161,7 +161,7 @@ function NodeCard({ page, at, has, impactOf, u, box, note, title }: CardProps & 
   const n = page.node(u.node), { kind } = page.kind(n), bad = u.health >= trouble
   return (
     <Link class={`card ${bad ? 'card-bad' : ''} ${has(u) ? 'parts-chosen' : ''}`} page={page} to={at(u.node)} style={style(box)} title={[page.ref(u.node), title].filter(Boolean).join('\n')}>
-      <span class="card-kind"><KindIcon kind={kind} /> {kind}<span class="card-cost">{isQuiet(page, u.node) ? <span class="faint">{optional}</span> : u.health > 0 && <Health value={u.health} />}</span></span>
+      <span class="card-kind"><KindIcon kind={kind} /> <span class="parts-kind">{kind}</span><span class="card-cost">{isQuiet(page, u.node) ? <span class="faint">{optional}</span> : u.health > 0 && <Health value={u.health} />}</span></span>
       <CardName name={n.n} />
       <span class="faint">{note}</span>
       <Impacted mark={impactOf(u)} />
