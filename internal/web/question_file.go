@@ -26,17 +26,26 @@ func (a *API) file(ctx context.Context, query url.Values) (json.RawMessage, erro
 	if err != nil {
 		return nil, Bad("%q is no address of the page: %s", at, err)
 	}
+	var im *view.Output
 	if ref := chosen.Get("impact"); ref != "" && shown == "stack" {
 		// What cannot be deleted, or is gone, has no impact, and the page shows none.
 		if answer, err := a.impactOf(ref, chosen.Get("cascade")); err == nil {
-			p.Impact = answer.Document
+			im = &answer
 		}
 	}
 	switch as {
 	case "html":
 		p.Mode, p.Address, p.Flags, p.Parts = "file", at, nil, maps.Clone(p.Parts)
 		maps.Copy(p.Parts, app.MissingInFile())
+		if im != nil {
+			if p.Impact, err = document(*im); err != nil {
+				return nil, err
+			}
+		}
 	case "svg":
+		if im != nil {
+			p.Impact = im.Document
+		}
 		if err := a.choose(ctx, &p, shown, chosen); err != nil {
 			return nil, err
 		}

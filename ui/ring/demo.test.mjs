@@ -28,6 +28,7 @@ test("the page", () => browsing(async (browser) => {
   assert.ok((await page.getByRole('banner').boundingBox()).height < 50, 'the header has one row')
 
   // Deep in a tree, with marks beside them, names show 30 characters and their end, and the header is one row.
+  const cause = page.url()
   for (const width of [1024, 1100, 1280]) {
     await page.setViewportSize({ width, height: 800 })
     await page.goto(`${origin}/#stack?in=Moodle.moodlecontroller.kubeplus/moodle/moodle-1&at=Secret/moodle/cluster1-secret`)
@@ -41,8 +42,7 @@ test("the page", () => browsing(async (browser) => {
     })))
     assert.ok(least >= 30, `${least} characters of a name at ${width}`)
   }
-  await page.goBack()
-  await page.setViewportSize({ width: 1280, height: 800 })
+  await page.goto(cause)
   await page.waitForFunction(() => /smtp/.test(document.querySelector('[role=row][aria-selected=true]')?.textContent ?? ''))
 
   // One selection in both: a card in the graph selects the row.
