@@ -112,10 +112,11 @@ func (sc *svgScene) write(out *bufio.Writer) {
 			fmt.Fprintf(out, `<path class="edge %s %s" d="%s"/>`+"\n", relation(e), via(e), elbow(c.parent, c))
 		}
 	}
-	for _, c := range sc.cards {
-		sc.card(out, c)
-	}
-	sc.impact(out)
+	sc.impact(out, func() {
+		for _, c := range sc.cards {
+			sc.card(out, c)
+		}
+	})
 	fmt.Fprintln(out, "</g>")
 }
 

@@ -62,41 +62,54 @@ func effect(d view.DependentDocument) svgMark {
 	return svgMark{1, "▲ " + text, d.Inferred}
 }
 
-// impact draws what the impact of the UI state marks in a stack: a ring and words at each card, and
-// lines from what causes it.
-func (sc *svgScene) impact(out *bufio.Writer) {
-	im, ok := sc.state.Impact.(view.ImpactDocument)
-	if !ok {
-		return
-	}
-	cards := map[string]*svgCard{}
+// impact draws what the impact of the UI state marks in a stack: lines from what causes it, and over the
+// cards, which are written between, a ring and words each.
+func (sc *svgScene) impact(out *bufio.Writer, cards func()) {
+	im, _ := sc.state.Impact.(view.ImpactDocument)
+	byRef := map[string]*svgCard{}
 	for n, c := range sc.of {
-		cards[sc.ref(n)] = c
+		byRef[sc.ref(n)] = c
 	}
 	marks, drawn := map[*svgCard]svgMark{}, map[[2]*svgCard]bool{}
 	for _, s := range spread(im) {
-		to, from := cards[s.id], cards[s.cause]
+		to, from := byRef[s.id], byRef[s.cause]
 		if to == nil {
 			continue
 		}
 		if had, found := marks[to]; !found || s.mark.rank > had.rank {
 			marks[to] = s.mark
 		}
-		if ends := [2]*svgCard{from, to}; from != nil && from != to && !drawn[ends] {
-			drawn[ends] = true
-			d := bend(from, to)
-			if to.parent == from {
-				d = elbow(from, to)
-			}
-			fmt.Fprintf(out, `<path class="impact%s" d="%s"/>`+"\n", dashed(s.inferred), d)
+		if from != nil && to.isBelow(from) {
+			from = to.parent
 		}
+		ends := [2]*svgCard{from, to}
+		if from == nil || from == to || drawn[ends] {
+			continue
+		}
+		drawn[ends] = true
+		d := bend(from, to)
+		if to.parent == from {
+			d = elbow(from, to)
+		}
+		fmt.Fprintf(out, `<path class="impact%s" d="%s"/>`+"\n", dashed(s.inferred), d)
 	}
+	cards()
 	for _, c := range sc.cards {
 		if m, found := marks[c]; found {
 			fmt.Fprintf(out, `<rect class="impact%s" x="%d" y="%d" width="%d" height="%d" rx="8"/><text class="impact" x="%d" y="%d">%s</text>`+"\n",
 				dashed(m.inferred), c.x-2, c.y-2, cardWidth+4, cardHeight+4, c.x+4, c.y-5, svgText(m.text))
 		}
 	}
+}
+
+// isBelow reports whether a card hangs below another one.
+func (c *svgCard) isBelow(top *svgCard) bool {
+	for p := c.parent; p != nil; p = p.parent {
+		if p == top {
+			return true
+		}
+	}
+	return false
 }
 
 func dashed(inferred bool) string {

@@ -63,7 +63,7 @@ export function draw(ctx: Context, d: Drawing): void {
   else labelled(ctx, d, cards)
   if (scene.cards[d.active]) selected(ctx, d)
   chosenPath(ctx, d)
-  if (!FILE) spread(ctx, d)
+  if (LARGE) spread(ctx, d)
 }
 
 const color = (d: Drawing, relation: number) => d.colors[(relations[relation] || 'owns') as 'owns']

@@ -103,8 +103,8 @@ export function Parts({ page, stack, marks }: Shared & { marks: Marks }) {
   const toTrouble = () => pane.current!.querySelector<HTMLElement>('.card-bad a, a.card-bad')?.focus()
   const toggle = (p: Part) => page.set({ open: isOpen(p) ? choice.open.filter((k) => k !== keyOf(p)) : [...choice.open, keyOf(p)] })
   const at = (node: number) => ({ ...choice, node: page.ref(node) })
-  const cards = { page, stack, at, has, impactOf: (u: Unit) => FILE ? undefined : marks.of.get(u.node) ?? together(u.members, marks) }
-  const hit = (units: Unit[]) => !FILE && marks.of.size > 0 && units.some((u) => u.members.some((m) => marks.of.has(m)))
+  const cards = { page, stack, at, has, impactOf: (u: Unit) => marks.of.get(u.node) ?? together(u.members, marks) }
+  const hit = (units: Unit[]) => marks.of.size > 0 && units.some((u) => u.members.some((m) => marks.of.has(m)))
   const workloads = model.parts.reduce((n, p) => n + p.units.length, 0), [frame, framed] = useState({ x: 0, y: 0 })
   return (
     <>
