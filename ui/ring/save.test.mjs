@@ -75,6 +75,7 @@ test('the page saves what is shown', () => browsing(async (browser) => {
   for (const words of ['✖ deleted', '✖ breaks', '✖ breaks on restart']) assert.ok(marked.includes(`>${words}</text>`), words)
   assert.equal(await dialog(page).locator('code').count(), 0)
   const affected = await save(page, 'HTML')
+  file.asked.length = 0
   await file.goto(pathToFileURL(affected).href)
   await file.getByRole('treeitem', { name: /^MysqlCluster .* by the impact: ✖ breaks$/ }).waitFor()
   await file.getByRole('region', { name: 'If Secret/cluster1-secret is deleted' }).getByText('2 stacks break, 3 may break').waitFor()

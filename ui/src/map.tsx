@@ -125,12 +125,19 @@ const topCost = (m: MapModel) => Math.max(1, ...m.cards.map((c) => c.stack ? c.c
 /** Cards with lines. */
 function Parts(props: MapProps) {
   const { page, model } = props, placed = useMemo(() => placeCards(model), [model]), top = topCost(model)
-  const [pointed, point] = useState(-1), [line, lineAt] = useState(-1)
+  const [pointed, point] = useState(-1), [line, lineAt] = useState(-1), scroll = useRef<HTMLDivElement>(null), [room, measure] = useState(0)
+  useLayoutEffect(() => {
+    const seen = new ResizeObserver(() => measure(scroll.current!.clientWidth))
+    seen.observe(scroll.current!)
+    return () => seen.disconnect()
+  }, [])
+  // A map that is a little too wide is a little smaller, so that nothing is out of sight.
+  const scale = Math.min(1, page.printing ? sheet / placed.width : Math.max(0.85, (room || placed.width) / placed.width))
   const near = new Set<number>()
   model.lines.forEach((l, i) => { if (i === line || pointed >= 0 && (l.from === pointed || l.to === pointed)) { near.add(l.from); near.add(l.to) } })
   return (
-    <div class="map-scroll" tabIndex={0} role="group" aria-label="Map of the stacks">
-      <div class={'map-sheet' + (pointed >= 0 || line >= 0 ? ' pointing' : '')} style={{ width: placed.width + 'px', height: placed.height + 'px', ...page.printing && { zoom: Math.min(1, sheet / placed.width) } }}>
+    <div ref={scroll} class="map-scroll" tabIndex={0} role="group" aria-label="Map of the stacks">
+      <div class={'map-sheet' + (pointed >= 0 || line >= 0 ? ' pointing' : '')} style={{ width: placed.width + 'px', height: placed.height + 'px', zoom: scale }}>
         {placed.regions.map((r) => <RegionBox key={r.namespace} region={r} model={model} page={page} />)}
         <svg class="map-lines" width={placed.width} height={placed.height} aria-hidden="true">
           <defs>
