@@ -29,8 +29,8 @@ func spread(im view.ImpactDocument) []svgSpread {
 		for _, d := range list {
 			m := effect(d)
 			all = append(all, svgSpread{d.ID, d.Cause, m, d.Edge.Inferred})
-			for _, below := range d.Controlled {
-				all = append(all, svgSpread{below, d.ID, m, false})
+			for _, part := range d.Controlled {
+				all = append(all, svgSpread{part, d.ID, m, false})
 			}
 		}
 	}
