@@ -19,14 +19,14 @@ import (
 // code are taken since the policy of the file has their hashes; nothing else is, wherever it comes
 // from.
 const loader = `(async () => {
-const part = (id) => document.getElementById(id), policy = (self.trustedTypes ?? { createPolicy: (_, p) => p }).createPolicy('file', { createScript: (s) => s })
+const part = (id) => document.getElementById(id), safe = (self.trustedTypes ?? { createPolicy: (_, p) => p }).createPolicy('file', { createScript: (s) => s })
 const unpack = async (id) => {
 const list = [], bytes = []
 for (const c of part(id).textContent) {
-const v = c.charCodeAt(), d = (n, x) => (x / n | 0) % 112
+const u = c.charCodeAt(), v = u < 198 && u > 191 ? u + 1344 : [1564, 1757, 1807][u - 198] ?? u, d = (n, x) => (x / n | 0) % 112
 if (v < 127) list.push(v - 33 - (v > 60))
 else if (v < 2048) list.push(93 + d(112, v - 256), d(1, v - 256))
-else list.push(109 + d(12544, v - 12288), d(112, v - 12288), d(1, v - 12288))
+else list.push(109 + d(12544, v - 13312), d(112, v - 13312), d(1, v - 13312))
 }
 let queue = 0, bits = 0
 for (let i = 1; i + 5 <= list.length; i += 5) {
@@ -38,11 +38,11 @@ return new Response(new Blob([new Uint8Array(bytes)]).stream().pipeThrough(new D
 }
 const style = document.createElement('style'), code = document.createElement('script'), [script, css] = (await unpack('code')).split('\0')
 style.textContent = css
-part('picture').textContent = policy.createScript(await unpack('picture'))
-code.textContent = policy.createScript(script)
+part('picture').textContent = safe.createScript(await unpack('picture'))
+code.textContent = safe.createScript(script)
 document.head.append(style, code)
 })().catch(() => {
-document.getElementById('page').textContent = 'This browser cannot unpack the page. Chrome 80, Edge 80, Firefox 113, Safari 16.4 or newer can.'
+document.getElementById('page').textContent = 'This browser cannot unpack the page. Chrome 80, Firefox 113, Safari 16.4 or newer can.'
 })`
 
 // File writes one document that shows the UIState, opens from disk, and makes no request. It
@@ -119,7 +119,7 @@ func (same *parts) write(w io.Writer, p *uistate.State) error {
 </head>
 <body>
 <div id="page"></div>
-<noscript>This page needs JavaScript to draw its content. It sends no requests.</noscript>
+<noscript>This page needs JavaScript. It sends no requests.</noscript>
 <script type="text/plain" id="picture">%s</script>
 <script type="text/plain" id="code">%s</script>
 <script>%s</script>

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -13,15 +14,21 @@ import (
 // the first 93 are the visible characters of ASCII but <, so that nothing ends a script; each of the
 // next 16 is one character of two bytes together with the symbol after it, and each of the last three
 // one of three bytes together with the two after it. Text is 18 % longer than its bytes, where base64
-// makes it a third. A symbol before all says how many bytes at the end are not there.
+// makes it a third. A symbol before all says how many bytes at the end are padding.
 const (
 	symbols   = 112
 	blockSize = 5 // symbols
 	blockBits = 34
 	// The first symbol and the first character of pairs and of triples.
 	pairs, pair     = 93, 0x100
-	triples, triple = 109, 0x3000
+	triples, triple = 109, 0x3400
+	// The first character that stands for one of unseen.
+	spare = 0xC0
 )
+
+// unseen are the characters of pairs that a text must not have, since they turn or hide what is
+// beside them.
+var unseen = []rune{0x600, 0x601, 0x602, 0x603, 0x604, 0x605, 0x61C, 0x6DD, 0x70F}
 
 // pack writes text as symbols of gzip.
 func pack(text []byte) (string, error) {
@@ -72,7 +79,11 @@ func encode(b []byte) string {
 		case v >= triples:
 			out.WriteRune(rune(triple + ((v-triples)*symbols+next())*symbols + next()))
 		case v >= pairs:
-			out.WriteRune(rune(pair + (v-pairs)*symbols + next()))
+			c := rune(pair + (v-pairs)*symbols + next())
+			if at := slices.Index(unseen, c); at >= 0 {
+				c = rune(spare + at)
+			}
+			out.WriteRune(c)
 		case v >= '<'-'!':
 			out.WriteByte(byte('!' + v + 1))
 		default:
@@ -86,6 +97,9 @@ func decode(text string) ([]byte, error) {
 	list := make([]int, 0, len(text))
 	for _, c := range text {
 		v := int(c)
+		if v >= spare && v < spare+len(unseen) {
+			v = int(unseen[v-spare])
+		}
 		switch {
 		case v >= '!' && v < '<':
 			list = append(list, v-'!')
