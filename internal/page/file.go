@@ -20,29 +20,29 @@ import (
 // from.
 const loader = `(async () => {
 const part = (id) => document.getElementById(id), safe = (self.trustedTypes ?? { createPolicy: (_, p) => p }).createPolicy('file', { createScript: (s) => s })
-const unpack = async (id) => {
-const list = [], bytes = []
+const read = async (id) => {
+const all = [], out = []
 for (const c of part(id).textContent) {
 const u = c.charCodeAt(), v = u < 198 && u > 191 ? u + 1344 : [1564, 1757, 1807][u - 198] ?? u, d = (n, x) => (x / n | 0) % 112
-if (v < 127) list.push(v - 33 - (v > 60))
-else if (v < 2048) list.push(93 + d(112, v - 256), d(1, v - 256))
-else list.push(109 + d(12544, v - 13312), d(112, v - 13312), d(1, v - 13312))
+if (v < 127) all.push(v - 33 - (v > 60))
+else if (v < 2048) all.push(93 + d(112, v - 256), d(1, v - 256))
+else all.push(109 + d(12544, v - 13312), d(112, v - 13312), d(1, v - 13312))
 }
-let queue = 0, bits = 0
-for (let i = 1; i + 5 <= list.length; i += 5) {
-queue += list.slice(i, i + 5).reduceRight((v, s) => v * 112 + s) * 2 ** bits
-for (bits += 34; bits > 7; bits -= 8) bytes.push(queue % 256), queue = Math.floor(queue / 256)
+let sum = 0, bits = 0
+for (let i = 1; i + 5 <= all.length; i += 5) {
+sum += all.slice(i, i + 5).reduceRight((v, s) => v * 112 + s) * 2 ** bits
+for (bits += 34; bits > 7; bits -= 8) out.push(sum % 256), sum = Math.floor(sum / 256)
 }
-bytes.length -= list[0]
-return new Response(new Blob([new Uint8Array(bytes)]).stream().pipeThrough(new DecompressionStream('gzip'))).text()
+out.length -= all[0]
+return new Response(new Blob([new Uint8Array(out)]).stream().pipeThrough(new DecompressionStream('gzip'))).text()
 }
-const style = document.createElement('style'), code = document.createElement('script'), [script, css] = (await unpack('code')).split('\0')
+const style = document.createElement('style'), code = document.createElement('script'), [script, css] = (await read('code')).split('\0')
 style.textContent = css
-part('picture').textContent = safe.createScript(await unpack('picture'))
+part('picture').textContent = safe.createScript(await read('picture'))
 code.textContent = safe.createScript(script)
 document.head.append(style, code)
 })().catch(() => {
-document.getElementById('page').textContent = 'This browser cannot unpack the page. Chrome 80, Firefox 113, Safari 16.4 or newer can.'
+document.getElementById('page').textContent = 'This browser cannot unpack it. Chrome 80, Firefox 113, Safari 16.4 or newer can.'
 })`
 
 // File writes one document that shows the UIState, opens from disk, and makes no request. It

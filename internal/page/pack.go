@@ -22,7 +22,7 @@ const (
 	// The first symbol and the first character of pairs and of triples.
 	pairs, pair     = 93, 0x100
 	triples, triple = 109, 0x3400
-	// The first character that stands for one of unseen.
+	// The first character that is written in place of one of unseen.
 	spare = 0xC0
 )
 
