@@ -19,33 +19,34 @@ import (
 // code are taken since the policy of the file has their hashes; nothing else is, wherever it comes
 // from.
 const loader = `(async () => {
-const digits = '` + digits + `'
-const trusted = (self.trustedTypes ?? { createPolicy: (_, p) => p }).createPolicy('file', { createScript: (s) => s })
-const part = (id) => document.getElementById(id)
-const unpack = async (id) => {
-const text = part(id).textContent, bytes = []
-let queue = 0, bits = 0
-for (let i = 0; i < text.length; i += 2) {
-const v = digits.indexOf(text[i]) + digits.indexOf(text[i + 1] ?? 'A') * 91
-queue |= v << bits
-if (i + 1 === text.length) bits = 8
-else bits += (v & 8191) > 88 ? 13 : 14
-for (; bits > 7; bits -= 8, queue >>>= 8) bytes.push(queue & 255)
+const part = (id) => document.getElementById(id), safe = (self.trustedTypes ?? { createPolicy: (_, p) => p }).createPolicy('file', { createScript: (s) => s })
+const read = async (id) => {
+const all = [], out = []
+for (const c of part(id).textContent) {
+const u = c.charCodeAt(), v = u < 198 && u > 191 ? u + 1344 : [1564, 1757, 1807][u - 198] ?? u, d = (n, x) => (x / n | 0) % 112
+if (v < 127) all.push(v - 33 - (v > 60))
+else if (v < 2048) all.push(93 + d(112, v - 256), d(1, v - 256))
+else all.push(109 + d(12544, v - 13312), d(112, v - 13312), d(1, v - 13312))
 }
-return new Response(new Blob([new Uint8Array(bytes)]).stream().pipeThrough(new DecompressionStream('gzip'))).text()
+let sum = 0, bits = 0
+for (let i = 1; i + 5 <= all.length; i += 5) {
+sum += all.slice(i, i + 5).reduceRight((v, s) => v * 112 + s) * 2 ** bits
+for (bits += 34; bits > 7; bits -= 8) out.push(sum % 256), sum = Math.floor(sum / 256)
 }
-const style = document.createElement('style'), code = document.createElement('script')
-const [script, css] = (await unpack('code')).split('\0')
+out.length -= all[0]
+return new Response(new Blob([new Uint8Array(out)]).stream().pipeThrough(new DecompressionStream('gzip'))).text()
+}
+const style = document.createElement('style'), code = document.createElement('script'), [script, css] = (await read('code')).split('\0')
 style.textContent = css
-part('picture').textContent = trusted.createScript(await unpack('picture'))
-code.textContent = trusted.createScript(script)
+part('picture').textContent = safe.createScript(await read('picture'))
+code.textContent = safe.createScript(script)
 document.head.append(style, code)
 })().catch(() => {
-document.getElementById('page').textContent = 'This browser cannot unpack the page. Chrome 80, Edge 80, Firefox 113, Safari 16.4 or newer can.'
+document.getElementById('page').textContent = 'This browser cannot unpack it. Chrome 80, Firefox 113, Safari 16.4 or newer can.'
 })`
 
 // File writes one document that shows the UIState, opens from disk, and makes no request. It
-// contains all that it needs, packed: gzip in digits (pack.go), so that no text from a cluster is
+// contains all that it needs, packed: gzip as text (pack.go), so that no text from a cluster is
 // text of the document, except the title. The same UIState gives the same bytes.
 //
 // A file is mailed around: the UIState must not hold what the file must not hold.
@@ -70,9 +71,10 @@ const (
 	fewStacks = 4
 )
 
-// script is the code that a file needs: without a large stack or many, none of what shows these.
+// script is the code that a file needs: without a large stack, many stacks or an impact, none of what
+// shows these.
 func script(p *uistate.State) string {
-	if len(p.Stacks) > fewStacks || slices.ContainsFunc(p.Stacks, func(s uistate.Stack) bool { return len(s.Tree) > largeStack }) {
+	if p.Impact != nil || len(p.Stacks) > fewStacks || slices.ContainsFunc(p.Stacks, func(s uistate.Stack) bool { return len(s.Tree) > largeStack }) {
 		return "file.js"
 	}
 	return "file-small.js"
@@ -117,7 +119,7 @@ func (same *parts) write(w io.Writer, p *uistate.State) error {
 </head>
 <body>
 <div id="page"></div>
-<noscript>This page needs JavaScript to draw its content. It sends no requests.</noscript>
+<noscript>This page needs JavaScript. It sends no requests.</noscript>
 <script type="text/plain" id="picture">%s</script>
 <script type="text/plain" id="code">%s</script>
 <script>%s</script>

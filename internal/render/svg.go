@@ -37,10 +37,12 @@ const svgStyle = `text{font:13px system-ui,sans-serif;fill:#14202e}
 .owns{stroke:#68788a}.needs{stroke:#7038a8}.serves{stroke:#0a6b70}
 .label{stroke-dasharray:7 4}.annotation{stroke-dasharray:2 4}.spec{stroke-dasharray:10 3 2 3}.env{stroke-dasharray:5 2}
 .good{fill:#39684e}.info{fill:#0b5cad}.bad{fill:#b3141f}.none{fill:#526070}
+.impact{fill:none;stroke:#b0135f;stroke-width:2}.inferred{stroke-dasharray:6 4}text.impact{fill:#b0135f;stroke:none;font-size:12px;font-weight:600}
 @media (prefers-color-scheme:dark){text{fill:#e7edf4}
 .ground{fill:#18212d}.card{fill:#0f1620;stroke:#3a4757}.faint,.none{fill:#a3b1c0}
 .owns{stroke:#8796a8}.needs{stroke:#c79bf5}.serves{stroke:#5cc8cc}
-.good{fill:#8dbfa2}.info{fill:#7db8ff}.bad{fill:#ff8a8f}}`
+.good{fill:#8dbfa2}.info{fill:#7db8ff}.bad{fill:#ff8a8f}
+.impact{stroke:#ff7eb6}text.impact{fill:#ff7eb6}}`
 
 // Room around a drawing, and above the cards of a stack.
 const (
@@ -110,9 +112,11 @@ func (sc *svgScene) write(out *bufio.Writer) {
 			fmt.Fprintf(out, `<path class="edge %s %s" d="%s"/>`+"\n", relation(e), via(e), elbow(c.parent, c))
 		}
 	}
-	for _, c := range sc.cards {
-		sc.card(out, c)
-	}
+	sc.impact(out, func() {
+		for _, c := range sc.cards {
+			sc.card(out, c)
+		}
+	})
 	fmt.Fprintln(out, "</g>")
 }
 

@@ -34,7 +34,10 @@ type State struct {
 	View string `json:"view,omitempty"`
 	// Address is what the page shows first, as it stands behind the # of its address; it goes before
 	// View.
-	Address  string `json:"address,omitempty"`
+	Address string `json:"address,omitempty"`
+	// Impact is what the impact command tells (docs/schema/impact.json) of the object that Address names
+	// as impact; a file and a picture have it, which cannot ask.
+	Impact   any    `json:"impact,omitempty"`
 	Currency string `json:"currency,omitempty"`
 	Prices   string `json:"prices,omitempty"`
 	// SharedAmong is among which stacks the cost of what several need is split: alone,

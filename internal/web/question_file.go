@@ -21,12 +21,32 @@ import (
 // -o writes them, from what was read last.
 func (a *API) file(ctx context.Context, query url.Values) (json.RawMessage, error) {
 	p, at, as := *a.last().State, query.Get("at"), query.Get("as")
+	shown, text, _ := strings.Cut(at, "?")
+	chosen, err := url.ParseQuery(text)
+	if err != nil {
+		return nil, Bad("%q is no address of the page: %s", at, err)
+	}
+	var im *view.Output
+	if ref := chosen.Get("impact"); ref != "" && shown == "stack" {
+		// What cannot be deleted, or is gone, has no impact, and the page shows none.
+		if answer, err := a.impactOf(ref, chosen.Get("cascade")); err == nil {
+			im = &answer
+		}
+	}
 	switch as {
 	case "html":
 		p.Mode, p.Address, p.Flags, p.Parts = "file", at, nil, maps.Clone(p.Parts)
 		maps.Copy(p.Parts, app.MissingInFile())
+		if im != nil {
+			if p.Impact, err = document(*im); err != nil {
+				return nil, err
+			}
+		}
 	case "svg":
-		if err := a.choose(ctx, &p, at); err != nil {
+		if im != nil {
+			p.Impact = im.Document
+		}
+		if err := a.choose(ctx, &p, shown, chosen); err != nil {
 			return nil, err
 		}
 	default:
@@ -39,13 +59,8 @@ func (a *API) file(ctx context.Context, query url.Values) (json.RawMessage, erro
 	return json.Marshal(out.String())
 }
 
-// choose leaves the stacks that an address shows; of a root, what is below it.
-func (a *API) choose(ctx context.Context, p *uistate.State, address string) error {
-	shown, text, _ := strings.Cut(address, "?")
-	query, err := url.ParseQuery(text)
-	if err != nil {
-		return Bad("%q is no address of the page: %s", address, err)
-	}
+// choose leaves the stacks that a view shows with its query; of a root, what is below it.
+func (a *API) choose(ctx context.Context, p *uistate.State, shown string, query url.Values) error {
 	p.View = "stacks"
 	wanted := func(s uistate.Stack) bool {
 		return len(query["ns"]) == 0 || slices.Contains(query["ns"], cmp.Or(s.Namespace, "-"))
@@ -59,7 +74,7 @@ func (a *API) choose(ctx context.Context, p *uistate.State, address string) erro
 		return a.chooseRoot(ctx, p, root)
 	}
 	if len(p.Stacks) == 0 {
-		return Bad("there is no stack to draw at %q", address)
+		return Bad("there is no stack to draw at %q", shown+"?"+query.Encode())
 	}
 	return nil
 }

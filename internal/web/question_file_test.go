@@ -16,6 +16,8 @@ func TestFile(t *testing.T) {
 		{"svg", "stacks", "cluster1", "<script"},
 		{"svg", stack, "moodle-2-smtp", "wordpress-importer"},
 		{"svg", "stacks", "OpenCost&#39;s public prices", "default"},
+		{"svg", stack + "&impact=Secret/moodle/cluster1-secret", "✖ breaks", "<script"},
+		{"svg", stack + "&impact=Secret/moodle/gone", "moodle-2-smtp", "✖ breaks"},
 		{"svg", stack + "&root=PersistentVolumeClaim/moodle/moodle-2-data", "PersistentVolumeClaim", "moodle-2-smtp"},
 		{"svg", "stack?root=StorageClass.storage.k8s.io/standard", "StorageClass", "moodle-2"},
 	} {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/uistate"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -103,22 +104,30 @@ func (a *API) stack(ctx context.Context, query url.Values) (json.RawMessage, err
 
 // impact is what the impact command tells of an object, from the last look.
 func (a *API) impact(_ context.Context, query url.Values) (json.RawMessage, error) {
-	l, id, err := a.looked(query.Get("ref"))
+	answer, err := a.impactOf(query.Get("ref"), query.Get("cascade"))
 	if err != nil {
 		return nil, err
+	}
+	return document(answer)
+}
+
+func (a *API) impactOf(name, cascade string) (none view.Output, err error) {
+	l, id, err := a.looked(name)
+	if err != nil {
+		return none, err
 	}
 	ref, state := l.Graph.Ref(id), l.Graph.State(id)
 	switch {
 	case state != graph.Present:
-		return nil, Bad("%s is %s: it cannot be deleted", ref, state)
+		return none, Bad("%s is %s: it cannot be deleted", ref, state)
 	case ref.GroupKind() == app.NodeKind:
-		return nil, Bad("a Node cannot be deleted on the page; see its drain: kubectl sysop impact %s", ref)
+		return none, Bad("a Node cannot be deleted on the page; see its drain: kubectl sysop impact %s", ref)
 	}
 	o := graph.ImpactOptions{StackOptions: l.StackOptions()}
-	if text := query.Get("cascade"); text != "" {
-		if o.Cascade, err = app.ParseCascade(text); err != nil {
-			return nil, Bad("%w", err)
+	if cascade != "" {
+		if o.Cascade, err = app.ParseCascade(cascade); err != nil {
+			return none, Bad("%w", err)
 		}
 	}
-	return document(app.Impact(l.Graph, id, o))
+	return app.Impact(l.Graph, id, o), nil
 }

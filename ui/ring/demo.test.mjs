@@ -1,7 +1,7 @@
 // Every view, on the embedded example: by mouse, by keyboard alone, narrow, dark.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { accessible, browsing, clean, paged, picture, world } from './lib.mjs'
+import { accessible, browsing, clean, paged, picture, until, world } from './lib.mjs'
 
 const origin = new URL(world.address).origin
 const views = { Stacks: 'group', Stack: 'treegrid', Costs: 'table', Findings: 'heading', Regulation: 'heading', Compose: 'textbox' }
@@ -29,7 +29,7 @@ test("the page", () => browsing(async (browser) => {
 
   // One selection in both: a card in the graph selects the row.
   await page.locator('.graph-card', { hasText: 'Ingress' }).first().click()
-  assert.match(await selected(page).textContent(), /Ingress/)
+  await until(() => selected(page).textContent(), /Ingress/)
 
   // The text of an option selects it, not the box alone.
   const filters = page.getByRole('search', { name: 'Objects of the stack' })
@@ -49,6 +49,21 @@ test("the page", () => browsing(async (browser) => {
   await page.goBack()
   await page.waitForFunction(() => /smtp/.test(document.querySelector('[role=row][aria-selected=true]')?.textContent ?? '') || !document.querySelector('[role=treegrid]'))
   await clean(page, origin)
+
+  // Deep in a tree, with marks beside them, names show 30 characters and their end, and the header is one row.
+  for (const width of [1024, 1100, 1280]) {
+    await page.setViewportSize({ width, height: 800 })
+    await page.goto(`${origin}/#stack?in=Moodle.moodlecontroller.kubeplus/moodle/moodle-1&at=Secret/moodle/cluster1-secret`)
+    await page.locator('.tree-object', { hasText: 'pvc-f5ab274a' }).first().waitFor()
+    assert.ok((await page.getByRole('banner').boundingBox()).height < 50, `the header at ${width}`)
+    const least = await page.locator('.tree-object .name').evaluateAll((all) => Math.min(...all.map((e) => {
+      const [head, end] = [...e.children].slice(1), cell = e.closest('.tree-object').getBoundingClientRect()
+      if (end.getBoundingClientRect().right > cell.right + 1) return 0
+      const whole = head.textContent.length, part = Math.floor(whole * Math.min(1, head.clientWidth / head.scrollWidth))
+      return part === whole ? 99 : part + end.textContent.length
+    })))
+    assert.ok(least >= 30, `${least} characters of a name at ${width}`)
+  }
 
   // Every view, light and dark, wide and narrow.
   for (const [width, height] of [[1280, 800], [420, 800]]) {

@@ -56,8 +56,10 @@ test('an impact', () => browsing(async (browser) => {
   await next.focus()
   const chosen = new Set()
   for (let i = 0; i < 3; i++) {
+    const before = page.locator('[role=row][aria-selected=true]'), text = await before.textContent()
     await page.keyboard.press('Enter')
-    chosen.add(await page.locator('[role=row][aria-selected=true]').textContent())
+    await page.waitForFunction((text) => { const row = document.querySelector('[role=row][aria-selected=true]'); return row && row.textContent !== text }, text)
+    chosen.add(await before.textContent())
   }
   assert.equal(chosen.size, 3)
   await panel(page).getByText('2 stacks break, 3 may break').waitFor()

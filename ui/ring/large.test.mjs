@@ -1,7 +1,7 @@
 // A stack of 1,506 objects: it opens as a picture of its parts, on the trouble.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { accessible, browsing, clean, elements, paged, picture, world } from './lib.mjs'
+import { accessible, browsing, clean, elements, paged, picture, until, world } from './lib.mjs'
 
 const parts = (page) => page.getByRole('group', { name: 'Parts of the stack' })
 const part = (page, name) => page.getByRole('region', { name, exact: true })
@@ -30,13 +30,13 @@ test('a stack of 1,506 objects', () => browsing(async (browser) => {
   const pod = api.getByRole('link', { name: /…-/ }).first()
   assert.ok(await uncovered(pod))
   await pod.click()
-  assert.match(decodeURIComponent(page.url()), /at=Pod\/app\/shop-01-api-/)
+  await until(() => decodeURIComponent(page.url()), /at=Pod\/app\/shop-01-api-/)
   await page.getByRole('complementary', { name: 'Details' }).getByRole('heading', { name: /^Pod shop-01-api-/ }).waitFor()
   assert.ok(await uncovered(pod), 'the selection is not under a panel')
   // A part opens, and its workloads lead somewhere.
   await part(page, 'shop-01-web').getByRole('button', { name: /13 workloads/ }).click()
   await part(page, 'shop-01-web').getByRole('link', { name: 'web96' }).click()
-  assert.match(decodeURIComponent(page.url()), /at=Deployment\.apps\/app\/shop-01-web96/)
+  await until(() => decodeURIComponent(page.url()), /at=Deployment\.apps\/app\/shop-01-web96/)
   await page.getByRole('button', { name: 'Close the details' }).click()
   // Fit shows all; the overview is there while not all is in sight.
   await page.setViewportSize({ width: 1440, height: 600 })
@@ -64,12 +64,13 @@ test('a stack of 1,506 objects', () => browsing(async (browser) => {
   assert.ok(await uncovered(failing))
   await page.locator('.graph-card').filter({ hasText: '100 need it' }).first().waitFor()
   await failing.click()
+  await page.locator('.graph-selected').waitFor()
   assert.ok(await uncovered(page.locator('.graph-selected')), 'the selected card is not under a panel')
 
   // The worst first in the tree, on demand.
   await page.getByRole('button', { name: 'Tree', exact: true }).click()
   await page.getByRole('button', { name: 'Worst first' }).click()
-  assert.match(await page.getByRole('row').nth(1).textContent(), /shop-01-api.*Degraded/)
+  await until(() => page.getByRole('row').nth(1).textContent(), /shop-01-api.*Degraded/)
   await page.waitForURL(/sort=health/)
   await clean(page, origin)
 }))

@@ -62,6 +62,17 @@ export async function accessible(page, what) {
   assert.deepEqual(found, [], `axe, ${what}`)
 }
 
+/** Waits until what is read matches: a key or a click is drawn in the next frame. Returns the text. */
+export async function until(read, what) {
+  let text = await read()
+  for (let i = 0; i < 200 && !what.test(text); i++) {
+    await new Promise((done) => setTimeout(done, 50))
+    text = await read()
+  }
+  assert.match(text, what)
+  return text
+}
+
 /** CPU of the page's main thread in ms, so far, and its elements. */
 export async function spent(page) {
   const session = page.cdp ??= await page.context().newCDPSession(page).then(async (s) => {

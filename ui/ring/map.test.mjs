@@ -1,7 +1,7 @@
 // The map of the stacks: on the example, and with 500 stacks.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { accessible, browsing, clean, elements, paged, picture, slowness, spent, world } from './lib.mjs'
+import { accessible, browsing, clean, elements, paged, picture, slowness, spent, until, world } from './lib.mjs'
 
 const map = (page) => page.getByRole('group', { name: 'Map of the stacks' })
 const card = (page, name) => map(page).getByRole('link').filter({ has: page.locator('.card-name', { hasText: new RegExp(`^${name}$`) }) })
@@ -19,7 +19,7 @@ async function finds(page) {
   assert.match(page.url(), /at=Secret\/moodle\/moodle-2-smtp/)
   await page.keyboard.press('/')
   await page.keyboard.type('node worker-a')
-  assert.match(await results.textContent(), /In none of these stacks.*Node\/worker-a/)
+  await until(() => results.textContent(), /In none of these stacks.*Node\/worker-a/)
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Enter')
   await page.getByRole('complementary', { name: 'Details' }).getByRole('heading', { name: 'Node worker-a' }).waitFor()
@@ -66,7 +66,7 @@ test('the map of the example', () => browsing(async (browser) => {
   await page.getByRole('searchbox', { name: 'Search stacks' }).fill('')
   await page.evaluate(() => document.activeElement.blur())
   await page.keyboard.press('n')
-  assert.match(await page.evaluate(() => document.activeElement.title), /wordpress-importer/)
+  await until(() => page.evaluate(() => document.activeElement.title), /wordpress-importer/)
   await page.keyboard.press('t')
   await page.getByRole('table').waitFor()
   assert.match(page.url(), /as=table/)
@@ -130,7 +130,10 @@ for (const [stacks, role, name] of [[120, 'group', 'Map of the stacks'], [500, '
       assert.ok(await elements(page) <= 1500, `${await elements(page)} elements of the table`)
     } else {
       await page.getByRole('link', { name: /orders-db/ }).hover()
-      assert.ok(await page.locator('.stack-chip.card-near').count() > 20)
+      await page.locator('.stack-chip.card-near').nth(20).waitFor()
+      // A line from each namespace to each part, with a count where one points.
+      assert.equal(await page.locator('.map-lines .line').count(), 21)
+      assert.equal(await page.locator('.map-lines .near text').count(), 7)
     }
     await clean(page, origin)
   }))

@@ -48,8 +48,9 @@ test('long names', () => browsing(async (browser) => {
   await page.goto(world.address)
   await page.getByRole('group', { name: 'Map of the stacks' }).waitFor()
   const found = []
-  for (const width of [420, 780, 1024, 1440]) {
+  for (const width of [420, 780, 1024, 1280, 1440]) {
     await page.setViewportSize({ width, height: 1000 })
+    if (width > 1000) assert.ok((await page.getByRole('banner').boundingBox()).height < 50, `the header has one row at ${width}`)
     for (const [view, address] of Object.entries(views)) {
       await page.evaluate((hash) => { location.hash = hash }, address)
       await page.locator('main').getByText(world.prefix.slice(0, 8)).first().waitFor({ state: 'attached' })

@@ -68,6 +68,21 @@ test('the page saves what is shown', () => browsing(async (browser) => {
   await file.goto(pathToFileURL(byItself).href)
   await file.locator('.trail-says', { hasText: 'USD 26.25 alone, for all that it needs' }).waitFor()
   await dialog(page).getByRole('button', { name: 'Close' }).click()
+  // An impact that is drawn is in the picture and in the file; no command draws it.
+  await page.goto(`${origin}/#stack?in=Moodle.moodlecontroller.kubeplus/moodle/moodle-1&at=Secret/moodle/cluster1-secret&impact=Secret/moodle/cluster1-secret`)
+  await page.locator('.graph-impact', { hasText: '✖ breaks' }).first().waitFor()
+  const marked = readFileSync(await save(page, 'SVG'), 'utf8')
+  for (const words of ['✖ deleted', '✖ breaks', '✖ breaks on restart']) assert.ok(marked.includes(`>${words}</text>`), words)
+  assert.equal(await dialog(page).locator('code').count(), 0)
+  const affected = await save(page, 'HTML')
+  file.asked.length = 0
+  await file.goto(pathToFileURL(affected).href)
+  await file.getByRole('treeitem', { name: /^MysqlCluster .* by the impact: ✖ breaks$/ }).waitFor()
+  await file.getByRole('region', { name: 'If Secret/cluster1-secret is deleted' }).getByText('2 stacks break, 3 may break').waitFor()
+  await file.getByText(/2 stacks break, 3 may break\. \d+ objects of this stack marked/).waitFor()
+  await accessible(file, 'a file of an impact')
+  await clean(file, pathToFileURL(affected).href)
+  await dialog(page).getByRole('button', { name: 'Close' }).click()
   // An address of what is not there says so, and only then.
   assert.equal(await page.getByText('is gone').count(), 0)
   await page.goto(`${origin}/#stack?in=Moodle.moodlecontroller.kubeplus/moodle/moodle-9`)

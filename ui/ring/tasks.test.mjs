@@ -2,7 +2,7 @@
 // keyboard alone it is presses of keys that are counted. What else the keyboard does is keyboard.test.mjs.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { browsing, clean, paged, picture, world } from './lib.mjs'
+import { browsing, clean, paged, picture, until, world } from './lib.mjs'
 
 const origin = new URL(world.address).origin
 const go = (page, view) => page.getByRole('navigation', { name: 'Views' }).getByRole('button', { name: view, exact: true }).click()
@@ -29,7 +29,7 @@ const tasks = {
     await page.getByRole('list', { name: 'What is broken' }).getByRole('link', { name: 'Show why' }).first().click()
     await details(page).getByRole('heading', { level: 2 }).waitFor()
     await page.getByRole('row', { name: /^Deployment/ }).first().click()
-    assert.match(await details(page).textContent(), /via (spec|owner|label|env)/)
+    await until(() => details(page).textContent(), /via (spec|owner|label|env)/)
   }],
   'find a ConfigMap': [0, async (page) => {
     await page.keyboard.press('/')
@@ -70,7 +70,7 @@ const tasks = {
     const side = page.getByRole('region', { name: 'Two stacks side by side' })
     await side.getByRole('combobox').nth(1).click()
     await side.getByRole('combobox').nth(1).selectOption({ label: 'Deployment/wordpress' })
-    assert.match(await side.textContent(), /Cost, USD20\.5612\.21\+8\.35/)
+    await until(() => side.textContent(), /Cost, USD20\.5612\.21\+8\.35/)
   }],
   'who is held if the database fails': [1, async (page) => {
     await go(page, 'Regulation')
@@ -104,7 +104,7 @@ async function byKeyboard(page) {
   const focused = () => page.evaluate(() => document.activeElement?.matches('a') ? document.activeElement.textContent : '')
   await counted(page, 'the broken stack and its cause', 6, async () => {
     await page.keyboard.press('n')
-    assert.match(await focused(), /moodle-2|wordpress-importer/)
+    await until(focused, /moodle-2|wordpress-importer/)
     while (!/moodle-2/.test(await focused())) await page.keyboard.press('n')
     await page.keyboard.press('Enter')
     await page.getByRole('treegrid').waitFor()

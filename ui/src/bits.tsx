@@ -18,7 +18,7 @@ export function Name({ text }: { text: string }) {
   return <b class="name"><span class="unseen">{text}</span><span aria-hidden="true">{text.slice(0, -8)}</span><span aria-hidden="true">{text.slice(-8)}</span></b>
 }
 
-interface LinkProps { page: Page; to: Choice; class?: string; title?: string; style?: { [name: string]: string }; then?: () => void; children: ComponentChildren; onMouseEnter?: () => void; onMouseLeave?: () => void; onFocus?: () => void; onBlur?: () => void }
+interface LinkProps { page: Page; to: Choice; id?: string; class?: string; title?: string; style?: { [name: string]: string }; then?: () => void; children: ComponentChildren; onMouseEnter?: () => void; onMouseLeave?: () => void; onFocus?: () => void; onBlur?: () => void }
 
 /** A link to a choice: it can be copied, and opened in another tab. */
 export function Link({ page, to, class: more = '', then, children, ...rest }: LinkProps) {

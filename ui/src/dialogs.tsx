@@ -44,7 +44,7 @@ function Gaps({ uiState, close }: { uiState: UIState; close: () => void }) {
           </table>
         </div>
       )}
-      {forbidden.length > 0 && (
+      {!FILE && forbidden.length > 0 && (
         <>
           <p>Missing permissions: <b>get, list, watch</b> of {[...new Set(forbidden.map((g) => g.resource))].join(', ')}. This command asks the cluster about one of them:</p>
           <Command text={command('kubectl', 'auth', 'can-i', 'list', forbidden[0].resource, ...inNamespace(forbidden[0].namespace, true))} />

@@ -59,8 +59,8 @@ interface Live {
 }
 
 export function Graph({ page, shape }: { page: Page; shape: Shape }) {
-  const { depth } = page.choice, many = shape.of > large, impact = FILE ? unmarked : useMarks(page), parts = LARGE && (depth ? depth === 'workloads' : many && !filtered(page))
-  return <section class="graph" aria-label="Graph">{LARGE && parts ? <Parts page={page} stack={page.stack()!} marks={impact.marks} /> : <Objects page={page} shape={shape} many={many || depth !== ''} marks={impact.marks} />}{!FILE && impact.summary && <ImpactBar page={page} {...impact} />}</section>
+  const { depth } = page.choice, many = shape.of > large, impact = LARGE ? useMarks(page) : unmarked, parts = LARGE && (depth ? depth === 'workloads' : many && !filtered(page))
+  return <section class="graph" aria-label="Graph">{LARGE && parts ? <Parts page={page} stack={page.stack()!} marks={impact.marks} /> : <Objects page={page} shape={shape} many={many || depth !== ''} marks={impact.marks} />}{LARGE && impact.summary && <ImpactBar page={page} {...impact} />}</section>
 }
 
 /** The objects with the shape of the tree. */
@@ -114,7 +114,7 @@ function Objects({ page, shape, many, marks }: { page: Page; shape: Shape; many:
     choose(live, page)
     mount(live)
   }
-  if (!FILE) live.impact = useMemo(() => live.scene ? onCards(live.scene, stack, marks) : noImpact, [live.scene, marks, page.uiState])
+  if (LARGE) live.impact = useMemo(() => live.scene ? onCards(live.scene, stack, marks) : noImpact, [live.scene, marks, page.uiState])
 
   useLayoutEffect(() => {
     const measure = () => {
@@ -218,7 +218,7 @@ function Objects({ page, shape, many, marks }: { page: Page; shape: Shape; many:
   const s = live.scene, first = s && live.active < 0 ? 0 : live.active
   return (
     <>
-      <p class="graph-help" id="graph-help">
+      <p class="unseen" id="graph-help">
         The table of the stack holds all of this, and more. Arrow keys go to parent, first child and siblings; Enter opens a group, or the details of an object; plus and minus zoom, f fits.
       </p>
       <div class="graph-pane" ref={pane} onKeyDown={keys} onClick={click}>
@@ -227,12 +227,12 @@ function Objects({ page, shape, many, marks }: { page: Page; shape: Shape; many:
           aria-describedby={s?.cards.length ? 'graph-help' : undefined}>
           {s && shown(live, first ?? -1).map((i) => (
             <GraphCard key={s.cards[i].item.key} page={page} stack={stack} card={s.cards[i]} number={i} roots={shape.roots}
-              selected={i === live.active} tabbable={i === first} hub={s.hubs.get(i)} impact={FILE ? undefined : live.impact.cards.get(i)} />
+              selected={i === live.active} tabbable={i === first} hub={s.hubs.get(i)} impact={LARGE ? live.impact.cards.get(i) : undefined} />
           ))}
           {s && lineLabels(live).map(([i, { text, relation }]) => (
             <span key={'word' + i} class={`graph-word graph-${relations[relation]}`} aria-hidden="true" style={{ left: s.cards[i].x + 'px', top: s.cards[i].y + 'px' }}>{text}</span>
           ))}
-          {s && !FILE && [...live.impact.cards].filter(([i]) => live.mounted.includes(i)).map(([i, { tone, text }]) => (
+          {s && LARGE && [...live.impact.cards].filter(([i]) => live.mounted.includes(i)).map(([i, { tone, text }]) => (
             <span key={'impact' + i} class="graph-word graph-impact" aria-hidden="true" style={{ left: s.cards[i].x + 'px', top: s.cards[i].y + 'px' }}>{glyphs[tone]} {text}</span>
           ))}
         </div>
@@ -244,7 +244,7 @@ function Objects({ page, shape, many, marks }: { page: Page; shape: Shape; many:
           <button type="button" onClick={() => page.set({ open: page.choice.open.filter((k) => k !== all) })}>Group</button>
         </p>
       )}
-      {shape.capped > 0 && (
+      {LARGE && shape.capped > 0 && (
         <p class="graph-capped" role="status">
           Showing {shape.shown} of {shape.shown + shape.capped}: the rest is well, and in groups.{' '}
           <button type="button" onClick={() => page.set({ open: [...page.choice.open, all] })}>Show all</button>

@@ -22,7 +22,7 @@ export function GraphCard({ page, stack, card, number, roots, selected, tabbable
   const state = !item.fold && isQuiet(page, item.node) ? optional : shownHealth.word && `${shownHealth.glyph} ${shownHealth.word}`, worse = worstBelow > Math.max(own, 1) ? `below: ${health[worstBelow].glyph} ${health[worstBelow].word}` : ''
   const cost = item.cost === undefined ? '' : money(item.cost)
   // The texts of the card, unshortened.
-  const says = [subtitle, name, cost, state, worse, reason, !FILE && impact && `, by the impact: ${glyphs[impact.tone]} ${impact.text}`].filter(Boolean).join(' ')
+  const says = [subtitle, name, cost, state, worse, reason, LARGE && impact && `, by the impact: ${glyphs[impact.tone]} ${impact.text}`].filter(Boolean).join(' ')
   return (
     <button type="button" role="treeitem" data-card={number} tabIndex={tabbable ? 0 : -1} title={says}
       class={`graph-card tone-${shownHealth.tone}${selected ? ' graph-selected' : ''}${item.fold ? ' graph-fold' : ''}${item.context ? ' graph-context' : ''}`}

@@ -63,7 +63,7 @@ export function draw(ctx: Context, d: Drawing): void {
   else labelled(ctx, d, cards)
   if (scene.cards[d.active]) selected(ctx, d)
   chosenPath(ctx, d)
-  if (!FILE) spread(ctx, d)
+  if (LARGE) spread(ctx, d)
 }
 
 const color = (d: Drawing, relation: number) => d.colors[(relations[relation] || 'owns') as 'owns']
@@ -318,7 +318,7 @@ export function words(s: Scene, active: number): Map<number, { text: string; rel
 function write(ctx: Context, d: Drawing): void {
   const { x, y, z } = d.view
   for (const [i, { text, relation }] of words(d.scene, d.active)) {
-    if (!d.mounted.has(i) && (FILE || !d.impact.cards.has(i))) label(ctx, d, text, d.scene.cards[i].x * z + x, d.scene.cards[i].y * z + y - 7, color(d, relation))
+    if (!d.mounted.has(i) && (!LARGE || !d.impact.cards.has(i))) label(ctx, d, text, d.scene.cards[i].x * z + x, d.scene.cards[i].y * z + y - 7, color(d, relation))
   }
 }
 

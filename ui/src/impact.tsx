@@ -15,11 +15,12 @@ export function ImpactPanel({ page, target }: { page: Page; target: string }) {
   if (id < 0) return null // the trail says that it is gone
   const n = page.node(id), isNode = kindKey(page.kind(n)) === 'Node'
   const reason = isNode ? 'A terminal shows what a drain of it affects:' : n.t ? 'It was not read. This command reads it and shows it:' : FILE || !page.server ? 'A saved page cannot read the cluster. This command shows it:' : ''
+  const saved = LARGE && FILE && useImpact(page).answer
   return (
     <section class="details-panel" aria-labelledby="impact-title">
       <button type="button" class="details-close" aria-label="Close the impact" onClick={() => { page.set({ impact: '', cascade: '' }, true); focusOn('#details-title') }}>✕</button>
       <h3 id="impact-title">If {short(target)} is {isNode ? 'drained' : 'deleted'}</h3>
-      {FILE || reason ? <><p class="faint">{reason}</p><Command text={commandOf(page, target, !page.uiState.namespace)} /></> : <Asked page={page} target={target} />}
+      {LARGE && saved ? <Result page={page} im={saved} /> : FILE || reason ? <><p class="faint">{reason}</p><Command text={commandOf(page, target, !page.uiState.namespace)} /></> : <Asked page={page} target={target} />}
     </section>
   )
 }

@@ -18,9 +18,15 @@ const none: Marks = { of: new Map(), lines: [] }
 export const unmarked = { marks: none, summary: '' }
 const rank = { bad: 2, warn: 1, none: 0 }
 
-/** Asks for the impact of the chosen object; again when objects or edges change. */
+/** Asks for the impact of the chosen object; again when objects or edges change. A file has the one that
+    was drawn when it was saved. */
 export function useImpact(page: Page): Asked<Impact> {
-  const { impact, cascade } = page.choice, id = impact ? page.find(impact) : -1
+  const { impact, cascade } = page.choice
+  if (FILE) {
+    const { impact: saved } = page.uiState
+    return { answer: saved?.object === impact && saved.cascade === (cascade || cascades[0]) ? saved : undefined, waiting: false, again: () => {} }
+  }
+  const id = impact ? page.find(impact) : -1
   const deletable = id >= 0 && !page.node(id).t && kindKey(page.kind(page.node(id))) !== 'Node'
   return useAsk<Impact>(page, deletable ? 'impact' : '', { ref: impact, cascade: cascade || cascades[0] }, page.topology)
 }

@@ -2,7 +2,7 @@
 // as lines.
 
 import type { ComponentChildren } from 'preact'
-import { useMemo, useState } from 'preact/hooks'
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Command, Health, Link, useMedia } from './bits.tsx'
 import { KindIcon } from './icons.tsx'
 import { broken, isBroken, mapModel, part, titleOf, type Card, type Line, type MapModel } from './map_model.ts'
@@ -27,7 +27,7 @@ export function StackMap({ page, children }: { page: Page; children: ComponentCh
   const cluster = showsCluster(page), { uiState, choice } = page, whole = useMemo(() => mapModel(page, uiState.stacks), [uiState])
   const model = useMemo(() => part(whole, (s) => (cluster || !s.cluster) && inNamespaces(choice, s)), [whole, cluster, choice.namespaces.join()])
   const wanted = new Set(wantedStacks(page).map((s) => s.name)), stacks = model.cards.filter((c) => c.stack).length
-  const wide = useMedia('(min-width: 1025px)') || page.printing, rail = wide && stacks <= railed
+  const wide = useMedia('(min-width: 1025px)') || page.printing, rail = wide && (!LARGE || stacks <= railed)
   const props = { page, model, wanted }
   const Level = !LARGE || stacks <= cardsUpTo ? wide ? Parts : Cards : stacks <= chipsUpTo ? Chips : Tiles
   return (
@@ -92,7 +92,7 @@ function StackCard({ page, model, at, top, wanted, class: more = '', box, point 
       <span class="card-kind"><KindIcon kind={kind} /> {kind || 'label'}{s.groupedBy && <> by {s.groupedBy}</>}<b class="card-cost">{c.cost === undefined ? <span class="faint">no cost</span> : money(c.cost)}</b></span>
       <CardName name={name} />
       <span class="card-row"><Health value={c.health} /><Dots pods={c.pods} /></span>
-      {cause && <span class="card-cause"><b>{middle(cause.text, 36)}</b><span>{middle(cause.by, s.since ? 28 : 36)}{s.since ? ', for ' + age(page.now() - s.since) : ''}</span></span>}
+      {cause && <span class="card-cause"><b>{middle(cause.text, 36)}</b><span>{middle(cause.by, s.since ? 24 : 36)}{s.since ? ', for ' + age(page.now() - s.since) : ''}</span></span>}
       <span class="card-foot"><CostBar c={c} top={top} /><span>{c.cost === undefined ? c.pods[0] === 0 ? 'no pod runs now' : '' : c.shared ? `${money(c.cost - c.shared)} own + ${money(c.shared)} shared` : page.uiState.sharedAmong === 'alone' ? 'all that it needs' : 'all its own'}</span></span>
       <span class="unseen">{needsOf(model, at).map((c, i) => (i ? ', ' : ', needs ') + titleOf(c).name)}</span>
     </Link>
@@ -125,12 +125,19 @@ const topCost = (m: MapModel) => Math.max(1, ...m.cards.map((c) => c.stack ? c.c
 /** Cards with lines. */
 function Parts(props: MapProps) {
   const { page, model } = props, placed = useMemo(() => placeCards(model), [model]), top = topCost(model)
-  const [pointed, point] = useState(-1), [line, lineAt] = useState(-1)
+  const [pointed, point] = useState(-1), [line, lineAt] = useState(-1), scroll = useRef<HTMLDivElement>(null), [room, measure] = useState(0)
+  useLayoutEffect(() => {
+    const seen = new ResizeObserver(() => measure(scroll.current!.clientWidth))
+    seen.observe(scroll.current!)
+    return () => seen.disconnect()
+  }, [])
+  // A map that is a little too wide is a little smaller, so that nothing is out of sight.
+  const scale = Math.min(1, page.printing ? sheet / placed.width : Math.max(0.85, (room || placed.width) / placed.width))
   const near = new Set<number>()
   model.lines.forEach((l, i) => { if (i === line || pointed >= 0 && (l.from === pointed || l.to === pointed)) { near.add(l.from); near.add(l.to) } })
   return (
-    <div class="map-scroll" tabIndex={0} role="group" aria-label="Map of the stacks">
-      <div class={'map-sheet' + (pointed >= 0 || line >= 0 ? ' pointing' : '')} style={{ width: placed.width + 'px', height: placed.height + 'px', ...page.printing && { zoom: Math.min(1, sheet / placed.width) } }}>
+    <div ref={scroll} class="map-scroll" tabIndex={0} role="group" aria-label="Map of the stacks">
+      <div class={'map-sheet' + (pointed >= 0 || line >= 0 ? ' pointing' : '')} style={{ width: placed.width + 'px', height: placed.height + 'px', zoom: scale }}>
         {placed.regions.map((r) => <RegionBox key={r.namespace} region={r} model={model} page={page} />)}
         <svg class="map-lines" width={placed.width} height={placed.height} aria-hidden="true">
           <defs>
@@ -218,7 +225,7 @@ function Cards(props: MapProps) {
 
 /** The namespaces as boxes of chips in two columns, the parts that more than one stack needs between them. */
 function Chips(props: MapProps) {
-  const { page, model } = props, [pointed, point] = useState(-1)
+  const { page, model } = props, [pointed, point] = useState(-1), sheet = useRef<HTMLDivElement>(null)
   const parts = model.cards.map((_, i) => i).filter((i) => !model.cards[i].stack && (model.cards[i].pods.length || model.cards[i].cost || isBroken(model.cards[i].health)))
     .sort((a, b) => model.cards[b].users - model.cards[a].users || (model.cards[b].cost ?? 0) - (model.cards[a].cost ?? 0) || a - b).slice(0, 12)
   const namespaces = new Map<string, number[]>()
@@ -234,11 +241,23 @@ function Chips(props: MapProps) {
     lit.add(pointed)
     for (const l of model.lines) if (l.to === pointed) lit.add(l.from); else if (l.from === pointed) lit.add(l.to)
   }
+  const joins = joinsOf(model, parts), paths = useJoins(page, sheet, joins)
   const column = (regions: [string, number[]][]) => (
     <div class="map-regions">{regions.map(([name, cards]) => <ChipRegion key={name} {...props} namespace={name} cards={cards} lit={lit} point={point} />)}</div>
   )
   return (
-    <div class={'map-chips' + (pointed >= 0 ? ' pointing' : '')} role="group" aria-label="Map of the stacks">
+    <div ref={sheet} class={'map-chips' + (pointed >= 0 ? ' pointing' : '')} role="group" aria-label="Map of the stacks">
+      <svg class="map-lines" width="100%" height="100%" aria-hidden="true">
+        {joins.map((j, i) => {
+          const near = pointed === j.part || pointed >= 0 && model.cards[pointed].namespace === j.namespace && lit.has(j.part), at = paths[i]
+          return at && (
+            <g key={i} class={`line ${near ? 'near' : ''} ${isBroken(model.cards[j.part].health) ? 'line-bad' : ''}`}>
+              <path class="line-mark" d={at.d} />
+              {near && <><circle cx={at.x} cy={at.y} r="10" /><text x={at.x} y={at.y + 4}>{j.count}</text></>}
+            </g>
+          )
+        })}
+      </svg>
       {column(columns[0])}
       {parts.length > 0 && (
         <section class="map-shared" aria-labelledby="shared-title">
@@ -246,7 +265,7 @@ function Chips(props: MapProps) {
           {parts.map((i) => {
             const c = model.cards[i], { kind, name } = titleOf(c)
             return (
-              <Link key={c.key} class={`card part ${isBroken(c.health) ? 'card-bad' : ''} ${lit.has(i) ? 'card-near' : ''}`} page={page} to={toCard(page, model, c)} title={c.key} onMouseEnter={() => point(i)} onMouseLeave={() => point(-1)} onFocus={() => point(i)} onBlur={() => point(-1)}>
+              <Link key={c.key} id={'part-' + i} class={`card part ${isBroken(c.health) ? 'card-bad' : ''} ${lit.has(i) ? 'card-near' : ''}`} page={page} to={toCard(page, model, c)} title={c.key} onMouseEnter={() => point(i)} onMouseLeave={() => point(-1)} onFocus={() => point(i)} onBlur={() => point(-1)}>
                 <span class="card-kind"><KindIcon kind={kind} /> {kind}{c.cost !== undefined && <b class="card-cost">{money(c.cost)}</b>}</span>
                 <span class="card-row"><CardName name={name} /><Health value={c.health} /></span>
                 <span><b>{count(c.users)}</b> need it{c.spaces > 1 && `, in ${c.spaces} namespaces`}</span>
@@ -260,22 +279,67 @@ function Chips(props: MapProps) {
   )
 }
 
+interface Join { namespace: string; part: number; count: number }
+
+/** The namespaces whose stacks need a part, with how many of them do. */
+function joinsOf(m: MapModel, parts: number[]): Join[] {
+  const out = new Map<string, Join>(), shown = new Set(parts)
+  for (const l of m.lines) {
+    const { stack, namespace } = m.cards[l.from], key = namespace + ' ' + l.to
+    if (!stack || l.optional || !shown.has(l.to)) continue
+    const join = out.get(key)
+    if (join) join.count++
+    else out.set(key, { namespace, part: l.to, count: 1 })
+  }
+  return [...out.values()]
+}
+
+/** Where the lines from namespaces to parts are, and the start of each: undefined where they are not side by side. */
+function useJoins(page: Page, sheet: { current: HTMLDivElement | null }, joins: Join[]): ({ d: string; x: number; y: number } | undefined)[] {
+  const [paths, set] = useState<({ d: string; x: number; y: number } | undefined)[]>([])
+  const measure = () => {
+    const at = sheet.current!.getBoundingClientRect(), used = new Map<Element, number>()
+    const regions = new Map([...sheet.current!.querySelectorAll<HTMLElement>('.region')].map((e) => [e.dataset.namespace, e]))
+    // The next free height of a side, from its middle on to both ends.
+    const port = (e: Element, r: DOMRect, room: number) => {
+      const n = used.get(e) ?? 0
+      used.set(e, n + 1)
+      return r.top - at.top + Math.max(8, Math.min(r.height - 8, room / 2 + (n % 2 ? 1 : -1) * Math.ceil(n / 2) * 7))
+    }
+    set(joins.map(({ namespace, part }) => {
+      const region = regions.get(namespace), card = document.getElementById('part-' + part)
+      if (!region || !card) return undefined
+      const a = region.getBoundingClientRect(), b = card.getBoundingClientRect(), left = a.right < b.left
+      if (!left && a.left <= b.right) return undefined
+      const x = (left ? a.right : a.left) - at.left, to = (left ? b.left - 2 : b.right + 6) - at.left, y = port(region, a, Math.min(a.height, 120)), end = port(card, b, b.height), bow = (to - x) / 2
+      return { d: `M${x} ${y}C${x + bow} ${y} ${to - bow} ${end} ${to} ${end}`, x: x + (left ? 11 : -11), y }
+    }))
+  }
+  useLayoutEffect(() => {
+    const seen = new ResizeObserver(measure)
+    seen.observe(sheet.current!)
+    return () => seen.disconnect()
+  }, [page.uiState, page.choice.open, joins.length])
+  return paths
+}
+
 function ChipRegion({ page, model, wanted, namespace, cards, lit, point }: MapProps & { namespace: string; cards: number[]; lit: Set<number>; point: (at: number) => void }) {
   const key = 'ns:' + namespace, opened = page.choice.open.includes(key)
+  const longest = Math.max(...cards.map((i) => titleOf(model.cards[i]).name.length))
   const quiet = cards.length > cardsUpTo && cards.every((i) => model.cards[i].health < trouble) && !page.choice.search && !page.choice.health.length
   return (
-    <section class="region" aria-label={nameOfRegion(namespace)}>
+    <section class="region" aria-label={nameOfRegion(namespace)} data-namespace={namespace}>
       <RegionHead page={page} model={model} namespace={namespace} cards={cards} />
       {quiet && !opened
         ? <button type="button" class="link region-fold" onClick={() => page.set({ open: [...page.choice.open, key] })}><span class="tone-good" aria-hidden="true">✔</span> {plural(cards.length, 'stack')}, none broken: show them</button>
         : (
-          <ul class="chip-list">
+          <ul class="chip-list" style={{ '--chip': Math.min(shown, longest) + 'ch' }}>
             {cards.map((i) => {
               const c = model.cards[i], { name } = titleOf(c), { glyph, tone, word } = health[c.health]
               return (
                 <li key={c.key}>
                   <Link class={`stack-chip ${isBroken(c.health) ? 'card-bad' : ''} ${lit.has(i) ? 'card-near' : ''} ${wanted.has(c.key) ? '' : 'card-dim'}`} page={page} to={toCard(page, model, c)} title={c.key} onMouseEnter={() => point(i)} onMouseLeave={() => point(-1)} onFocus={() => point(i)} onBlur={() => point(-1)}>
-                    <span class={'tone-' + tone} aria-hidden="true">{glyph || '·'}</span> {middle(name, 18)}<span class="unseen"> {word}</span>
+                    <span class={'tone-' + tone} aria-hidden="true">{glyph || '·'}</span> {middle(name, shown)}<span class="unseen"> {word}</span>
                   </Link>
                 </li>
               )

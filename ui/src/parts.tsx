@@ -103,8 +103,8 @@ export function Parts({ page, stack, marks }: Shared & { marks: Marks }) {
   const toTrouble = () => pane.current!.querySelector<HTMLElement>('.card-bad a, a.card-bad')?.focus()
   const toggle = (p: Part) => page.set({ open: isOpen(p) ? choice.open.filter((k) => k !== keyOf(p)) : [...choice.open, keyOf(p)] })
   const at = (node: number) => ({ ...choice, node: page.ref(node) })
-  const cards = { page, stack, at, has, impactOf: (u: Unit) => FILE ? undefined : marks.of.get(u.node) ?? together(u.members, marks) }
-  const hit = (units: Unit[]) => !FILE && marks.of.size > 0 && units.some((u) => u.members.some((m) => marks.of.has(m)))
+  const cards = { page, stack, at, has, impactOf: (u: Unit) => marks.of.get(u.node) ?? together(u.members, marks) }
+  const hit = (units: Unit[]) => marks.of.size > 0 && units.some((u) => u.members.some((m) => marks.of.has(m)))
   const workloads = model.parts.reduce((n, p) => n + p.units.length, 0), [frame, framed] = useState({ x: 0, y: 0 })
   return (
     <>
@@ -161,7 +161,7 @@ function NodeCard({ page, at, has, impactOf, u, box, note, title }: CardProps & 
   const n = page.node(u.node), { kind } = page.kind(n), bad = u.health >= trouble
   return (
     <Link class={`card ${bad ? 'card-bad' : ''} ${has(u) ? 'parts-chosen' : ''}`} page={page} to={at(u.node)} style={style(box)} title={[page.ref(u.node), title].filter(Boolean).join('\n')}>
-      <span class="card-kind"><KindIcon kind={kind} /> {kind}<span class="card-cost">{isQuiet(page, u.node) ? <span class="faint">{optional}</span> : u.health > 0 && <Health value={u.health} />}</span></span>
+      <span class="card-kind"><KindIcon kind={kind} /> <span class="parts-kind">{kind}</span><span class="card-cost">{isQuiet(page, u.node) ? <span class="faint">{optional}</span> : u.health > 0 && <Health value={u.health} />}</span></span>
       <CardName name={n.n} />
       <span class="faint">{note}</span>
       <Impacted mark={impactOf(u)} />

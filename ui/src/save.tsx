@@ -31,7 +31,9 @@ const narrowed = ({ choice: { search, health, namespaces } }: Page) => search !=
 
 /** The command that writes a format of what is shown, and the part of an address that shows it in the file. */
 export function commandOf(page: Page, format: string): string {
-  const { view, stack, root, by, as } = page.choice, at = encode(page.choice)
+  const { view, stack, root, by, as, impact } = page.choice, at = encode(page.choice)
+  // No command draws an impact.
+  if (view === 'stack' && impact) return ''
   // With -A a stack shares costs with all others, as on a page of all; the file of one that is named alone says so.
   const words = format === 'SVG' && view === 'stack' ? ['graph', root || stack, ...!root && page.uiState.sharedAmong === 'cluster' ? ['-A'] : []] : scope(page, view === 'costs' ? 'metrics' : 'stacks', view === 'stacks' && format !== 'HTML' ? page.choice.namespaces[0] : undefined)
   // No command has the picture or the rows of some of the stacks, nor the rows of stacks of given roots.
@@ -101,18 +103,15 @@ async function png(svg: string): Promise<Blob> {
   return new Promise((done, fail) => canvas.toBlob((blob) => blob ? done(blob) : fail(new Error('the browser cannot draw a picture of this size')), 'image/png'))
 }
 
-/** What a file leaves out: only the server knows an impact. */
-export const unmarked = ({ choice: { view, impact } }: Page) => view === 'stack' && impact ? ', without the marks of the impact' : ''
-
 export function Save({ page }: { page: Page }) {
   const [status, say] = useState(''), { view, stack, root } = page.choice, at = encode(page.choice), drawn = view === 'stack' || view === 'stacks' && !narrowed(page)
   const file = (as: string) => page.server!.get<string>('file', { as, at }), rows = view === 'findings' || rowsOf(page)
   const kinds: Kept[] = [
     // A file has nothing of the other views.
-    ...['stacks', 'stack', 'costs'].includes(view) ? [{ format: 'HTML' as const, what: 'the page as it is now, in one file that needs no network' + unmarked(page), command: commandOf(page, 'HTML'), content: () => file('html') }] : [],
+    ...['stacks', 'stack', 'costs'].includes(view) ? [{ format: 'HTML' as const, what: 'the page as it is now, in one file that needs no network', command: commandOf(page, 'HTML'), content: () => file('html') }] : [],
     ...(drawn ? [
-      { format: 'SVG' as const, what: 'the picture, sharp at every size' + unmarked(page), command: commandOf(page, 'SVG'), content: () => file('svg') },
-      { format: 'PNG' as const, what: 'the picture for a chat or a slide' + unmarked(page), command: '', content: () => file('svg').then(png) },
+      { format: 'SVG' as const, what: 'the picture, sharp at every size', command: commandOf(page, 'SVG'), content: () => file('svg') },
+      { format: 'PNG' as const, what: 'the picture for a chat or a slide', command: '', content: () => file('svg').then(png) },
     ] : []),
     ...(rows ? [{ format: 'CSV' as const, what: 'the rows for a spreadsheet', command: view === 'stacks' || view === 'costs' ? commandOf(page, 'CSV') : '', content: async () => (await (view === 'findings' ? findings : allRows)(page)).map((r) => r.map((t) => cell(safe(t))).join(',')).join('\r\n') + '\r\n' }] : []),
   ]

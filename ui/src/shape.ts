@@ -120,10 +120,10 @@ function build(page: Page, stack: Stack, bad: Set<number>): Shape {
   if (!open.has(all)) {
     foldEqual(f, roots, null)
     for (let i = from; i < to; i++) if (item[i]?.children.length) foldEqual(f, item[i].children, item[i])
-    cap(f, roots)
+    if (LARGE) cap(f, roots)
   }
   const items = preorder(roots)
-  for (const it of items) {
+  if (LARGE) for (const it of items) {
     if (it.key.startsWith(`(${more})`) && !it.children.length) for (const p of it.fold!) if (want[p] && !tree[p].a) capped++
   }
   return { roots, items, shown: shown - capped, of: tree.slice(from, to).filter((p) => !p.a).length, capped }

@@ -93,7 +93,7 @@ function Header({ page }: { page: Page }) {
   return (
     <header class="head">
       <h1>{uiState.title}</h1>
-      <p class="head-source">{[uiState.source, uiState.namespace && 'namespace ' + uiState.namespace, uiState.objects > uiState.nodes.length && `showing ${count(uiState.nodes.length)} of ${plural(uiState.objects, 'object')}, unhealthy ones included`].filter(Boolean).join(' · ')}</p>
+      <p class="head-source" title={uiState.source}>{[uiState.source, uiState.namespace && 'namespace ' + uiState.namespace, LARGE && uiState.objects > uiState.nodes.length && `showing ${count(uiState.nodes.length)} of ${plural(uiState.objects, 'object')}, unhealthy ones included`].filter(Boolean).join(' · ')}</p>
       <Totals page={page} />
       <Find page={page} />
     </header>
@@ -131,7 +131,7 @@ function Totals({ page }: { page: Page }) {
         return n > 0 && <li key={h}><button type="button" class="chip" onClick={() => { page.go('stacks'); page.set({ health: [h], search: '' }) }}>{count(n)} <Health value={h} /></button></li>
       })}
       {own.length === 0 && <li class="faint">no stacks</li>}
-      {priced.length > 0 && <li class="head-cost"><b>{money(priced.reduce((sum, s) => sum + s.cost!, 0), currency)}</b> {window ? 'in ' + age(window.hours * 3600) : 'a month'}{volumes && `, and ${money(volumes.cost)} for unclaimed volumes`}</li>}
+      {priced.length > 0 && <li class="head-cost"><b>{money(priced.reduce((sum, s) => sum + s.cost!, 0), currency)}</b> {window ? 'in ' + age(window.hours * 3600) : 'a month'}{volumes && <span class="head-more">, and {money(volumes.cost)} for unclaimed volumes</span>}</li>}
     </ul>
   )
 }

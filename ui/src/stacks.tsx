@@ -40,7 +40,7 @@ export function Stacks({ page }: { page: Page }) {
 function Table({ page, rows }: { page: Page; rows: Stack[] }) {
   const { choice } = page, narrow = useMedia('(max-width: 760px)'), [maxRows, more] = useState(step)
   useEffect(() => more(step), [choice.search, choice.health.join(), choice.sort])
-  const top = Math.max(1, ...rows.map((s) => s.cost ?? 0)), shown = page.printing ? rows : rows.slice(0, maxRows), left = rows.length - shown.length
+  const top = Math.max(1, ...rows.map((s) => s.cost ?? 0)), shown = !LARGE || page.printing ? rows : rows.slice(0, maxRows), left = rows.length - shown.length
   return (
     <>
       <table class="stacks">
@@ -59,7 +59,7 @@ function Table({ page, rows }: { page: Page; rows: Stack[] }) {
         </thead>
         <tbody>{shown.map((s) => <Row key={s.name} page={page} stack={s} top={top} narrow={narrow} />)}</tbody>
       </table>
-      {left > 0 && <p><button type="button" onClick={() => more(maxRows + step)}>Show {count(Math.min(step, left))} more</button> <span class="faint">{count(shown.length)} of {count(rows.length)}{!choice.sort && ', trouble first'}</span></p>}
+      {LARGE && left > 0 && <p><button type="button" onClick={() => more(maxRows + step)}>Show {count(Math.min(step, left))} more</button> <span class="faint">{count(shown.length)} of {count(rows.length)}{!choice.sort && ', trouble first'}</span></p>}
     </>
   )
 }

@@ -32,7 +32,7 @@ const memories = new WeakMap<Page, Map<string, Memory>>()
     of a large one its roots, and the ancestors of objects that were unhealthy at the last change. */
 export function opener(page: Page, s: Shape): (it: Item) => boolean {
   const c = page.choice, open = new Set(c.open), closed = new Set(c.closed)
-  const leads = s.items.length > large && !filtered(page) ? leading(page, s) : null
+  const leads = LARGE && s.items.length > large && !filtered(page) ? leading(page, s) : null
   return (it) => !closed.has(it.key) && (!!it.fold || open.has(it.key) || !leads || leads.has(it.key))
 }
 
@@ -159,19 +159,24 @@ const next: Column[] = ['below', 'since', 'message', 'pods', 'uses']
 
 /** The characters of a name that are always shown. */
 const readable = 31
-type Need = Column | 'name'
+/** How much wider a name is than other text: it is bold. */
+const bold = 1.1
+type Need = Column | 'name' | 'marked'
 export type Needs = { [c in Need]: number }
 
 /** How far an object is from the left, in pixels: deep ones by less. */
 export const indent = (depth: number, tight: boolean) => (tight ? 8 : 14) * Math.min(depth, 4) + 5 * Math.max(0, Math.min(depth, 16) - 4)
 
-/** The width of each column in pixels, and of what a name takes in the first; 0 without content. */
+/** The width of each column in pixels, and of what a name takes in the first, by itself and with its
+    marks; 0 without content. */
 export function needs(page: Page, stack: Stack, s: Shape, uses: (Uses | undefined)[], letter: number): Needs {
-  const letters = { name: 0, object: 0, health: 6, below: 0, cost: 0, pods: 0, uses: 0, since: 0, message: 0 }, widest = (c: Need, n: number) => { if (n > letters[c]) letters[c] = n }
+  const letters = { name: 0, marked: 0, object: 0, health: 6, below: 0, cost: 0, pods: 0, uses: 0, since: 0, message: 0 }, widest = (c: Need, n: number) => { if (n > letters[c]) letters[c] = n }
   for (const it of s.items) {
     const n = page.node(it.node), p = stack.tree[it.place], { kind, name } = titleOf(page, it), u = usesOfItem(uses, it)
     widest('object', it.depth * 2 + kind.length + name.length + 4)
-    widest('name', indent(it.depth, true) / letter + Math.min(name.length, readable) + 8)
+    const short = bold * Math.min(name.length, readable) + 8, marks = it.fold ? 0 : (n.t ? 10 : 0) + (p.a ? 12 : 0) + (p.s ? 9 : 0) + (p.x && !n.b ? 11 : 0)
+    widest('name', indent(it.depth, true) / letter + short)
+    widest('marked', indent(it.depth, false) / letter + short + marks)
     const lower = it.fold || p.b === (n.h ?? 0) ? 0 : p.b ?? 0
     widest('health', it.fold ? Math.min(foldHealth(page, stack, it).length + 3, 20) : health[n.h ?? 0].word.length + (lower >= trouble ? 6 : 3))
     if (it.cost !== undefined) widest('cost', Math.max(money(it.cost).length, 5 + (page.uiState.currency ?? '').length))
@@ -183,7 +188,7 @@ export function needs(page: Page, stack: Stack, s: Shape, uses: (Uses | undefine
       widest('uses', usesText(u).length)
     }
   }
-  return Object.fromEntries((['name', ...order] as const).map((c) => [c, letters[c] && Math.round(Math.max(letters[c], c === 'object' ? 0 : c.length) * letter + 18)])) as Needs
+  return Object.fromEntries((['name', 'marked', ...order] as const).map((c) => [c, letters[c] && Math.round(Math.max(letters[c], c === 'object' ? 0 : c.length) * letter + 18)])) as Needs
 }
 
 /** The columns that fit in the width, in display order; names keep their room. */
@@ -191,7 +196,8 @@ export function columns(width: number, need: Needs): Column[] {
   const have = new Set<Column>(['object', 'health']), add = (c: Column) => { have.add(c); width -= need[c] }
   width -= need.health
   if (need.cost && width - need.cost >= need.name) add('cost')
-  width -= Math.max(Math.min(Math.max(need.object, 180), 400), need.name)
+  // From four columns on names have their marks beside them.
+  width -= Math.max(Math.min(Math.max(need.object, 180), 400), need.marked)
   for (const c of next) {
     const room = c === 'message' ? Math.min(need[c], 160) : need[c]
     if (room && room <= width) add(c)
@@ -201,5 +207,5 @@ export function columns(width: number, need: Needs): Column[] {
 
 /** The grid template: object and message share the remaining width. */
 export function template(list: Column[], need: Needs): string {
-  return list.map((c) => c === 'object' ? 'minmax(0, 1.3fr)' : c === 'message' ? 'minmax(0, 1fr)' : need[c] + 'px').join(' ')
+  return list.map((c) => c === 'object' ? `minmax(${list.length < 4 ? 0 : need.marked}px, 1.3fr)` : c === 'message' ? 'minmax(0, 1fr)' : need[c] + 'px').join(' ')
 }

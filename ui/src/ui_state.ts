@@ -1,6 +1,8 @@
 // The UIState: docs/schema/ui-state.json; internal/uistate/state.go explains each field. An absent
 // field is unknown or empty.
 
+import type { Impact } from './impact_document.ts'
+
 export interface UIState {
   apiVersion: string
   kind: 'UIState'
@@ -13,6 +15,7 @@ export interface UIState {
   namespace?: string
   view?: ViewName
   address?: string
+  impact?: Impact
   currency?: string
   prices?: string
   sharedAmong?: 'alone' | 'requested' | 'namespace' | 'cluster'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { load } from './load.mjs'
 
-const { commandOf, safe, unmarked } = await load('save.tsx')
+const { commandOf, safe } = await load('save.tsx')
 const { Page } = await load('page.ts')
 
 const pageAt = (address, title = 'all namespaces', more = {}) => new Page({
@@ -11,9 +11,9 @@ const pageAt = (address, title = 'all namespaces', more = {}) => new Page({
   stacks: [{ name: 'Pod/shop/web', namespace: 'shop', roots: [0], tree: [{ n: 0 }], objects: 1 }],
 }, null, { read: () => address, write() {}, watch() {} })
 
-test('a file of an impact says that it has no marks', () => {
-  assert.equal(unmarked(pageAt('stack?in=Pod/shop/web&impact=Pod/shop/web')), ', without the marks of the impact')
-  assert.equal(unmarked(pageAt('stack?in=Pod/shop/web')), '')
+test('no command draws an impact', () => {
+  assert.equal(commandOf(pageAt('stack?in=Pod/shop/web&impact=Pod/shop/web'), 'SVG'), '')
+  assert.notEqual(commandOf(pageAt('stack?in=Pod/shop/web'), 'SVG'), '')
 })
 
 test('a command has what is shown, or there is none', () => {

@@ -100,7 +100,7 @@ test('typing goes to the next name that begins so', () => {
 })
 
 test('columns go by need, the message first and the cost last', () => {
-  const need = { name: 150, object: 300, health: 100, below: 90, cost: 80, pods: 50, uses: 120, since: 60, message: 250 }
+  const need = { marked: 200, name: 150, object: 300, health: 100, below: 90, cost: 80, pods: 50, uses: 120, since: 60, message: 250 }
   assert.deepEqual(columns(420, need), ['object', 'health', 'cost'])
   assert.deepEqual(columns(300, need), ['object', 'health'])
   assert.deepEqual(columns(600, need), ['object', 'health', 'below', 'cost'])
