@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/level"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
@@ -16,6 +17,8 @@ type SystemOptions struct {
 	Namespace string
 	// World is the state of its apps; nil where no cluster was read.
 	World *regulate.SystemState
+	// Level is the level of the System; nil where no cluster was read.
+	Level *level.Report
 	Gaps  []object.Gap
 }
 
@@ -52,6 +55,9 @@ func (v *systemView) tree() *Tree {
 	}
 	t.Columns = append(t.Columns, Column{Name: "DETAILS", OwnLine: true, Wrap: true})
 	top := v.line("System/"+v.s.Name, v.head())
+	if v.o.Level != nil {
+		top.Children = append(top.Children, levelRow(v.o.Level, v.line))
+	}
 	for i := range v.s.Apps {
 		top.Children = append(top.Children, v.app(&v.s.Apps[i]))
 	}
