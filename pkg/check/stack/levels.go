@@ -75,9 +75,12 @@ func alerts(s *check.Stack, r *check.Result) {
 	if a == nil || a.NotMonitored || len(lasting) == 0 {
 		return
 	}
-	namespaces := []string{w.System.Namespace}
+	var namespaces []string
 	for _, wl := range lasting {
 		namespaces = append(namespaces, wl.Ref.Namespace)
+	}
+	if home := w.System.Namespace; home != "" {
+		namespaces = append(namespaces, home)
 	}
 	slices.Sort(namespaces)
 	namespaces = slices.Compact(namespaces)
