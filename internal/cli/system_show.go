@@ -49,7 +49,7 @@ func (o *systemShowOptions) run(ctx context.Context, args []string) error {
 		return systems.OfflineHint(err)
 	}
 	l.Session.ReportGaps(l.Graph)
-	opts.Namespace, opts.World, opts.Level, opts.Gaps = l.Session.Namespace, l.State, reached, l.Graph.Gaps()
+	opts.Namespace, opts.World, opts.Level, opts.Drift, opts.Gaps = l.Session.Namespace, l.State, reached, l.Drift, l.Graph.Gaps()
 	var lines []string
 	if o.human() {
 		lines = summary.Apps(l.State)

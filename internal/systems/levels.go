@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// ObserveLevel is Observe, and the level of the System: both come of one reading. source is how
-// commands name the System.
+// ObserveLevel is Observe, the level of the System and the drift of its labels, all from one reading.
+// source is how commands name the System.
 func ObserveLevel(ctx context.Context, in *app.Input, s *system.System, source level.Source) (*View, *level.Report, error) {
 	extract := in.Extract
 	defer func() { in.Extract = extract }()
@@ -49,6 +49,19 @@ func ObserveLevel(ctx context.Context, in *app.Input, s *system.System, source l
 	}
 	report := check.NewReport(subjects, all.Rules(), s.Waivers, w, w.Now)
 	report.Rules = rules // also of a System without a root that exists
+	l.Drift = s.LabelDrift(func(ref object.Ref) (own, pods map[string]string, ok bool) {
+		id, found := l.Graph.Find(ref)
+		if !found || l.Graph.State(id) != graph.Present || !l.Graph.WasRead(id) {
+			return nil, nil, false
+		}
+		if wl, runs := w.Workload(ref); runs && wl.Ref == ref && wl.Template != nil {
+			pods = wl.Template.Labels
+			if pods == nil {
+				pods = map[string]string{}
+			}
+		}
+		return l.Graph.Labels(id), pods, true
+	})
 	out, _ := level.Of(w.System, report, source)
 	return l, out, nil
 }

@@ -33,6 +33,8 @@ type View struct {
 	signalled *object.Kinds // that the signals are of
 	Graph     *graph.Graph
 	State     *regulate.SystemState
+	// Drift are the labels of spec.labels that objects have lost.
+	Drift []system.LabelDrift
 	// everywhere are further kinds that are read in all namespaces; nil for none.
 	everywhere func(*object.Kinds) []schema.GroupKind
 	// definitions are the CRDs that were read; nil for one that cannot be read.

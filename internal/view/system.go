@@ -19,6 +19,8 @@ type SystemOptions struct {
 	World *regulate.SystemState
 	// Level is the level of the System; nil where no cluster was read.
 	Level *level.Report
+	// Drift are the labels of spec.labels that objects have lost.
+	Drift []system.LabelDrift
 	Gaps  []object.Gap
 }
 
@@ -70,7 +72,7 @@ func (v *systemView) tree() *Tree {
 	}
 	top.Children = append(top.Children, v.line("bounds", g.Words()))
 	if v.s.Labels != nil {
-		top.Children = append(top.Children, v.line("labels", labelWords(v.s.Labels)))
+		top.Children = append(top.Children, v.labels())
 	}
 	if words := chargebackWords(v.s.Chargeback); words != "" {
 		top.Children = append(top.Children, v.line("chargeback", words))
@@ -225,6 +227,18 @@ func rootTexts(roots []system.Root) []string {
 		out = append(out, r.String())
 	}
 	return out
+}
+
+// labels are those that the System sets, with what has drifted.
+func (v *systemView) labels() *TreeRow {
+	row := v.line("labels", labelWords(v.s.Labels))
+	for _, d := range v.o.Drift {
+		row.Children = append(row.Children, v.line("drift of "+d.App, d.String()))
+	}
+	if len(v.o.Drift) > 0 {
+		row.Children = append(row.Children, v.line("fix", "kubectl sysop upgrade -f FILE sets them again"))
+	}
+	return row
 }
 
 func labelWords(labels map[string]string) string {
