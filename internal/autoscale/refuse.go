@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
 // The kinds of scalers.
@@ -134,7 +135,7 @@ func (p *planner) scaledAlready(r *Proposal) *Refusal {
 func StatedBy(state *check.ClusterState, scaler object.Ref) string {
 	name := state.Labels(scaler)[regulate.InstalledLabel]
 	release, _ := state.Facts.Annotation(scaler, graph.HelmName)
-	if name == "" || release != name+"-"+ScalersApp || strings.HasSuffix(name, Suffix) {
+	if name == "" || release != name+"-"+system.ScalersApp || strings.HasSuffix(name, Suffix) {
 		return ""
 	}
 	return name
