@@ -236,7 +236,7 @@ func (v *systemView) labels() *TreeRow {
 		row.Children = append(row.Children, v.line("drift of "+d.App, d.String()))
 	}
 	if len(v.o.Drift) > 0 {
-		row.Children = append(row.Children, v.line("fix", "kubectl sysop upgrade -f FILE sets them again"))
+		row.Children = append(row.Children, v.line("fix", "kubectl sysop upgrade -f FILE sets them again; with --take-ownership those that another field manager set"))
 	}
 	return row
 }

@@ -129,7 +129,7 @@ func TestLevelsOfSystem(t *testing.T) {
 	if show(); len(shown.LabelDrift) != 2 || shown.LabelDrift[0].App != "web" || shown.LabelDrift[0].Label != "team" || shown.LabelDrift[0].Want != "till" {
 		t.Errorf("of labels drift %v", shown.LabelDrift)
 	}
-	s.run("upgrade", "-f", file, "--yes", "--wait=false").succeeds(t)
+	s.run("upgrade", "-f", file, "--yes", "--wait=false", "--take-ownership").succeeds(t)
 	if show(); len(shown.LabelDrift) != 0 {
 		t.Errorf("after the upgrade, of labels drift %v", shown.LabelDrift)
 	}
