@@ -63,13 +63,13 @@ func (o *SystemRows) declared(roots []Root, nodes func(Root) []graph.ID, g *grap
 	if o.System == nil || len(o.Apps) != len(roots) {
 		return nil
 	}
-	of := make([][]object.Ref, len(o.System.Apps))
+	byApp := make([][]object.Ref, len(o.System.Apps))
 	for i, r := range roots {
 		for _, id := range nodes(r) {
-			of[o.Apps[i]] = append(of[o.Apps[i]], g.Ref(id))
+			byApp[o.Apps[i]] = append(byApp[o.Apps[i]], g.Ref(id))
 		}
 	}
-	return Declared(o.System, of)
+	return Declared(o.System, byApp)
 }
 
 // Declared returns what a System declares, as far as rules of check read it. roots are the existing

@@ -125,7 +125,7 @@ func (s Source) monitor() string {
 func Rules(all []check.Rule) []check.Rule {
 	return slices.DeleteFunc(slices.Clone(all), func(r check.Rule) bool {
 		for _, l := range levels {
-			if slices.ContainsFunc(l.rules, func(of rule) bool { return of.id == r.ID }) {
+			if slices.ContainsFunc(l.rules, func(needed rule) bool { return needed.id == r.ID }) {
 				return false
 			}
 		}
@@ -143,14 +143,14 @@ func Of(sys *check.System, report *check.Report, s Source) (*Report, bool) {
 	out := &Report{}
 	for i, l := range levels {
 		one := Level{Level: i + 1, Name: l.name, Status: Reached, Rules: []Rule{}}
-		for _, of := range l.rules {
-			title, evaluated := titles[of.id]
+		for _, needed := range l.rules {
+			title, evaluated := titles[needed.id]
 			if sys == nil || !evaluated {
 				return nil, false
 			}
-			r := Rule{Rule: of.id, Title: title, Lacks: []Lack{}, Unknowns: []Lack{}}
+			r := Rule{Rule: needed.id, Title: title, Lacks: []Lack{}, Unknowns: []Lack{}}
 			r.apps(sys, report)
-			r.decide(of, s)
+			r.decide(needed, s)
 			one.Rules = append(one.Rules, r)
 			if one.Status != Lacking && r.Status != Reached {
 				one.Status = r.Status
@@ -208,12 +208,12 @@ func add(all *[]Lack, app, subject, message string) {
 }
 
 // decide says whether the rule is kept, and what helps.
-func (r *Rule) decide(of rule, s Source) {
+func (r *Rule) decide(needed rule, s Source) {
 	switch {
 	case s.File && slices.ContainsFunc(r.Lacks, func(k Lack) bool { return k.Message == missing }):
 		r.Status, r.Command = Lacking, "kubectl sysop install -f "+s.Query
 	case len(r.Lacks) > 0:
-		r.Status, r.Command = Lacking, of.command(s)
+		r.Status, r.Command = Lacking, needed.command(s)
 	case len(r.Unknowns) > 0:
 		r.Status = Unread
 	default:

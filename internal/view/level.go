@@ -46,8 +46,8 @@ func levelRow(r *level.Report, line func(name, text string) *TreeRow) *TreeRow {
 		row := line(fmt.Sprintf("%d %s", l.Level, l.Name), "")
 		row.Mark = levelCell(l.Status)
 		for j := range l.Rules {
-			if of := &l.Rules[j]; of.Status != level.Reached {
-				row.Children = append(row.Children, line(of.Rule, levelRule(of)))
+			if rule := &l.Rules[j]; rule.Status != level.Reached {
+				row.Children = append(row.Children, line(rule.Rule, levelRule(rule)))
 			}
 		}
 		top.Children = append(top.Children, row)

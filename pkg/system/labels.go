@@ -155,14 +155,14 @@ type LabelDrift struct {
 
 // String is a line for people.
 func (d LabelDrift) String() string {
-	of, has := d.Object, "is missing, not "
+	subject, has := d.Object, "is missing, not "
 	if d.Pods {
-		of += ", pod template"
+		subject += ", pod template"
 	}
 	if d.Has != "" {
 		has = "is " + d.Has + ", not "
 	}
-	return fmt.Sprintf("%s: the label %s %s%s", of, d.Label, has, d.Want)
+	return fmt.Sprintf("%s: the label %s %s%s", subject, d.Label, has, d.Want)
 }
 
 // LabelDrift compares the labels that the objects of the manifest get with those that they have. live
