@@ -111,7 +111,7 @@ type CheckUnusedDocument struct {
 
 func (v *checkView) document() CheckDocument {
 	doc := CheckDocument{
-		Head: headOf("CheckReport"), Scores: checkScores(&v.r.Scores),
+		Head: HeadOf("CheckReport"), Scores: checkScores(&v.r.Scores),
 		Waivers: CheckWaiversDocument{}, Level: v.o.Level, Gaps: v.r.Gaps,
 	}
 	for _, s := range v.r.Subjects {
