@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/level"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/annotations"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check/all"
@@ -29,6 +30,7 @@ type CheckRun struct {
 	q       *CheckRequest
 	Session *Session
 	facts   *check.Collector
+	copies  *HealthCollector
 	Graph   *graph.Graph
 	world   *check.ClusterState
 
@@ -60,9 +62,16 @@ func (c *CheckRun) NewReport(ctx context.Context) (*check.Report, error) {
 	return check.NewReport(c.found, all.Rules(), c.q.Waivers, c.world, c.Session.AsOf()), nil
 }
 
+// Level is the level of the System that was checked; nil without one, and where rules of the levels
+// were left out.
+func (c *CheckRun) Level(report *check.Report, source level.Source) *level.Report {
+	out, _ := level.Of(c.world.System, report, source)
+	return out
+}
+
 // read reads what the targets need.
 func (c *CheckRun) read(ctx context.Context) error {
-	c.facts = c.in.CollectFacts()
+	c.facts, c.copies = c.in.CollectFacts(), c.in.CollectCopies()
 	var err error
 	if c.Session, err = c.in.Open(ctx); err != nil {
 		return err
@@ -100,6 +109,7 @@ func (c *CheckRun) read(ctx context.Context) error {
 	}
 	defer c.in.Clock.Stage("check")()
 	c.world = s.CheckWorld(c.Graph, c.facts, s.Kinds, s.Inventory)
+	c.world.Copies, c.world.Now = c.copies.Copies(c.Graph), s.AsOf()
 	c.world.System = c.q.Rows.declared(t.Roots, func(r Root) []graph.ID { return s.Nodes(c.Graph, r, c.q.Selector) }, c.Graph)
 	return c.choose()
 }

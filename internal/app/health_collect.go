@@ -5,7 +5,9 @@ import (
 
 	"k8s.io/client-go/kubernetes/scheme"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/backup"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/inventory"
@@ -33,6 +35,31 @@ func (c *Input) CollectHealth(rules *healthRules) *HealthCollector {
 		}
 	})
 	return v
+}
+
+// CollectCopies makes the next session evaluate the health of the objects that backups of kubectl sysop
+// consist of.
+func (c *Input) CollectCopies() *HealthCollector {
+	v := &HealthCollector{input: c}
+	c.Extract = append(c.Extract, func(s *Session) inventory.Extractor {
+		collector := health.NewCollector(c.healthRules.newEvaluator(s, catalog.Health(s.Kinds)))
+		v.c = collector
+		return func(o object.Object) func(*inventory.Inventory, inventory.ID) {
+			if _, saves := o.Meta.GetLabels()[backup.NameLabel]; saves {
+				collector.Add(o)
+			}
+			return nil
+		}
+	})
+	return v
+}
+
+// Copies are the backups of which the cluster has a record, the newest first.
+func (v *HealthCollector) Copies(g *graph.Graph) []check.Copy {
+	return backup.Copies(g, func(id graph.ID) health.Health {
+		h, _ := v.c.Health(g.Ref(id))
+		return h
+	})
 }
 
 // Assess merges the results, and reports which rules failed.

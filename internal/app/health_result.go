@@ -65,6 +65,7 @@ func (h *HealthResult) Evaluate(ctx context.Context) error {
 		stack := h.Graph.Stack(s.Roots, opts)
 		h.Stacks = append(h.Stacks, view.HealthStack{Name: s.Ref, Stack: stack, Health: h.assessment.Stack(stack)})
 	}
+	h.addBackups()
 	return nil
 }
 

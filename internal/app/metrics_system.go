@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -62,18 +63,34 @@ func (o *SystemRows) declared(roots []Root, nodes func(Root) []graph.ID, g *grap
 	if o.System == nil || len(o.Apps) != len(roots) {
 		return nil
 	}
-	out := &check.System{Apps: make([]check.SystemApp, len(o.System.Apps))}
-	for i := range out.Apps {
-		out.Apps[i].Name = o.System.Apps[i].Name
-	}
+	byApp := make([][]object.Ref, len(o.System.Apps))
 	for i, r := range roots {
 		for _, id := range nodes(r) {
-			a := &out.Apps[o.Apps[i]]
-			a.Roots = append(a.Roots, g.Ref(id))
+			byApp[o.Apps[i]] = append(byApp[o.Apps[i]], g.Ref(id))
 		}
 	}
-	for _, c := range o.System.Connections {
-		out.Connections = append(out.Connections, check.SystemConnection{From: c.From.App, To: c.To.App, Port: c.From.Port, Consumer: o.consumer(c.To)})
+	return Declared(o.System, byApp)
+}
+
+// Declared returns what a System declares, as far as rules of check read it. roots are the existing
+// roots of each app.
+func Declared(s *system.System, roots [][]object.Ref) *check.System {
+	out := &check.System{Name: s.Name, Namespace: s.Namespace, BackupAge: time.Duration(s.Monitoring.Thresholds["backupHours"] * float64(time.Hour))}
+	for i := range s.Apps {
+		a := &s.Apps[i]
+		app := check.SystemApp{Name: a.Name, Roots: roots[i], Operator: a.Operator, NotMonitored: a.Monitoring.Off, NotScaled: a.Autoscaling != nil && a.Autoscaling.Off}
+		for _, u := range a.Resources {
+			ref := object.RefOf(u)
+			app.Contained = append(app.Contained, ref)
+			if ref.Namespace == "" {
+				ref.Namespace = s.Namespace
+				app.Contained = append(app.Contained, ref)
+			}
+		}
+		out.Apps = append(out.Apps, app)
+	}
+	for _, c := range s.Connections {
+		out.Connections = append(out.Connections, check.SystemConnection{From: c.From.App, To: c.To.App, Port: c.From.Port, Consumer: consumer(s, c.To)})
 	}
 	return out
 }
@@ -81,8 +98,8 @@ func (o *SystemRows) declared(roots []Root, nodes func(Root) []graph.ID, g *grap
 // consumer is the workload that an end of a connection sets a value of, as install chooses it: the
 // root of the end, or else the first workload that the app creates. It is zero for a ConfigMap and
 // other objects, which all workloads of the app may use.
-func (o *SystemRows) consumer(to system.End) object.Ref {
-	a, ok := o.System.App(to.App)
+func consumer(s *system.System, to system.End) object.Ref {
+	a, ok := s.App(to.App)
 	if !ok || to.ConfigMap != "" {
 		return object.Ref{}
 	}
@@ -92,7 +109,7 @@ func (o *SystemRows) consumer(to system.End) object.Ref {
 	}
 	for _, u := range a.Resources {
 		ref := object.RefOf(u)
-		ref.Namespace = cmp.Or(ref.Namespace, o.System.Namespace)
+		ref.Namespace = cmp.Or(ref.Namespace, s.Namespace)
 		name, _, _ := strings.Cut(root.Type, ".")
 		other := root.Name != "" && (root.Name != ref.Name || root.Namespace != "" && root.Namespace != ref.Namespace || !object.MayBePlural(name, ref.Kind))
 		if workload, err := connection.WorkloadOf(u); workload != nil && err == nil && !other {

@@ -31,7 +31,7 @@ spec:
 	}
 	rows := &SystemRows{System: sys}
 	for i, want := range []string{"Deployment.apps/shop/web", "Deployment.apps/shop/worker", "Deployment.apps/shop/worker", "/"} {
-		if got := rows.consumer(sys.Connections[i].To).String(); got != want {
+		if got := consumer(sys, sys.Connections[i].To).String(); got != want {
 			t.Errorf("connection %d has the consumer %s, want %s", i, got, want)
 		}
 	}

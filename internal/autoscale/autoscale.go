@@ -29,12 +29,8 @@ const (
 	None           = "none"
 )
 
-// Suffix ends the name of the System that contains the scalers of a plan for another one, and
-// ScalersApp is the app that contains scalers, of that System or of one whose manifest states them.
-const (
-	Suffix     = "-autoscaling"
-	ScalersApp = "scalers"
-)
+// Suffix ends the name of the System that contains the scalers of a plan for another one.
+const Suffix = "-autoscaling"
 
 // The defaults.
 const (

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
 // The kinds of scalers.
@@ -149,7 +149,7 @@ func replaced(r *Proposal) *Refusal {
 func StatedBy(state *check.ClusterState, scaler object.Ref) string {
 	name := state.Labels(scaler)[regulate.InstalledLabel]
 	release, _ := state.Facts.Annotation(scaler, graph.HelmName)
-	if name == "" || release != name+"-"+ScalersApp || strings.HasSuffix(name, Suffix) {
+	if name == "" || release != name+"-"+system.ScalersApp || strings.HasSuffix(name, Suffix) {
 		return ""
 	}
 	return name
@@ -168,25 +168,6 @@ func (p *planner) updateMode(vpa object.Ref) string {
 		return mode
 	}
 	return "Auto"
-}
-
-// pinned is a claim that all pods of a workload mount, and that pods on one node alone can mount;
-// nil for none.
-func (p *planner) pinned(wl *check.Workload) *corev1.PersistentVolumeClaim {
-	if wl.Ref.Kind == "StatefulSet" {
-		return nil
-	}
-	for _, c := range p.State.Claims(wl) {
-		if !slices.ContainsFunc(c.Spec.AccessModes, sharable) {
-			return c
-		}
-	}
-	return nil
-}
-
-// sharable reports whether pods on several nodes can mount a claim with this mode.
-func sharable(mode corev1.PersistentVolumeAccessMode) bool {
-	return mode == corev1.ReadWriteMany || mode == corev1.ReadOnlyMany
 }
 
 func pinnedBy(claim string) string {

@@ -37,7 +37,7 @@ const (
 func (p *planner) size(app *App, r *Proposal) *Refusal {
 	s := app.Settings
 	explicit := s.Max > 0
-	claim := p.pinned(r.workload)
+	claim := p.State.PinningClaim(r.workload)
 	switch {
 	case claim != nil && explicit:
 		return sharedClaim(claim.Name)

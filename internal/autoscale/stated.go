@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
@@ -150,7 +151,7 @@ func (m *manifest) pinned(workload object.Ref, pod *corev1.PodSpec) string {
 		for i := range m.sys.Apps {
 			for _, o := range m.sys.Apps[i].Resources {
 				modes, _, _ := unstructured.NestedStringSlice(o.Object, "spec", "accessModes")
-				if m.place(o) == claim && !slices.ContainsFunc(modes, func(mode string) bool { return sharable(corev1.PersistentVolumeAccessMode(mode)) }) {
+				if m.place(o) == claim && !slices.ContainsFunc(modes, func(mode string) bool { return check.IsSharable(corev1.PersistentVolumeAccessMode(mode)) }) {
 					return claim.Name
 				}
 			}

@@ -106,22 +106,12 @@ func setName(p *backup.Plan, given string, now time.Time) error {
 		p.Name = strings.TrimRight(p.Source[:min(len(p.Source), longest)], "-") + "-backup-" + p.Time.Format(backup.StampFormat)
 		return nil
 	}
-	at, err := timeOf(given)
-	if err != nil {
-		return err
+	at, ok := backup.TimeOf(given)
+	if !ok {
+		return fmt.Errorf("--name %s: expected a name that ends with a time, as shop-backup-20260901-120000", given)
 	}
 	p.Name, p.Time = given, at
 	return nil
-}
-
-// timeOf is the time in the name of a backup.
-func timeOf(name string) (time.Time, error) {
-	if i := len(name) - len(backup.StampFormat); i > 0 && name[i-1] == '-' {
-		if at, err := time.Parse(backup.StampFormat, name[i:]); err == nil {
-			return at, nil
-		}
-	}
-	return time.Time{}, fmt.Errorf("--name %s: expected a name that ends with a time, as shop-backup-20260901-120000", name)
 }
 
 // namespaceOf is the namespace that the backup is in: that of the System, or of the roots.

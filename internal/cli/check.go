@@ -84,7 +84,7 @@ func (o *checkOptions) run(ctx context.Context, args []string) error {
 	}
 	c.Session.ReportGaps(c.Graph)
 	// Of one subject every finding is shown, of many the scores first, unless all is asked for.
-	shown := view.CheckOptions{Namespace: c.Home, All: o.all, Summary: c.Targets.Everything && !o.all, Version: buildVersion(), Shape: render.ShapeOf(o.output)}
+	shown := view.CheckOptions{Namespace: c.Home, Level: c.Level(report, o.of.Source()), All: o.all, Summary: c.Targets.Everything && !o.all, Version: buildVersion(), Shape: render.ShapeOf(o.output)}
 	var lines []string
 	if o.human() {
 		lines = summary.Check(c, report, o.args, o.selector)

@@ -21,6 +21,8 @@ type healthOptions struct {
 	since    time.Duration
 	exitCode bool
 	rules    app.HealthRuleOptions
+	prometheusOptions
+	server app.HistorySource
 
 	watch   bool
 	wait    string
@@ -38,6 +40,7 @@ func newHealth(env Env) *cobra.Command {
 	f.DurationVar(&o.since, "since", 0, "also show what changed in this time, and leave out older warnings (30m)")
 	f.BoolVar(&o.exitCode, "exit-code", false, "exit with code 2 unless at least one stack is found, and all are Healthy or Suspended")
 	healthRuleFlags(cmd, &o.rules, o.common)
+	o.prometheusFlags(cmd)
 	f.BoolVarP(&o.watch, "watch", "w", false, "print a line for each change, until interrupted")
 	f.StringVar(&o.wait, "wait", "", "wait until every stack has this status")
 	f.Lookup("wait").NoOptDefVal = string(health.Healthy)
@@ -89,9 +92,28 @@ func (o *healthOptions) show(ctx context.Context, h *app.HealthResult) error {
 	if err != nil {
 		return err
 	}
+	if err := o.ask(ctx, h); err != nil {
+		return err
+	}
 	var lines []string
 	if o.human() && !o.all {
 		lines = []string{summary.Health(h)}
 	}
 	return o.finish(h.Session, h.Graph, h.Output(render.ShapeOf(o.output)), lines...)
+}
+
+// ask adds what the Prometheus of the flags says.
+func (o *healthOptions) ask(ctx context.Context, h *app.HealthResult) error {
+	if o.server.Address == "" {
+		return nil
+	}
+	timeout, err := o.requestTimeout()
+	if err != nil {
+		return err
+	}
+	gap, err := h.AskPrometheus(ctx, o.server, timeout)
+	if gap != nil {
+		o.Warn("no evidence of Prometheus: " + gap.Message)
+	}
+	return err
 }

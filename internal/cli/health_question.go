@@ -39,6 +39,9 @@ func (o *healthOptions) question(ctx context.Context) (*app.HealthRequest, error
 	if q.Rules, err = o.rules.Read(ctx); err != nil {
 		return nil, err
 	}
+	if o.server, err = o.prometheusOptions.server(ctx); err != nil {
+		return nil, err
+	}
 	if o.wait != "" {
 		if q.Want = statusNamed(o.wait); q.Want == "" {
 			return nil, hint.With(fmt.Errorf("unknown status %q of --wait", o.wait), "write one of "+strings.Join(statusNames(), ", "))
@@ -53,6 +56,8 @@ func (o *healthOptions) question(ctx context.Context) (*app.HealthRequest, error
 		return nil, errors.New("--watch and --wait exclude each other")
 	case o.watch && o.From != "":
 		return nil, errors.New("--watch: a snapshot does not change")
+	case o.server.Address != "" && (o.watch || o.all):
+		return nil, errors.New("--prometheus is asked once, about stacks: it takes neither --watch nor --all")
 	case o.all && (len(o.args) > 0 || q.Want != ""):
 		return nil, errors.New("--all shows every object: it takes no ROOT and no --wait")
 	case q.Want != "" && len(o.args) == 1 && statusNamed(o.args[0]) != "":

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/level"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/summary"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
@@ -39,12 +40,16 @@ func (o *systemShowOptions) run(ctx context.Context, args []string) error {
 	if o.offline {
 		return o.write(view.System(sys, opts))
 	}
-	l, err := systems.Observe(ctx, &o.Input, sys)
+	source := level.Source{Query: o.file, Namespace: sys.Namespace, File: true}
+	if o.file == "" {
+		source = level.Source{Query: sys.Name, Namespace: sys.Namespace}
+	}
+	l, reached, err := systems.ObserveLevel(ctx, &o.Input, sys, source)
 	if err != nil {
 		return systems.OfflineHint(err)
 	}
 	l.Session.ReportGaps(l.Graph)
-	opts.Namespace, opts.World, opts.Gaps = l.Session.Namespace, l.State, l.Graph.Gaps()
+	opts.Namespace, opts.World, opts.Level, opts.Drift, opts.Gaps = l.Session.Namespace, l.State, reached, l.Drift, l.Graph.Gaps()
 	var lines []string
 	if o.human() {
 		lines = summary.Apps(l.State)

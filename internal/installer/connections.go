@@ -76,12 +76,9 @@ func (w *wiring) label(first func(*system.App) int) {
 	}
 	for i := range w.sys.Apps {
 		a := &w.sys.Apps[i]
-		w.notes = append(w.notes, w.sys.SetLabels(a.Name, w.release(a.Name), w.resources[a.Name][first(a):], all)...)
+		w.notes = append(w.notes, w.sys.SetLabels(a.Name, w.sys.ReleaseOf(a.Name), w.resources[a.Name][first(a):], all)...)
 	}
 }
-
-// release is the name of the Helm release of an app.
-func (w *wiring) release(app string) string { return w.sys.Name + "-" + app }
 
 // declareVariable adds the variable of a connection to its containers.
 func (w *wiring) declareVariable(_ context.Context, conn *system.Connection) error {

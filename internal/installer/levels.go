@@ -13,10 +13,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/monitoring"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
-
-// monitorsApp is the app that spec.monitoring of a System adds to it.
-const monitorsApp = "monitors"
 
 // loadLevels adds parts for how the apps of a System are monitored and scaled. They are parts of its
 // installation like its apps: they are planned, journaled, compared and uninstalled with it.
@@ -29,7 +27,7 @@ func (p *Plan) loadLevels(ctx context.Context) error {
 	if err := p.refusedScalers(refusals); err != nil {
 		return err
 	}
-	if err := p.level(ctx, autoscale.ScalersApp, "spec.apps[].autoscaling", scalers); err != nil {
+	if err := p.level(ctx, system.ScalersApp, "spec.apps[].autoscaling", scalers); err != nil {
 		return err
 	}
 	p.noteReplicas(scalers)
@@ -52,7 +50,7 @@ func (p *Plan) loadLevels(ctx context.Context) error {
 	for _, gap := range plan.Gaps {
 		p.loader.notes = append(p.loader.notes, gap.String())
 	}
-	return p.level(ctx, monitorsApp, "spec.monitoring", plan.Manifests())
+	return p.level(ctx, system.MonitorsApp, "spec.monitoring", plan.Manifests())
 }
 
 // refusedScalers is the error of targets that a manifest scales and that cannot be scaled.

@@ -52,6 +52,10 @@ func (m *maker) rules(a *monitored, scraped bool) []rule {
 			"a volume is filling", "The claim {{ $labels.persistentvolumeclaim }} in {{ $labels.namespace }} has {{ $value | humanizePercentage }} left, and would be full in " + number(t("claimFullHours")) + " hours.",
 		},
 		rule{
+			"SystemBackupTooOld", "warning", 15, m.backupsExpr(a),
+			"the last backup is too old", "The last good backup{{ with $labels.cronjob }} of the CronJob {{ . }}{{ end }} in {{ $labels.namespace }} is {{ $value | humanizeDuration }} old.",
+		},
+		rule{
 			"SystemAutoscalerAtMaximum", "warning", t("atMaximumMinutes"),
 			each(scalers, "horizontalpodautoscaler", `(kube_horizontalpodautoscaler_status_desired_replicas{$S} >= kube_horizontalpodautoscaler_spec_max_replicas{$S})`),
 			"an autoscaler is at its maximum", "{{ $labels.horizontalpodautoscaler }} in {{ $labels.namespace }} wants its maximum of {{ $value }} replicas, or more.",
@@ -107,6 +111,22 @@ func (m *maker) claimsExpr(a *monitored) string {
 	expr := fmt.Sprintf(`(kubelet_volume_stats_available_bytes{$S} / kubelet_volume_stats_capacity_bytes{$S} < %s and predict_linear(kubelet_volume_stats_available_bytes{$S}[6h], %s) <= 0)`,
 		number(m.threshold("claimFreePercent")/100), number(m.threshold("claimFullHours")*3600))
 	return each(named(a.allClaims(), ""), "persistentvolumeclaim", expr)
+}
+
+// backupsExpr is about the backups of which a series says when the last good one was: of CronJobs by
+// kube-state-metrics, and of CloudNativePG by the metrics of its pods, in-core or by the plug-in. One that
+// never ran counts from when its CronJob was created. VolumeSnapshots have no such series.
+func (m *maker) backupsExpr(a *monitored) string {
+	limit := number(m.threshold("backupHours") * 3600)
+	jobs := each(named(a.backups, ""), "cronjob", `(time() - (kube_cronjob_status_last_successful_time{$S} or kube_cronjob_created{$S}) > `+limit+`)`)
+	var databases []string
+	for _, o := range a.custom {
+		if kindOf(o) == "Cluster.postgresql.cnpg.io" {
+			databases = append(databases, fmt.Sprintf(`(time() - (max by (namespace) ({__name__=~"cnpg_collector_last_available_backup_timestamp|barman_cloud_cloudnative_pg_io_last_available_backup_timestamp",namespace=%q,pod=~%q}) > 0) > %s)`,
+				o.GetNamespace(), regexp.QuoteMeta(o.GetName())+"-[1-9][0-9]*", limit))
+		}
+	}
+	return either(append(databases, jobs)...)
 }
 
 // allClaims are the claims that exist, and those of the replicas that StatefulSets ask for.

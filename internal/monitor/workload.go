@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -19,6 +20,7 @@ type monitored struct {
 	App
 	workloads []workload
 	cronJobs  []object.Ref
+	backups   []object.Ref // the CronJobs that run a backup program
 	jobs      []object.Ref
 	claims    []object.Ref
 	certs     []object.Ref
@@ -46,6 +48,9 @@ type container struct {
 	Name  string          `json:"name"`
 	Image string          `json:"image"`
 	Ports []containerPort `json:"ports"`
+
+	Command []string `json:"command"`
+	Args    []string `json:"args"`
 }
 
 type containerPort struct {
@@ -75,6 +80,9 @@ func (m *maker) read(app App) monitored {
 			a.pod(o, byRef)
 		case "CronJob.batch":
 			a.cronJobs = append(a.cronJobs, ref)
+			if runsBackup(o) {
+				a.backups = append(a.backups, ref)
+			}
 		case "Job.batch":
 			if owner == nil {
 				a.jobs = append(a.jobs, ref)
@@ -90,6 +98,14 @@ func (m *maker) read(app App) monitored {
 		}
 	}
 	return a
+}
+
+// runsBackup says whether a CronJob has the name or the program of a backup.
+func runsBackup(o *unstructured.Unstructured) bool {
+	template, _, _ := unstructured.NestedMap(o.Object, "spec", "jobTemplate", "spec", "template")
+	return check.NamesBackup(o.GetName()) || slices.ContainsFunc(podsOf(object.RefOf(o), template).containers, func(c container) bool {
+		return check.NamesBackup(c.Name) || check.NamesBackup(check.ParseImage(c.Image).Repository) || slices.ContainsFunc(slices.Concat(c.Command, c.Args), check.NamesBackup)
+	})
 }
 
 // topOwner is the topmost owner of an object among those of the app; nil for none.

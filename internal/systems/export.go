@@ -1,9 +1,12 @@
 package systems
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
@@ -11,6 +14,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // ExportRequest says which stacks are exported. Versions returns those of the operators that were
@@ -24,9 +28,13 @@ type ExportRequest struct {
 // Export writes the System that installs running stacks elsewhere.
 func Export(ctx context.Context, r ExportRequest) (*Manifest, error) {
 	x := &export{draft: &draft{DraftRequest: r.DraftRequest}, catalogue: r.Catalogue, versions: r.Versions}
+	if err := x.findAdopted(ctx); err != nil {
+		return nil, err
+	}
 	if err := x.read(ctx); err != nil {
 		return nil, err
 	}
+	x.group()
 	if len(x.stacks) == 0 {
 		return nil, x.noStack()
 	}
@@ -35,6 +43,9 @@ func Export(ctx context.Context, r ExportRequest) (*Manifest, error) {
 		return nil, err
 	}
 	sys, notices := system.Export(*from)
+	if x.adopted != nil {
+		sys.Carry(x.adopted)
+	}
 	if len(sys.Apps) == 0 {
 		return nil, hint.With(errors.New("there is nothing to export: controllers created all objects, or none could be read"), "name an object that a user applied: kubectl sysop graph shows the owners")
 	}
@@ -72,6 +83,8 @@ type export struct {
 	catalogue *catalog.Catalogue
 	versions  func(context.Context) (map[string]string, error)
 	notices   []system.Notice
+	// adopted is the adopted System that is exported; nil for stacks.
+	adopted *system.System
 	// packages are those that brought definitions, by the names of these.
 	packages map[string]string
 }
@@ -103,6 +116,7 @@ func (x *export) exported(ctx context.Context) (*system.Exported, error) {
 		for _, ref := range a.roots {
 			app.Roots = append(app.Roots, x.rootOf(ref, out.Namespace))
 		}
+		a.objects = slices.DeleteFunc(a.objects, func(ref object.Ref) bool { return whole[ref] != nil && x.isOfLevel(whole[ref]) })
 		for _, ref := range a.objects {
 			if o := whole[ref]; o != nil {
 				app.Objects = append(app.Objects, o)
@@ -122,6 +136,64 @@ func (x *export) exported(ctx context.Context) (*system.Exported, error) {
 	}
 	out.Dependencies = p.dependencies()
 	return out, x.operators(ctx, p, out)
+}
+
+// findAdopted takes the roots of an adopted System where that is the one root.
+func (x *export) findAdopted(ctx context.Context) error {
+	if len(x.Roots) != 1 || x.From != "" || !strings.HasPrefix(x.Roots[0], graph.BySystem+"/") {
+		return nil
+	}
+	sys, err := Named(ctx, x.Input, x.Roots[0])
+	if err != nil {
+		return err
+	}
+	if err := Enter(x.Input, sys); err != nil {
+		return err
+	}
+	x.adopted, x.Roots = sys, nil
+	x.Name = cmp.Or(x.Name, sys.Name)
+	for i := range sys.Apps {
+		for _, r := range sys.Apps[i].Roots {
+			x.Roots = append(x.Roots, r.String())
+		}
+	}
+	return nil
+}
+
+// group makes the apps of the adopted System of the stacks of its roots.
+func (x *export) group() {
+	if x.adopted == nil {
+		return
+	}
+	var apps []foundApp
+	for i := range x.adopted.Apps {
+		a := &x.adopted.Apps[i]
+		one := foundApp{name: a.Name, found: "app " + a.Name}
+		for _, stack := range x.stacks {
+			if slices.ContainsFunc(a.Roots, func(r system.Root) bool { return x.isRoot(r, stack.roots) }) {
+				one.roots, one.all = append(one.roots, stack.roots...), append(one.all, stack.all...)
+			}
+		}
+		if len(one.roots) > 0 {
+			apps = append(apps, one)
+		}
+	}
+	x.stacks = apps
+}
+
+// isRoot says whether a root of the manifest is one of some objects.
+func (x *export) isRoot(r system.Root, all []object.Ref) bool {
+	kind, err := x.session.Kinds.Find(r.Type)
+	return err == nil && slices.ContainsFunc(all, func(ref object.Ref) bool {
+		return ref.GroupKind() == kind.GroupKind() && ref.Name == r.Name && (!kind.Namespaced || ref.Namespace == cmp.Or(r.Namespace, x.session.Namespace))
+	})
+}
+
+// isOfLevel says whether an object is one that spec.autoscaling or spec.monitoring of the adopted System
+// creates, so that it is no part of an app.
+func (x *export) isOfLevel(o *unstructured.Unstructured) bool {
+	release := o.GetAnnotations()[graph.HelmName]
+	return x.adopted != nil && release != "" && (release == x.adopted.ReleaseOf(system.ScalersApp) || release == x.adopted.ReleaseOf(system.MonitorsApp))
 }
 
 // parts is who is in which app.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/level"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 )
 
@@ -62,6 +63,15 @@ func (o *Query) isFile() bool {
 	}
 	_, err := os.Stat(o.Name)
 	return err == nil
+}
+
+// Source is how commands name the System.
+func (o *Query) Source() level.Source {
+	s := level.Source{Query: o.Name, File: o.Name != "" && o.isFile()}
+	if o.System != nil {
+		s.Namespace = o.System.Namespace
+	}
+	return s
 }
 
 // Prices is the price book of the System: beside its manifest, unless it is somewhere else.

@@ -33,6 +33,10 @@ type View struct {
 	signalled *object.Kinds // that the signals are of
 	Graph     *graph.Graph
 	State     *regulate.SystemState
+	// Drift are the labels of spec.labels that objects have lost.
+	Drift []system.LabelDrift
+	// everywhere are further kinds that are read in all namespaces; nil for none.
+	everywhere func(*object.Kinds) []schema.GroupKind
 	// definitions are the CRDs that were read; nil for one that cannot be read.
 	definitions map[schema.GroupKind]*unstructured.Unstructured
 }
@@ -92,6 +96,9 @@ func (l *View) Observe(ctx context.Context) error {
 		if _, served := s.Kinds.Kind(gk); served && !ask.All {
 			ask.Kinds = append(ask.Kinds, gk)
 		}
+	}
+	if l.everywhere != nil && !ask.All {
+		ask.Kinds = append(ask.Kinds, l.everywhere(s.Kinds)...)
 	}
 	g, err := s.Read(ctx, ask, func(g *graph.Graph) []graph.ID { return s.Resolve(g, roots, nil) }, l.In.StackOptions())
 	if err != nil {

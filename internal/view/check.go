@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/level"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -15,6 +16,8 @@ type CheckOptions struct {
 	// Summary shows a line for each thing that was checked, with its scores, and not what
 	// was found.
 	Summary bool
+	// Level is the level of the System that was checked; nil for none.
+	Level *level.Report
 	// All shows each finding, where many are folded, and what is waived as well.
 	All bool
 	// Version is that of the program, for formats that name it.

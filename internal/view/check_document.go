@@ -1,6 +1,7 @@
 package view
 
 import (
+	"github.com/kubectl-sysop/kubectl-sysop/internal/level"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -15,7 +16,9 @@ type CheckDocument struct {
 	// Rules are all that were asked.
 	Rules   []CheckRuleDocument  `json:"rules"`
 	Waivers CheckWaiversDocument `json:"waivers"`
-	Gaps    []object.Gap         `json:"gaps"`
+	// Level is the level of the System that was checked; left out for other subjects.
+	Level *level.Report `json:"level,omitempty"`
+	Gaps  []object.Gap  `json:"gaps"`
 }
 
 // CheckScoresDocument says how many rules passed (check.Score).
@@ -109,7 +112,7 @@ type CheckUnusedDocument struct {
 func (v *checkView) document() CheckDocument {
 	doc := CheckDocument{
 		Head: HeadOf("CheckReport"), Scores: checkScores(&v.r.Scores),
-		Waivers: CheckWaiversDocument{}, Gaps: v.r.Gaps,
+		Waivers: CheckWaiversDocument{}, Level: v.o.Level, Gaps: v.r.Gaps,
 	}
 	for _, s := range v.r.Subjects {
 		doc.Subjects = append(doc.Subjects, checkSubject(s))

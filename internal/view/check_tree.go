@@ -18,6 +18,11 @@ func (v *checkView) tree() *Tree {
 		{Name: "EVIDENCE", DropOrder: 1, Truncate: Middle, MinWidth: LeastName},
 		{Name: "MESSAGE", OwnLine: true, Wrap: true},
 	}}
+	if v.o.Level != nil {
+		t.Roots = append(t.Roots, levelRow(v.o.Level, func(name, text string) *TreeRow {
+			return &TreeRow{Name: Cell{Text: name}, Cells: []Cell{{}, {Text: text}}}
+		}))
+	}
 	for i := range v.groups {
 		g := &v.groups[i]
 		line := &TreeRow{Name: Cell{Text: g.title}, Cells: []Cell{{}, {Text: scoreWord(&g.scores) + ", " + scoreLine(&g.scores)}}}

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/duration"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/document"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -44,6 +45,8 @@ type HealthStack struct {
 	Name   object.Ref
 	Stack  *graph.Stack
 	Health *health.Stack
+	// Evidence is what others say about it, beside its objects.
+	Evidence []document.Evidence
 }
 
 // Health returns the answer of the health command.

@@ -3,6 +3,7 @@ package view
 import (
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/document"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -28,6 +29,8 @@ type HealthStackDocument struct {
 	// Counts is how many of the parts that count are in each status.
 	Counts map[string]int        `json:"counts"`
 	Causes []HealthCauseDocument `json:"causes"`
+	// Evidence is what others say about it; it changes no health.
+	Evidence []document.Evidence `json:"evidence"`
 }
 
 // HealthCauseDocument is a part in trouble below which nothing is in as much of it.
@@ -106,7 +109,7 @@ func (v *healthView) own(id graph.ID) health.Health {
 func (v *healthView) stack(s *HealthStack) HealthStackDocument {
 	d := HealthStackDocument{
 		Name: StackName(s.Name), Roots: refs(v.g, s.Stack.Roots()), Health: string(s.Health.Status), Since: Moment(s.Health.Since),
-		Counts: map[string]int{},
+		Counts: map[string]int{}, Evidence: s.Evidence,
 	}
 	if d.Health == "" {
 		d.Health = string(health.Unknown)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
@@ -63,6 +64,13 @@ func (v *healthView) causeColumns() ColumnsOf[causeRow] {
 			return withRuleError(verdict(c.Health.Reason, c.Health.Message), c.Health)
 		}))},
 		{Column: Column{Name: "LAST WARNING"}, in: wideOnly, Value: cause(AsText(func(c *health.Cause) string { return v.lastWarning(c.ID) }))},
+		{Column: Column{Name: "EVIDENCE"}, in: wideOnly, Value: AsText(func(r causeRow) string {
+			var words []string
+			for _, e := range r.s.Evidence {
+				words = append(words, e.Source+": "+evidenceWords(e))
+			}
+			return strings.Join(words, "; ")
+		})},
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/document"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -59,8 +60,10 @@ func (v *healthTree) line() []*TreeRow {
 		lines = append(lines, l)
 	}
 	if len(forest) == 1 && v.g.Ref(forest[0].ID) == v.s.Name {
+		lines[0].Children = append(v.evidence(), lines[0].Children...)
 		return lines
 	}
+	lines = append(v.evidence(), lines...)
 	h := v.s.Health
 	top := &TreeRow{Name: Cell{Text: Written(v.s.Name, v.o.Namespace, nil)}, Children: lines, Cells: []Cell{{}, HealthCell(h.Status), {v.since(h.Since), Plain}, {}}}
 	return []*TreeRow{top}
@@ -161,6 +164,22 @@ func (v *healthTree) events(id graph.ID) []*TreeRow {
 		out = append(out, &TreeRow{Name: Cell{name, Faint}, Cells: []Cell{{"event", Faint}, {}, {v.since(e.Last), Faint}, {e.Message, Faint}}})
 	}
 	return out
+}
+
+// evidence is what others say about the stack.
+func (v *healthTree) evidence() []*TreeRow {
+	var out []*TreeRow
+	for _, e := range v.s.Evidence {
+		out = append(out, &TreeRow{Name: Cell{e.Source, Faint}, Cells: []Cell{{"evidence", Faint}, {}, {v.since(e.Since), Faint}, {evidenceWords(e), Faint}}})
+	}
+	return out
+}
+
+func evidenceWords(e document.Evidence) string {
+	if e.Object == "" {
+		return e.Message
+	}
+	return e.Object + ": " + e.Message
 }
 
 // kinds counts objects by kind: 2 Deployments, 1 Service.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/level"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
@@ -16,6 +17,10 @@ type SystemOptions struct {
 	Namespace string
 	// World is the state of its apps; nil where no cluster was read.
 	World *regulate.SystemState
+	// Level is the level of the System; nil where no cluster was read.
+	Level *level.Report
+	// Drift are the labels of spec.labels that objects have lost.
+	Drift []system.LabelDrift
 	Gaps  []object.Gap
 }
 
@@ -52,6 +57,9 @@ func (v *systemView) tree() *Tree {
 	}
 	t.Columns = append(t.Columns, Column{Name: "DETAILS", OwnLine: true, Wrap: true})
 	top := v.line("System/"+v.s.Name, v.head())
+	if v.o.Level != nil {
+		top.Children = append(top.Children, levelRow(v.o.Level, v.line))
+	}
 	for i := range v.s.Apps {
 		top.Children = append(top.Children, v.app(&v.s.Apps[i]))
 	}
@@ -64,7 +72,7 @@ func (v *systemView) tree() *Tree {
 	}
 	top.Children = append(top.Children, v.line("bounds", g.Words()))
 	if v.s.Labels != nil {
-		top.Children = append(top.Children, v.line("labels", labelWords(v.s.Labels)))
+		top.Children = append(top.Children, v.labels())
 	}
 	if words := chargebackWords(v.s.Chargeback); words != "" {
 		top.Children = append(top.Children, v.line("chargeback", words))
@@ -219,6 +227,18 @@ func rootTexts(roots []system.Root) []string {
 		out = append(out, r.String())
 	}
 	return out
+}
+
+// labels are those that the System sets, with what has drifted.
+func (v *systemView) labels() *TreeRow {
+	row := v.line("labels", labelWords(v.s.Labels))
+	for _, d := range v.o.Drift {
+		row.Children = append(row.Children, v.line("drift of "+d.App, d.String()))
+	}
+	if len(v.o.Drift) > 0 {
+		row.Children = append(row.Children, v.line("fix", "kubectl sysop upgrade -f FILE sets them again; with --take-ownership those that another field manager set"))
+	}
+	return row
 }
 
 func labelWords(labels map[string]string) string {

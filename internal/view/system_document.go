@@ -2,6 +2,7 @@ package view
 
 import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/document"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/level"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
@@ -23,7 +24,11 @@ type SystemShownDocument struct {
 	Prices      string                     `json:"prices,omitempty"`
 	Sharing     string                     `json:"sharing,omitempty"`
 	Waivers     []SystemWaiverDocument     `json:"waivers"`
-	Gaps        []object.Gap               `json:"gaps"`
+	// LabelDrift are the labels that objects have lost.
+	LabelDrift []system.LabelDrift `json:"labelDrift"`
+	// Level is what the System has reached; left out where no cluster was read.
+	Level *level.Report `json:"level,omitempty"`
+	Gaps  []object.Gap  `json:"gaps"`
 }
 
 // SystemAppDocument is an app.
@@ -90,7 +95,7 @@ func (v *systemView) document() SystemShownDocument {
 		Head: HeadOf("SystemShown"), Name: s.Name, Namespace: v.o.Namespace, Description: s.Description,
 		Signals: append([]string{system.Stop, system.Recover}, s.Regulation.Signals...),
 		Bounds:  s.Regulation.Words(), Tenant: s.Chargeback.Tenant, Prices: s.Chargeback.Prices, Sharing: string(s.Chargeback.Sharing),
-		Gaps: v.o.Gaps, Labels: s.Labels,
+		LabelDrift: v.o.Drift, Level: v.o.Level, Gaps: v.o.Gaps, Labels: s.Labels,
 	}
 	for _, c := range s.Connections {
 		doc.Connections = append(doc.Connections, SystemConnectionDocument{c.From.App, c.To.App, c.From.Port, endWords(c.From) + " into " + endWords(c.To)})

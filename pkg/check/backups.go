@@ -3,6 +3,7 @@ package check
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -169,4 +170,45 @@ func backupAsks(v any) bool {
 		return true // A number.
 	}
 	return false
+}
+
+// DefaultBackupAge is how old the last good backup may be: a day, and the time that one takes.
+const DefaultBackupAge = 26 * time.Hour
+
+// Copy is a backup that kubectl sysop made: its record, and the objects that it has copies of.
+type Copy struct {
+	Record object.Ref
+	Time   time.Time
+	Saved  []object.Ref
+	// Incomplete is why the backup cannot be restored whole; Unread why that is unknown. Both are
+	// empty for a good one.
+	Incomplete, Unread string
+}
+
+// LastCopy returns the newest good backup of an object that is one of some objects. Without one it
+// returns the newest backup of them, and false without any.
+func LastCopy(all []Copy, members []object.Ref) (last Copy, found bool) {
+	in := map[object.Ref]bool{}
+	for _, ref := range members {
+		in[ref] = true
+	}
+	for _, c := range all {
+		switch {
+		case !slices.ContainsFunc(c.Saved, func(ref object.Ref) bool { return in[ref] }):
+		case c.Incomplete == "" && c.Unread == "":
+			return c, true
+		case !found:
+			last, found = c, true
+		}
+	}
+	return last, found
+}
+
+// backupWords occur in the names of backup programs.
+var backupWords = []string{"backup", "snapshot", "pg_dump", "pgdump", "mysqldump", "mongodump", "mariadb-dump", "xtrabackup", "restic", "wal-g", "barman", "pgbackrest", "medusa", "velero"}
+
+// NamesBackup reports whether a name or a command is that of a backup program.
+func NamesBackup(text string) bool {
+	text = strings.ToLower(text)
+	return slices.ContainsFunc(backupWords, func(w string) bool { return strings.Contains(text, w) })
 }

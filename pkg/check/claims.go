@@ -119,3 +119,22 @@ func (w *ClusterState) OnlyNode(c *corev1.PersistentVolumeClaim) string {
 	}
 	return found
 }
+
+// PinningClaim returns a claim that all pods of a workload mount, and that pods on one node alone can
+// mount; nil for none. Each pod of a StatefulSet has a claim of its own.
+func (w *ClusterState) PinningClaim(wl *Workload) *corev1.PersistentVolumeClaim {
+	if wl.Ref.Kind == "StatefulSet" {
+		return nil
+	}
+	for _, c := range w.Claims(wl) {
+		if !slices.ContainsFunc(c.Spec.AccessModes, IsSharable) {
+			return c
+		}
+	}
+	return nil
+}
+
+// IsSharable reports whether pods on several nodes can mount a claim with this mode.
+func IsSharable(mode corev1.PersistentVolumeAccessMode) bool {
+	return mode == corev1.ReadWriteMany || mode == corev1.ReadOnlyMany
+}

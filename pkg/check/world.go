@@ -3,6 +3,7 @@ package check
 import (
 	"slices"
 	"sync"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -59,6 +60,10 @@ type ClusterState struct {
 
 	// System is the System whose apps are checked; nil for none.
 	System *System
+	// Copies are the backups of which the cluster has a record, the newest first, and Now is the time
+	// that their age is counted to.
+	Copies []Copy
+	Now    time.Time
 
 	// FindOperators finds the operators of the cluster (package operator has the function). If
 	// it is nil, no operator is known.

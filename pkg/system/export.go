@@ -70,6 +70,49 @@ func Export(from Exported) (*System, []Notice) {
 	return e.sys, e.notices
 }
 
+// ScalersApp and MonitorsApp are the apps that autoscaling and monitoring of a manifest add to the
+// installation of a System.
+const (
+	ScalersApp  = "scalers"
+	MonitorsApp = "monitors"
+)
+
+// Carry takes from the manifest of the exported System what no object of its apps shows: how they are
+// monitored, scaled, labelled and connected, and how the whole is regulated and paid.
+func (s *System) Carry(from *System) {
+	s.Description, s.Labels, s.Monitoring, s.Autoscaling = from.Description, from.Labels, from.Monitoring, from.Autoscaling
+	s.Regulation, s.Chargeback, s.Waivers, s.Upgrade = from.Regulation, from.Chargeback, from.Waivers, from.Upgrade
+	exist := func(names ...string) bool {
+		return !slices.ContainsFunc(names, func(name string) bool {
+			_, ok := s.App(name)
+			return !ok
+		})
+	}
+	s.Connections = slices.DeleteFunc(slices.Clone(from.Connections), func(c Connection) bool { return !exist(c.From.App, c.To.App) })
+	for _, d := range from.Dependencies {
+		known := slices.ContainsFunc(s.Dependencies, func(o Dependency) bool { return o.From == d.From && o.To == d.To || o.From == d.To && o.To == d.From })
+		if exist(d.From, d.To) && !known {
+			s.Dependencies = append(s.Dependencies, d)
+		}
+	}
+	for i := range s.Apps {
+		a := &s.Apps[i]
+		was, ok := from.App(a.Name)
+		if !ok {
+			continue
+		}
+		a.Monitoring, a.Autoscaling, a.On, a.GitOps = was.Monitoring, was.Autoscaling, was.On, was.GitOps
+		if a.Autoscaling == nil || a.Autoscaling.Max == 0 {
+			continue
+		}
+		for _, o := range a.Resources {
+			if target := a.Autoscaling.Target.Name; target == "" || target == o.GetName() {
+				unstructured.RemoveNestedField(o.Object, "spec", "replicas") // The scaler sets it.
+			}
+		}
+	}
+}
+
 type exporter struct {
 	from    Exported
 	sys     *System

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
@@ -134,6 +135,74 @@ func (s *System) setLabels(labels, recommended map[string]string, selected map[s
 		}
 	}
 	return refused
+}
+
+// ReleaseOf is the name of the Helm release of an app, which is its label app.kubernetes.io/instance.
+func (s *System) ReleaseOf(app string) string { return s.Name + "-" + app }
+
+// LabelDrift is a label of spec.labels that an object, or its pod template, has lost or has another
+// value of.
+type LabelDrift struct {
+	App    string `json:"app"`
+	Object string `json:"object"`
+	// Pods says that it is a label of the pod template.
+	Pods  bool   `json:"pods,omitempty"`
+	Label string `json:"label"`
+	Want  string `json:"want"`
+	// Has is the current value; empty for none.
+	Has string `json:"has,omitempty"`
+}
+
+// String is a line for people.
+func (d LabelDrift) String() string {
+	subject, has := d.Object, "is missing, not "
+	if d.Pods {
+		subject += ", pod template"
+	}
+	if d.Has != "" {
+		has = "is " + d.Has + ", not "
+	}
+	return fmt.Sprintf("%s: the label %s %s%s", subject, d.Label, has, d.Want)
+}
+
+// LabelDrift compares the labels that the objects of the manifest get with those that they have. live
+// returns the labels of an object and of its pod template, which may be nil, and false for one that does
+// not exist or that was not read.
+func (s *System) LabelDrift(live func(object.Ref) (own, pods map[string]string, ok bool)) []LabelDrift {
+	if s.Labels == nil {
+		return nil
+	}
+	copies, all := make([][]*unstructured.Unstructured, len(s.Apps)), []*unstructured.Unstructured(nil)
+	for i := range s.Apps {
+		for _, o := range s.Apps[i].Resources {
+			copies[i] = append(copies[i], o.DeepCopy())
+		}
+		all = append(all, copies[i]...)
+	}
+	var out []LabelDrift
+	for i := range s.Apps {
+		app := s.Apps[i].Name
+		s.SetLabels(app, s.ReleaseOf(app), copies[i], all)
+		for _, o := range copies[i] {
+			ref := object.RefOf(o)
+			if ref.Namespace == "" {
+				ref.Namespace = s.Namespace
+			}
+			own, pods, ok := live(ref)
+			if !ok {
+				continue
+			}
+			for _, key := range s.LabelKeys() {
+				if want, set := o.GetLabels()[key]; set && own[key] != want {
+					out = append(out, LabelDrift{App: app, Object: ref.String(), Label: key, Want: want, Has: own[key]})
+				}
+				if want, set := TemplateLabels(o)[key]; set && pods != nil && pods[key] != want {
+					out = append(out, LabelDrift{App: app, Object: ref.String(), Pods: true, Label: key, Want: want, Has: pods[key]})
+				}
+			}
+		}
+	}
+	return out
 }
 
 // liftLabels takes the labels that SetLabels set off the resources, into spec.labels: those of the user

@@ -2,12 +2,15 @@ package system_test
 
 import (
 	"encoding/json"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
@@ -139,5 +142,43 @@ func TestExportedLabels(t *testing.T) {
 	made, _ := system.Export(system.Exported{Name: "new", Namespace: "shop", Apps: []system.ExportedApp{{Name: "web", Objects: objects}}})
 	if made.Labels != nil {
 		t.Errorf("spec.labels is %v", made.Labels)
+	}
+}
+
+// TestLabelDrift: a label that an object or its pods lost is said; one that a selector reads, and one
+// that the System never set, is not.
+func TestLabelDrift(t *testing.T) {
+	web := labelled(t, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {selector: {matchLabels: {tier: front}}, template: {metadata: {labels: {tier: front}}}}}")
+	s := &system.System{Name: "shop", Namespace: "shop", Labels: map[string]string{"team": "till", "tier": "all"}, Apps: []system.App{{Name: "web", Resources: []*unstructured.Unstructured{web}}}}
+	before := web.DeepCopy()
+	set := before.DeepCopy()
+	s.SetLabels("web", s.ReleaseOf("web"), []*unstructured.Unstructured{set}, []*unstructured.Unstructured{set})
+	drift := func(own, pods map[string]string, found bool) string {
+		var out []string
+		for _, d := range s.LabelDrift(func(ref object.Ref) (map[string]string, map[string]string, bool) {
+			if ref.String() != "Deployment.apps/shop/web" {
+				t.Errorf("it asks for %s", ref)
+			}
+			return own, pods, found
+		}) {
+			out = append(out, d.String())
+		}
+		return strings.Join(out, "\n")
+	}
+	own, pods := set.GetLabels(), system.TemplateLabels(set)
+	if got := drift(own, pods, true); got != "" || pods["tier"] != "front" {
+		t.Errorf("of what was set, %q drifts; the pods have %v", got, pods)
+	}
+	if got := drift(nil, nil, false); got != "" {
+		t.Errorf("of what was not read, %q drifts", got)
+	}
+	own["team"] = "lost"
+	delete(pods, "team")
+	want := "Deployment.apps/shop/web: the label team is lost, not till\nDeployment.apps/shop/web, pod template: the label team is missing, not till"
+	if got := drift(own, pods, true); got != want {
+		t.Errorf("drift is %q, want %q", got, want)
+	}
+	if !reflect.DeepEqual(web, before) {
+		t.Error("comparing changed the manifest")
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
@@ -55,6 +56,7 @@ func Thresholds() []Threshold {
 		{"memoryPercent", 90, "a container uses more than this share of its memory limit"},
 		{"atMaximumMinutes", 15, "an autoscaler has been at its maximum for this many minutes"},
 		{"certificateHours", 168, "a certificate expires in fewer hours than this"},
+		{"backupHours", check.DefaultBackupAge.Hours(), "the last good backup is older than this many hours"},
 		{"targetDownMinutes", 10, "a target has not answered its scrapes for this many minutes"},
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/monitor"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/build"
 )
@@ -152,6 +153,30 @@ var alertCases = []struct {
 			`kubelet_volume_stats_capacity_bytes{namespace="shop",persistentvolumeclaim="data-db-0"}`:  "1000x600",
 		},
 	},
+	{ // at 36000 s, with 5 h as the limit
+		"SystemBackupTooOld", "db",
+		series{`kube_cronjob_status_last_successful_time{namespace="shop",cronjob="db-dump"}`: "10x600"},
+		series{
+			`kube_cronjob_status_last_successful_time{namespace="shop",cronjob="db-dump"}`: "30000x600",
+			`kube_cronjob_created{namespace="shop",cronjob="db-dump"}`:                     "10x600",
+			`kube_cronjob_status_last_successful_time{namespace="shop",cronjob="report"}`:  "10x600",
+			`kube_cronjob_status_last_successful_time{namespace="test",cronjob="db-dump"}`: "10x600",
+		},
+	},
+	{ // it never succeeded
+		"SystemBackupTooOld", "db",
+		series{`kube_cronjob_created{namespace="shop",cronjob="db-dump"}`: "10x600"},
+		series{`kube_cronjob_created{namespace="shop",cronjob="db-dump"}`: "30000x600"},
+	},
+	{
+		"SystemBackupTooOld", "db",
+		series{`cnpg_collector_last_available_backup_timestamp{namespace="shop",pod="ledger-1"}`: "1x600", `barman_cloud_cloudnative_pg_io_last_available_backup_timestamp{namespace="shop",pod="ledger-2"}`: "0x600"},
+		series{
+			`cnpg_collector_last_available_backup_timestamp{namespace="shop",pod="ledger-1"}`:                 "0x600", // it has no backup of this kind
+			`barman_cloud_cloudnative_pg_io_last_available_backup_timestamp{namespace="shop",pod="ledger-2"}`: "30000x600",
+			`cnpg_collector_last_available_backup_timestamp{namespace="shop",pod="ledger-audit-1"}`:           "1x600",
+		},
+	},
 	{
 		"SystemAutoscalerAtMaximum", "web",
 		series{
@@ -216,8 +241,8 @@ func shopPlan(t *testing.T) *monitor.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	appOf := map[string]string{"db": "db", "web": "web", "worker": "worker", "report": "worker", "agent": "agent", "migrate": "worker", "quiet": "quiet"}
-	s := monitor.Scope{Name: "shop", Namespace: "shop", Cluster: monitor.Cluster{Serves: func(kind string) bool { return !strings.HasPrefix(kind, "Grafana") }}}
+	appOf := map[string]string{"db": "db", "db-dump": "db", "ledger": "db", "web": "web", "worker": "worker", "report": "worker", "agent": "agent", "migrate": "worker", "quiet": "quiet"}
+	s := monitor.Scope{Name: "shop", Namespace: "shop", Settings: system.Monitoring{Thresholds: map[string]float64{"backupHours": 5}}, Cluster: monitor.Cluster{Serves: func(kind string) bool { return !strings.HasPrefix(kind, "Grafana") }}}
 	apps := map[string]*monitor.App{}
 	for doc := range strings.SplitSeq(string(text), "\n---\n") {
 		o := &unstructured.Unstructured{}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/checktest"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
@@ -16,6 +17,15 @@ func appOf(name, group, kind, namespace string) check.SystemApp {
 	return check.SystemApp{Name: name, Roots: []object.Ref{{Group: group, Kind: kind, Namespace: namespace, Name: name}}}
 }
 
+// lastBackup makes a world know of a good backup of a claim, of an age.
+func lastBackup(w *checktest.World, namespace, claim string, age time.Duration) {
+	w.Now = time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
+	w.Copies = []check.Copy{{
+		Record: object.Ref{Kind: "ConfigMap", Namespace: namespace, Name: claim + "-backup"}, Time: w.Now.Add(-age),
+		Saved: []object.Ref{{Kind: "PersistentVolumeClaim", Namespace: namespace, Name: claim}},
+	}}
+}
+
 // TestBadTripsEveryRule checks the deliberately bad operator and its application.
 func TestBadTripsEveryRule(t *testing.T) {
 	found := map[string]int{}
@@ -24,6 +34,7 @@ func TestBadTripsEveryRule(t *testing.T) {
 		Apps:        []check.SystemApp{appOf("front", "apps", "Deployment", "apart"), appOf("store", "apps", "Deployment", "apart"), appOf("cache", "", "Service", "apart")},
 		Connections: []check.SystemConnection{{From: "store", To: "front", Port: "sql"}},
 	}
+	lastBackup(w, "bad", "files", 3*24*time.Hour)
 	for _, s := range w.Subjects(Rules()) {
 		for _, r := range s.Results {
 			found[r.Rule.ID] += len(r.Findings)
@@ -45,6 +56,8 @@ func TestGoodTripsNone(t *testing.T) {
 		Apps:        []check.SystemApp{appOf("main", "example.com", "Shop", "shop"), appOf("shop-operator", "apps", "Deployment", "shop-operator")},
 		Connections: []check.SystemConnection{{From: "shop-operator", To: "main", Port: "8080"}},
 	}
+	w.System.Namespace, w.System.Apps[1].NotScaled = "shop", true
+	lastBackup(w, "shop", "media", 20*time.Hour)
 	for _, s := range w.Subjects(Rules()) {
 		for _, r := range s.Results {
 			right[r.Rule.ID] += len(r.Passed)

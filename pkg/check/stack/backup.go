@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -24,6 +26,39 @@ func backupRules() []check.Rule {
 			Fix:   "Set up backups: by the operator's own resource, Velero, VolumeSnapshots or a CronJob. Where the storage is backed up outside the cluster, or the data can be recreated, waive the rule.",
 			Stack: backup,
 		},
+		{
+			ID: "stack-backup-age", Category: check.Robustness, Severity: check.Warning, Guidelines: []check.Guideline{check.CoreOSGuideline(7)},
+			Title: "The last good backup is recent",
+			Why:   "What changed since the last good backup is lost in a disaster. A backup that fails every night is found out on the day of the restore.",
+			Fix:   "Run kubectl sysop backup run, and see why the last one failed: kubectl sysop backup list. spec.monitoring.thresholds.backupHours of a System sets the age.",
+			Stack: backupAge,
+		},
+	}
+}
+
+// backupAge looks for the newest good backup of an object of the stack, among those that kubectl sysop
+// made. Without any, the rule stack-backup has the finding.
+func backupAge(s *check.Stack, r *check.Result) {
+	last, found := check.LastCopy(s.World.Copies, s.Members())
+	if !found {
+		return
+	}
+	most, age := check.DefaultBackupAge, s.World.Now.Sub(last.Time)
+	if sys := s.World.System; sys != nil {
+		most = cmp.Or(sys.BackupAge, most)
+	}
+	switch {
+	case last.Unread != "":
+		r.AddUnknown(last.Record, "whether the last backup is complete is unknown: "+last.Unread)
+	case last.Incomplete != "":
+		r.AddFinding(check.Finding{Object: last.Record, Related: last.Saved, Message: "no backup is complete; of the last one " + last.Incomplete})
+	case age > most:
+		r.AddFinding(check.Finding{
+			Object: last.Record, Related: last.Saved,
+			Message: fmt.Sprintf("the last good backup is %s old, and %s is the limit", duration.HumanDuration(age), duration.HumanDuration(most)),
+		})
+	default:
+		r.Pass(last.Record)
 	}
 }
 
@@ -106,7 +141,7 @@ func (b *backupSearch) hasBackup(c *check.ReplicaGroup, claims []object.Ref) boo
 	}
 	for _, wl := range c.Workloads {
 		for _, x := range wl.Containers() {
-			if backupWord(x.Name) || backupWord(check.ParseImage(x.Image).Repository) {
+			if check.NamesBackup(x.Name) || check.NamesBackup(check.ParseImage(x.Image).Repository) {
 				return true
 			}
 		}
@@ -207,7 +242,7 @@ func (b *backupSearch) cronJobs(namespace string, c *check.ReplicaGroup, data []
 			continue
 		}
 		spec := &job.Spec.JobTemplate.Spec.Template.Spec
-		if !backupWord(job.Name) && !slices.ContainsFunc(spec.Containers, backupContainer) {
+		if !check.NamesBackup(job.Name) && !slices.ContainsFunc(spec.Containers, backupContainer) {
 			continue
 		}
 		ref := object.Ref{Group: "batch", Kind: "CronJob", Namespace: namespace, Name: job.Name}
@@ -240,18 +275,10 @@ func backupReaches(w *check.ClusterState, from object.Ref, these []object.Ref) b
 }
 
 func backupContainer(c corev1.Container) bool {
-	if backupWord(c.Name) || backupWord(check.ParseImage(c.Image).Repository) {
+	if check.NamesBackup(c.Name) || check.NamesBackup(check.ParseImage(c.Image).Repository) {
 		return true
 	}
-	return slices.ContainsFunc(slices.Concat(c.Command, c.Args), backupWord)
-}
-
-// backupWords occur in the names of backup programs.
-var backupWords = []string{"backup", "snapshot", "pg_dump", "pgdump", "mysqldump", "mongodump", "mariadb-dump", "xtrabackup", "restic", "wal-g", "barman", "pgbackrest", "medusa", "velero"}
-
-func backupWord(text string) bool {
-	text = strings.ToLower(text)
-	return slices.ContainsFunc(backupWords, func(w string) bool { return strings.Contains(text, w) })
+	return slices.ContainsFunc(slices.Concat(c.Command, c.Args), check.NamesBackup)
 }
 
 // unread returns the kinds that may order backups and that were not read.

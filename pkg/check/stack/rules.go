@@ -30,5 +30,5 @@ func stackPodRules() []check.Rule {
 
 // Rules are the rules about the objects of a stack together.
 func Rules() []check.Rule {
-	return slices.Concat(ownerRules(), backupRules(), metricsRules(), stackPodRules(), connectionRules())
+	return slices.Concat(ownerRules(), backupRules(), metricsRules(), stackPodRules(), connectionRules(), levelRules())
 }

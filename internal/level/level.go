@@ -1,0 +1,233 @@
+// Package level says which level a System has reached: that it is built and updated, monitored and
+// backed up, and scaled. A level is a group of rules of check: it is reached when no app of the System
+// violates one of them. What goes in are the results of these rules; the package reads nothing.
+package level
+
+import (
+	"slices"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// Status says whether a level is reached.
+type Status string
+
+// The states of a level.
+const (
+	Reached Status = "reached"
+	Lacking Status = "lacking"
+	// Unread is that of a level of which nothing is lacking as far as could be read.
+	Unread Status = "unknown"
+)
+
+// Report is the level of a System.
+type Report struct {
+	// Level is the highest one that is reached with all below it; 0 for none.
+	Level  int     `json:"level"`
+	Levels []Level `json:"levels"`
+}
+
+// Level is one level.
+type Level struct {
+	Level  int    `json:"level"`
+	Name   string `json:"name"`
+	Status Status `json:"status"`
+	// Rules are those that the level needs.
+	Rules []Rule `json:"rules"`
+}
+
+// Rule is what a rule of check says of the apps of the System.
+type Rule struct {
+	Rule   string `json:"rule"`
+	Title  string `json:"title"`
+	Status Status `json:"status"`
+	// Command adds what is lacking, or shows how; it is empty for a rule that nothing violates.
+	Command string `json:"command,omitempty"`
+	// Lacks are the violations; Unknowns are what could not be decided.
+	Lacks    []Lack `json:"lacks"`
+	Unknowns []Lack `json:"unknowns"`
+}
+
+// Lack is an object that violates a rule, or may do so. Apps are those that it belongs to.
+type Lack struct {
+	Apps   []string `json:"apps"`
+	Object string   `json:"object"`
+	// Message is one sentence without a full stop.
+	Message string `json:"message"`
+}
+
+// Apps are the apps of all lacks, in order, each once.
+func Apps(lacks []Lack) []string {
+	var out []string
+	for _, k := range lacks {
+		for _, app := range k.Apps {
+			if !slices.Contains(out, app) {
+				out = append(out, app)
+			}
+		}
+	}
+	return out
+}
+
+// rule is a rule of a level, with the command that helps.
+type rule struct {
+	id      string
+	command func(Source) string
+}
+
+// built is the rule of which a missing root is a violation as well.
+const (
+	built   = "stack-built"
+	missing = "it does not exist"
+)
+
+// levels are the levels, from 1.
+var levels = []struct {
+	name  string
+	rules []rule
+}{
+	{"build and update", []rule{{built, func(s Source) string { return "kubectl sysop system export -n " + s.Namespace }}}},
+	{"monitored and backed up", []rule{
+		{"stack-metrics", Source.monitor},
+		{"stack-alerts", Source.monitor},
+		{"stack-backup", func(s Source) string { return s.with("backup plan", " --system "+s.Query) }},
+		{"stack-backup-age", func(s Source) string { return s.with("backup list", "") }},
+	}},
+	{"scaled", []rule{{"stack-scaled", func(s Source) string { return s.with("autoscale plan", " -f "+s.Query) }}}},
+}
+
+// Source is the System as commands name it.
+type Source struct {
+	// Query is the FILE of the manifest, or the NAME of an adopted System; File says which.
+	// Namespace is that of the System.
+	Query, Namespace string
+	File             bool
+}
+
+func (s Source) with(command, args string) string {
+	text := "kubectl sysop " + command + args
+	if s.Namespace != "" && !s.File {
+		text += " -n " + s.Namespace
+	}
+	return text
+}
+
+func (s Source) monitor() string {
+	if s.File {
+		return s.with("monitor plan", " -f "+s.Query)
+	}
+	return s.with("monitor plan", " system/"+s.Query)
+}
+
+// Rules are those that the levels need, among all.
+func Rules(all []check.Rule) []check.Rule {
+	return slices.DeleteFunc(slices.Clone(all), func(r check.Rule) bool {
+		for _, l := range levels {
+			if slices.ContainsFunc(l.rules, func(needed rule) bool { return needed.id == r.ID }) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// Of says the level of a System by the results of the rules for its apps; false where one of the
+// rules was not evaluated.
+func Of(sys *check.System, report *check.Report, s Source) (*Report, bool) {
+	titles := map[string]string{}
+	for i := range report.Rules {
+		titles[report.Rules[i].ID] = report.Rules[i].Title
+	}
+	out := &Report{}
+	for i, l := range levels {
+		one := Level{Level: i + 1, Name: l.name, Status: Reached, Rules: []Rule{}}
+		for _, needed := range l.rules {
+			title, evaluated := titles[needed.id]
+			if sys == nil || !evaluated {
+				return nil, false
+			}
+			r := Rule{Rule: needed.id, Title: title, Lacks: []Lack{}, Unknowns: []Lack{}}
+			r.apps(sys, report)
+			r.decide(needed, s)
+			one.Rules = append(one.Rules, r)
+			if one.Status != Lacking && r.Status != Reached {
+				one.Status = r.Status
+			}
+		}
+		if one.Status == Reached && out.Level == i {
+			out.Level = i + 1
+		}
+		out.Levels = append(out.Levels, one)
+	}
+	return out, true
+}
+
+// apps adds what the rule says of each app. What is waived is not lacking.
+func (r *Rule) apps(sys *check.System, report *check.Report) {
+	for i := range sys.Apps {
+		a := &sys.Apps[i]
+		if r.Rule == built {
+			for _, root := range a.Missing {
+				add(&r.Lacks, a.Name, root, missing)
+			}
+			for _, root := range a.Unread {
+				add(&r.Unknowns, a.Name, root, "it could not be read")
+			}
+		}
+		subject := subjectOf(sys, a, report)
+		if subject == nil || a.NotMonitored && r.Rule == "stack-metrics" {
+			continue
+		}
+		for _, result := range subject.Results {
+			if result.Rule.ID != r.Rule {
+				continue
+			}
+			for i := range result.Findings {
+				if f := &result.Findings[i]; f.Waived == nil {
+					add(&r.Lacks, a.Name, f.Object.String(), f.Message)
+				}
+			}
+			for _, u := range result.Unknowns {
+				add(&r.Unknowns, a.Name, u.Object.String(), u.Reason)
+			}
+		}
+	}
+}
+
+// add adds what an app lacks, or to a lack that it shares with others.
+func add(all *[]Lack, app, subject, message string) {
+	for i := range *all {
+		if k := &(*all)[i]; k.Object == subject && k.Message == message {
+			k.Apps = append(k.Apps, app)
+			return
+		}
+	}
+	*all = append(*all, Lack{[]string{app}, subject, message})
+}
+
+// decide says whether the rule is kept, and what helps.
+func (r *Rule) decide(needed rule, s Source) {
+	switch {
+	case s.File && slices.ContainsFunc(r.Lacks, func(k Lack) bool { return k.Message == missing }):
+		r.Status, r.Command = Lacking, "kubectl sysop install -f "+s.Query
+	case len(r.Lacks) > 0:
+		r.Status, r.Command = Lacking, needed.command(s)
+	case len(r.Unknowns) > 0:
+		r.Status = Unread
+	default:
+		r.Status = Reached
+	}
+}
+
+// subjectOf is the results for an app: for its one root, or for SYSTEM.APP; nil for none.
+func subjectOf(sys *check.System, a *check.SystemApp, report *check.Report) *check.Subject {
+	whole := object.Ref{Kind: graph.BySystem, Namespace: sys.Namespace, Name: sys.Name + "." + a.Name}
+	for _, s := range report.Subjects {
+		if s.Ref == whole || slices.Contains(a.Roots, s.Ref) {
+			return s
+		}
+	}
+	return nil
+}
