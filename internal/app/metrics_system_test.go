@@ -29,7 +29,6 @@ spec:
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	rows := &SystemRows{System: sys}
 	for i, want := range []string{"Deployment.apps/shop/web", "Deployment.apps/shop/worker", "Deployment.apps/shop/worker", "/"} {
 		if got := consumer(sys, sys.Connections[i].To).String(); got != want {
 			t.Errorf("connection %d has the consumer %s, want %s", i, got, want)
