@@ -135,7 +135,15 @@ func resume(ctx context.Context, in *app.Input, p *backup.Plan) error {
 
 func planOf(o *unstructured.Unstructured) (*backup.Plan, error) {
 	data, _, _ := unstructured.NestedStringMap(o.Object, "data")
-	return backup.ParseRecord(object.RefOf(o).String(), []byte(data[backup.RecordKey]), []byte(data[backup.SpecsKey]))
+	p, err := backup.ParseRecord(object.RefOf(o).String(), []byte(data[backup.RecordKey]), []byte(data[backup.SpecsKey]))
+	if err != nil || data[backup.PauseKey] == "" {
+		return p, err
+	}
+	p.Pause = &backup.Pause{}
+	if err := json.Unmarshal([]byte(data[backup.PauseKey]), p.Pause); err != nil {
+		return nil, fmt.Errorf("read the pause of %s: %w", object.RefOf(o), err)
+	}
+	return p, nil
 }
 
 var configMaps = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
@@ -170,6 +178,7 @@ func (c cluster) fill(ctx context.Context, in *app.Input, plans []*backup.Plan) 
 				return err
 			}
 		}
+		p.Settle()
 	}
 	return nil
 }
@@ -209,6 +218,7 @@ func (c cluster) result(ctx context.Context, p *backup.Part) error {
 		return nil
 	}
 	p.Size = cmp.Or(backup.Text(o, "status", "restoreSize"), p.Size)
+	p.Taken, _ = time.Parse(time.RFC3339, backup.Text(o, "status", "creationTime"))
 	content, err := c.get(ctx, object.Ref{Group: backup.SnapshotGroup, Kind: backup.ContentKind.Kind, Name: backup.Text(o, "status", "boundVolumeSnapshotContentName")})
 	if apierrors.IsForbidden(err) { // Contents are cluster-scoped: a restore in the same namespace needs none.
 		p.Message = "its VolumeSnapshotContent may not be read: the handle is unknown"
@@ -216,6 +226,9 @@ func (c cluster) result(ctx context.Context, p *backup.Part) error {
 	}
 	if err != nil {
 		return err
+	}
+	if at, found, _ := unstructured.NestedInt64(content, "status", "creationTime"); found {
+		p.Taken = time.Unix(0, at).UTC() // which is more precise
 	}
 	p.Handle, p.Driver = backup.Text(content, "status", "snapshotHandle"), cmp.Or(backup.Text(content, "spec", "driver"), p.Driver)
 	return nil

@@ -23,12 +23,12 @@ type backupQuestion struct {
 }
 
 // levels are the values of --consistency.
-var levels = []string{string(backup.Application), string(backup.Crash)}
+var levels = []string{string(backup.Application), string(backup.Crash), string(backup.Quiesced)}
 
 func (q *backupQuestion) flags(cmd *cobra.Command, c *common) {
 	c.systemQueryFlag(cmd, &q.system, "which is backed up")
 	f := cmd.Flags()
-	f.StringVar(&q.consistency, "consistency", levels[0], "app: the backups of the operators, and snapshots of other claims; crash: snapshots of all claims at once")
+	f.StringVar(&q.consistency, "consistency", levels[0], "app: the backups of the operators, and snapshots of other claims; crash: snapshots of all claims at once; quiesced: as app, while the apps that write are stopped")
 	f.BoolVar(&q.strict, "strict", false, "fail if a part cannot be saved")
 	offer(cmd, "consistency", levels...)
 }

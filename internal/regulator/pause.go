@@ -39,7 +39,7 @@ func (p *Pause) Plan(ctx context.Context) (*regulate.Plan, error) { return p.Ses
 
 // Begin stops the apps.
 func (p *Pause) Begin(ctx context.Context) error {
-	if err := p.endOthers(ctx); err != nil {
+	if err := p.EndOthers(ctx); err != nil {
 		return err
 	}
 	p.Began = p.began(p.Session.In.Now())
@@ -52,7 +52,42 @@ func (p *Pause) Begin(ctx context.Context) error {
 		return errors.Join(err, p.release(context.WithoutCancel(ctx), ctx))
 	}
 	p.Apps = p.holding()
+	if err := p.quiet(ctx); err != nil {
+		return errors.Join(err, p.release(context.WithoutCancel(ctx), ctx))
+	}
 	return nil
+}
+
+// quiet waits until the pods of the stopped workloads are gone: they write until then.
+func (p *Pause) quiet(ctx context.Context) error {
+	limited, stop := context.WithTimeoutCause(ctx, p.Limit, errTooLong)
+	defer stop()
+	w := p.Session.NewWatcher(p.Apply)
+	w.readOnly = true
+	var left []string
+	err := w.Run(limited, func(*regulate.Plan) bool {
+		left = p.pods()
+		return len(left) == 0
+	})
+	if errors.Is(context.Cause(limited), errTooLong) {
+		return hint.With(fmt.Errorf("pods of stopped apps still run after %s, so nothing is saved: %s", p.Limit, object.ShortList(left)), "--pause-at-most waits longer")
+	}
+	return err
+}
+
+// pods are those of the workloads that the run stopped.
+func (p *Pause) pods() (pods []string) {
+	for _, h := range p.Session.Journal.Holds {
+		if !slices.ContainsFunc(h.Causes, func(c regulate.Cause) bool { return c.Run == p.ID }) {
+			continue
+		}
+		for _, o := range h.Operations {
+			if ref := o.Target.Ref(); ref.Group == "apps" || ref.Group == "batch" {
+				pods = append(pods, p.Session.podsOf(ref)...)
+			}
+		}
+	}
+	return pods
 }
 
 // Continue takes up what the run stopped before it was killed; false if that is nothing.
@@ -100,8 +135,8 @@ func (p *Pause) plan(b *Session, now time.Time) (*regulate.Plan, error) {
 	return plan, nil
 }
 
-// endOthers lets go what pauses of dead runs hold. One of a live run is an error.
-func (p *Pause) endOthers(ctx context.Context) error {
+// EndOthers lets go what pauses of dead runs hold. One of a live run is an error.
+func (p *Pause) EndOthers(ctx context.Context) error {
 	if err := p.Session.Observe(ctx); err != nil {
 		return err
 	}
