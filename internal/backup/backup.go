@@ -83,10 +83,8 @@ type Plan struct {
 	Consistency Consistency `json:"consistency"`
 	Parts       []Part      `json:"parts"`
 	Unsaved     []Unsaved   `json:"unsaved,omitempty"`
-	// Size is the sum of what the claims of the parts request, and Cost what storing it costs a
-	// month; empty if the price book has no price of snapshots.
+	// Size is the sum of what the claims of the parts request.
 	Size string `json:"size,omitempty"`
-	Cost string `json:"cost,omitempty"`
 	// Spread is the time between the first and the last snapshot, and Pause is how long apps were
 	// stopped meanwhile.
 	Spread string `json:"spread,omitempty"`

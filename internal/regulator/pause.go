@@ -132,6 +132,12 @@ func (p *Pause) plan(b *Session, now time.Time) (*regulate.Plan, error) {
 		r := plan.Refused[0]
 		return nil, hint.With(fmt.Errorf("%s writes to what is saved and cannot be stopped: %s", r.App, r.Message), "--consistency app stops no app")
 	}
+	for i := range plan.Steps {
+		s := &plan.Steps[i]
+		if s.Verb == regulate.Send && slices.ContainsFunc(s.Actions, func(r regulate.Resolved) bool { return r.Default }) {
+			return nil, hint.With(fmt.Errorf("%s writes to what is saved, and only its rollouts would be paused: its pods would go on writing", s.App), "say in the manifest how it is stopped, under on.Stop of the app: {preset: stop}")
+		}
+	}
 	return plan, nil
 }
 
