@@ -18,8 +18,6 @@ type Pause struct {
 	// Saved is when all parts were copied; zero if the pause ended before.
 	Saved time.Time `json:"saved,omitzero"`
 	Ended time.Time `json:"ended"`
-	// Seconds is the length of the pause.
-	Seconds float64 `json:"seconds"`
 	// Broken is why the copy is not quiesced.
 	Broken string `json:"broken,omitempty"`
 }

@@ -98,10 +98,18 @@ func (q *Quiesce) watch(ctx context.Context) {
 	}()
 }
 
-// await waits until all parts are copied.
+// await waits until all parts are copied. Saving may end before that is seen: it looks once more.
 func (q *Quiesce) await(ctx context.Context) {
-	for ctx.Err() == nil {
-		if n, err := uncopied(ctx, q.in, q.plan); err == nil && n == 0 {
+	for last := false; !last; {
+		select {
+		case <-ctx.Done():
+			last = true
+		default:
+		}
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return
+		}
+		if n, err := uncopied(context.WithoutCancel(ctx), q.in, q.plan); err == nil && n == 0 {
 			q.saved = q.in.Now()
 			return
 		}
@@ -126,7 +134,7 @@ func (q *Quiesce) End(ctx context.Context) error {
 	}
 	<-q.ended
 	q.stop()
-	p := &backup.Pause{Apps: q.pause.Apps, Began: q.pause.Began, Saved: q.saved, Ended: q.pause.Ended, Seconds: q.pause.Ended.Sub(q.pause.Began).Seconds(), Broken: q.pause.Broken}
+	p := &backup.Pause{Apps: append([]string{}, q.pause.Apps...), Began: q.pause.Began, Saved: q.saved, Ended: q.pause.Ended, Broken: q.pause.Broken}
 	if q.saved.IsZero() && p.Broken == "" {
 		p.Broken = fmt.Sprintf("the pause ended after %s, before all parts were copied", p.Ended.Sub(p.Began).Round(time.Second))
 	}
