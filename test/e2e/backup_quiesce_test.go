@@ -125,13 +125,8 @@ type quiescedBackup struct {
 	Name, Consistency, Spread string
 	Notes                     []string
 	Parts                     []struct {
-		Object        struct{ Name string }
-		Method        string
-		Status        string
-		Taken         time.Time
-		Handle        string
-		Result        map[string]any
-		StatusMessage string `json:"message"`
+		Object, Method, Status string
+		Taken                  time.Time
 	}
 	Pause *struct {
 		Apps                []string
@@ -219,7 +214,7 @@ func TestBackupQuiesced(t *testing.T) {
 			continue
 		}
 		if p.Taken.Before(b.Pause.Began) || p.Taken.After(b.Pause.Ended) {
-			t.Errorf("%s was taken at %s, the pause was from %s to %s", p.Object.Name, p.Taken, b.Pause.Began, b.Pause.Ended)
+			t.Errorf("%s was taken at %s, the pause was from %s to %s", p.Object, p.Taken, b.Pause.Began, b.Pause.Ended)
 		}
 		if first.IsZero() || p.Taken.Before(first) {
 			first = p.Taken
@@ -302,7 +297,7 @@ func TestBackupQuiescedKilled(t *testing.T) {
 		}
 		for _, p := range b.Parts {
 			if p.Status != "Healthy" {
-				t.Fatalf("killed after write %d, %s is %s", n, p.Object.Name, p.Status)
+				t.Fatalf("killed after write %d, %s is %s", n, p.Object, p.Status)
 			}
 		}
 	}
