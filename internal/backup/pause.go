@@ -56,7 +56,7 @@ func (p *Plan) Settle() {
 		return
 	}
 	p.Consistency = Application
-	p.Notes = append(p.Notes, "quiesced was asked for, and is not what it is: "+wrong)
+	p.Notes = append(p.Notes, "the backup is not quiesced: "+wrong)
 }
 
 // Objects are those of all parts, and running those that their operators save: their apps have to

@@ -25,7 +25,7 @@ import (
 const copiedInterval = time.Second
 
 // Quiesce stops the apps that write to the parts of a backup while these are copied: until the
-// moment of each snapshot, and the end of each backup of an operator. It lets them go when that is
+// moment of each snapshot, and the end of each backup of an operator. It recovers them when that is
 // done, at the limit, and when saving has failed.
 type Quiesce struct {
 	in    *app.Input
@@ -40,7 +40,7 @@ type Quiesce struct {
 }
 
 // NewQuiesce opens the System of a request for a pause, and writes nothing.
-func NewQuiesce(ctx context.Context, given *app.Input, r Request, limit time.Duration, by *regulator.Upgrades) (*Quiesce, error) {
+func NewQuiesce(ctx context.Context, given *app.Input, r Request, limit time.Duration, upgrades *regulator.Upgrades) (*Quiesce, error) {
 	q := systems.Query{Name: r.System}
 	if r.System == "" {
 		return nil, hint.With(errors.New("--consistency quiesced stops the apps of a System, and ROOTs are none"), "name the System with --system; kubectl sysop system init writes a manifest")
@@ -48,7 +48,7 @@ func NewQuiesce(ctx context.Context, given *app.Input, r Request, limit time.Dur
 	if _, err := q.Read(ctx, given, r.Roots); err != nil {
 		return nil, err
 	}
-	pause, err := regulator.NewPause(ctx, by, q.System)
+	pause, err := regulator.NewPause(ctx, upgrades, q.System)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func NewQuiesce(ctx context.Context, given *app.Input, r Request, limit time.Dur
 	return &Quiesce{in: given.Another(pause.Session.Namespace), pause: pause, Stopped: func(*regulator.Pause) {}, Released: func(*regulator.Pause) {}}, nil
 }
 
-// EndOthers lets go what killed backups stopped. It comes before a backup is planned: the manifests
+// EndOthers recovers what killed backups stopped. It comes before a backup is planned: the manifests
 // in its record are those of apps that run.
 func (q *Quiesce) EndOthers(ctx context.Context) error { return q.pause.EndOthers(ctx) }
 
@@ -86,7 +86,7 @@ func (q *Quiesce) Begin(ctx context.Context) error {
 	return nil
 }
 
-// watch waits for the parts, and then lets the apps go.
+// watch waits for the parts, and then recovers the apps.
 func (q *Quiesce) watch(ctx context.Context) {
 	waiting, stop := context.WithDeadline(ctx, q.pause.Began.Add(q.pause.Limit))
 	q.stop, q.ended = stop, make(chan struct{})
@@ -120,7 +120,7 @@ func (q *Quiesce) await(ctx context.Context) {
 	}
 }
 
-// End lets the apps go if they are still stopped, and stores in the record how long they were. It
+// End recovers the apps if they are still stopped, and stores in the record how long they were. It
 // is an error if they were not stopped until all parts were copied.
 func (q *Quiesce) End(ctx context.Context) error {
 	if q.stop == nil { // nothing was left to save: the run was killed after that

@@ -23,7 +23,7 @@ const defaultPause = 5 * time.Minute
 
 // pauseFlag adds the flag of how long apps are stopped at most.
 func pauseFlag(cmd *cobra.Command, limit *time.Duration) {
-	cmd.Flags().DurationVar(limit, "pause-at-most", defaultPause, "with --consistency quiesced: let the stopped apps go after this time, saved or not")
+	cmd.Flags().DurationVar(limit, "pause-at-most", defaultPause, "with --consistency quiesced: recover the stopped apps after this time, saved or not")
 }
 
 // pausingUser stops apps once a plan is confirmed: all that refuses it comes before.
@@ -83,7 +83,7 @@ func (o *backupRunOptions) saved(ctx context.Context, p *backup.Plan, req instal
 	}
 	q.Stopped = func(p *regulator.Pause) { o.say("stopped: " + listOr(p.Apps, "no app")) }
 	q.Released = func(p *regulator.Pause) {
-		o.say(fmt.Sprintf("let go after %s: %s", p.Ended.Sub(p.Began).Round(time.Second/10), listOr(p.Apps, "no app")))
+		o.say(fmt.Sprintf("recovered after %s: %s", p.Ended.Sub(p.Began).Round(time.Second/10), listOr(p.Apps, "no app")))
 	}
 	cats, err := o.catalogued(ctx, o.common)
 	if err != nil {

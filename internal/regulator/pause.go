@@ -27,7 +27,7 @@ type Pause struct {
 	// Alive says whether the process of another run is alive.
 	Alive func(ctx context.Context, run string) (bool, error)
 
-	// Began is when the apps were stopped, Ended when they were let go; Apps are their names.
+	// Began is when the apps were stopped, Ended when they were recovered; Apps are their names.
 	Began, Ended time.Time
 	Apps         []string
 	// Broken is why the apps were not stopped all the time.
@@ -64,13 +64,13 @@ func (p *Pause) quiet(ctx context.Context) error {
 	defer stop()
 	w := p.Session.NewWatcher(p.Apply)
 	w.readOnly = true
-	var left []string
+	var running []string
 	err := w.Run(limited, func(*regulate.Plan) bool {
-		left = p.pods()
-		return len(left) == 0
+		running = p.pods()
+		return len(running) == 0
 	})
 	if errors.Is(context.Cause(limited), errTooLong) {
-		return hint.With(fmt.Errorf("pods of stopped apps still run after %s, so nothing is saved: %s", p.Limit, object.ShortList(left)), "--pause-at-most waits longer")
+		return hint.With(fmt.Errorf("pods of stopped apps still run after %s, so nothing is saved: %s", p.Limit, object.ShortList(running)), "--pause-at-most waits longer")
 	}
 	return err
 }
@@ -126,8 +126,8 @@ func (p *Pause) Permissions(ctx context.Context) ([]permission.Permission, error
 
 // plan plans to stop the apps. One that cannot be stopped is an error.
 func (p *Pause) plan(b *Session, now time.Time) (*regulate.Plan, error) {
-	until := now.Add(p.Limit)
-	plan := regulate.PauseForRun(b.State, b.System, b.Journal, b.appsOf(p.Saved), b.appsOf(p.Running), p.ID, p.What, now, until)
+	limit := now.Add(p.Limit)
+	plan := regulate.PauseForRun(b.State, b.System, b.Journal, b.appsOf(p.Saved), b.appsOf(p.Running), p.ID, p.What, now, limit)
 	if len(plan.Refused) > 0 {
 		r := plan.Refused[0]
 		return nil, hint.With(fmt.Errorf("%s writes to what is saved and cannot be stopped: %s", r.App, r.Message), "--consistency app stops no app")
@@ -135,13 +135,13 @@ func (p *Pause) plan(b *Session, now time.Time) (*regulate.Plan, error) {
 	for i := range plan.Steps {
 		s := &plan.Steps[i]
 		if s.Verb == regulate.Send && slices.ContainsFunc(s.Actions, func(r regulate.Resolved) bool { return r.Default }) {
-			return nil, hint.With(fmt.Errorf("%s writes to what is saved, and only its rollouts would be paused: its pods would go on writing", s.App), "say in the manifest how it is stopped, under on.Stop of the app: {preset: stop}")
+			return nil, hint.With(fmt.Errorf("%s writes to what is saved, and only its rollouts would be paused: its pods would still write", s.App), "say in the manifest how it is stopped, under on.Stop of the app: {preset: stop}")
 		}
 	}
 	return plan, nil
 }
 
-// EndOthers lets go what pauses of dead runs hold. One of a live run is an error.
+// EndOthers recovers what pauses of dead runs hold. One of a live run is an error.
 func (p *Pause) EndOthers(ctx context.Context) error {
 	if err := p.Session.Observe(ctx); err != nil {
 		return err
@@ -163,21 +163,21 @@ func (p *Pause) EndOthers(ctx context.Context) error {
 			ended[c.Run] = true
 			other := &HeldRun{Session: p.Session, App: h.App, ID: c.Run, Timeout: p.Timeout, Apply: p.Apply}
 			if err := other.release(ctx, ctx); err != nil {
-				return fmt.Errorf("let go what %s stopped: %w", c.Run, err)
+				return fmt.Errorf("recover what %s stopped: %w", c.Run, err)
 			}
 		}
 	}
 	return p.Session.Observe(ctx)
 }
 
-// End lets the apps go, and measures the pause. asked ends the waiting for the apps that others
+// End recovers the apps, and measures the pause. asked ends the waiting for the apps that others
 // need first.
 func (p *Pause) End(ctx, asked context.Context) error {
 	if p.Began.IsZero() || !p.Ended.IsZero() {
 		return nil
 	}
 	if err := p.Session.Observe(ctx); err != nil {
-		return fmt.Errorf("let go %s: %w", strings.Join(p.Apps, ", "), err)
+		return fmt.Errorf("recover %s: %w", strings.Join(p.Apps, ", "), err)
 	}
 	held := p.holding()
 	for _, app := range p.Apps {
@@ -188,7 +188,7 @@ func (p *Pause) End(ctx, asked context.Context) error {
 	err := p.release(ctx, asked)
 	p.Ended = p.Session.In.Now()
 	if err != nil {
-		return fmt.Errorf("let go %s: %w", strings.Join(p.Apps, ", "), err)
+		return fmt.Errorf("recover %s: %w", strings.Join(p.Apps, ", "), err)
 	}
 	return p.Unrecovered()
 }

@@ -199,7 +199,7 @@ func TestBackupQuiesced(t *testing.T) {
 	})
 	r := w.run(quiesced(name)...).succeeds(t)
 	t.Logf("it says:\n%s%s", r.stdout, r.stderr)
-	for _, words := range []string{"stopped while the parts are copied, for 5m0s at most: web, worker", "stopped: web, worker", "let go after", "the snapshots were taken within"} {
+	for _, words := range []string{"stopped while the parts are copied, for 5m0s at most: web, worker", "stopped: web, worker", "recovered after", "the snapshots were taken within"} {
 		if !strings.Contains(r.stderr, words) {
 			t.Errorf("it does not say %q", words)
 		}
@@ -348,6 +348,7 @@ func (w *quiescedWorld) expire() {
 			continue
 		}
 		*l.Spec.LeaseDurationSeconds = 1
+		l.Spec.RenewTime = &metav1.MicroTime{Time: time.Now().Add(-time.Minute)}
 		if _, err := leases.Update(context.Background(), l, metav1.UpdateOptions{}); err != nil {
 			w.t.Fatal(err)
 		}
