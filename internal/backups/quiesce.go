@@ -35,7 +35,7 @@ type Quiesce struct {
 	ended chan struct{}
 	saved time.Time
 	err   error
-	// Stopped is called when the apps are stopped, and Released when they are let go.
+	// Stopped is called when the apps are stopped, and Released when they are recovered.
 	Stopped, Released func(*regulator.Pause)
 }
 
