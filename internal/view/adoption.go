@@ -34,12 +34,12 @@ type SystemChangeDocument struct {
 // that change.
 func SystemChanges(c SystemChange) Output {
 	tones := map[string]Tone{"none": Faint, "left": Warn, "delete": Bad, "unlabel": Warn}
-	t := columns[SystemStep]{
-		{Column: Column{Name: "CHANGE"}, cell: func(s SystemStep) Cell { return Cell{s.Change, tones[s.Change]} }},
-		{Column: Column{Name: "OBJECT", Truncate: Middle, MinWidth: leastName}, cell: text(func(s SystemStep) string { return s.Object.String() })},
-		{Column: Column{Name: "WHY", DropOrder: 1, Truncate: End, MinWidth: leastWhy}, cell: faint(func(s SystemStep) string { return s.Why })},
-	}.table(c.Steps)
-	a := Output{Table: t, Wide: t, Document: SystemChangeDocument{headOf("SystemChange"), c}}
+	t := ColumnsOf[SystemStep]{
+		{Column: Column{Name: "CHANGE"}, Value: func(s SystemStep) Cell { return Cell{s.Change, tones[s.Change]} }},
+		{Column: Column{Name: "OBJECT", Truncate: Middle, MinWidth: LeastName}, Value: AsText(func(s SystemStep) string { return s.Object.String() })},
+		{Column: Column{Name: "WHY", DropOrder: 1, Truncate: End, MinWidth: LeastWhy}, Value: AsFaint(func(s SystemStep) string { return s.Why })},
+	}.Table(c.Steps)
+	a := Output{Table: t, Wide: t, Document: SystemChangeDocument{HeadOf("SystemChange"), c}}
 	for _, s := range c.Steps {
 		if s.Change != "none" && s.Change != "left" {
 			a.Names = append(a.Names, s.Object.String())

@@ -26,9 +26,9 @@ type AutoscaleStatusDocument struct {
 
 // AutoscalePlan returns the answer of how workloads would be scaled.
 func AutoscalePlan(p *autoscale.Plan, gaps []object.Gap) Output {
-	a := Output{Document: AutoscalePlanDocument{headOf("AutoscalePlan"), *p, gaps}}
+	a := Output{Document: AutoscalePlanDocument{HeadOf("AutoscalePlan"), *p, gaps}}
 	t := &Tree{Columns: []Column{
-		{Name: "TARGET", Truncate: Middle, MinWidth: leastName},
+		{Name: "TARGET", Truncate: Middle, MinWidth: LeastName},
 		{Name: "SCALER"},
 		{Name: "NOW", Right: true},
 		{Name: "MIN", Right: true},
@@ -115,20 +115,20 @@ func wholeRow(w *autoscale.Whole) *TreeRow {
 
 // AutoscaleStatus returns the answer of how scalers do.
 func AutoscaleStatus(all []autoscale.Status, now time.Time, gaps []object.Gap) Output {
-	a := Output{Document: AutoscaleStatusDocument{headOf("AutoscaleStatus"), all, gaps}}
-	c := columns[autoscale.Status]{
-		{Column: Column{Name: "TARGET", Truncate: Middle, MinWidth: leastName}, cell: text(func(s autoscale.Status) string { return name(s.Target) })},
-		{Column: Column{Name: "SCALER", Truncate: Middle, MinWidth: leastName}, cell: text(func(s autoscale.Status) string { return name(s.Scaler) }), in: wideOnly},
-		{Column: Column{Name: "MIN", Right: true}, cell: text(func(s autoscale.Status) string { return strconv.Itoa(s.Min) })},
-		{Column: Column{Name: "MAX", Right: true}, cell: text(func(s autoscale.Status) string { return strconv.Itoa(s.Max) })},
-		{Column: Column{Name: "NOW", Right: true}, cell: text(func(s autoscale.Status) string { return strconv.Itoa(s.Replicas) })},
-		{Column: Column{Name: "DESIRED", Right: true}, cell: text(func(s autoscale.Status) string { return strconv.Itoa(s.Desired) })},
-		{Column: Column{Name: "USED", DropOrder: 1}, cell: text(func(s autoscale.Status) string { return strings.Join(s.Metrics, ", ") })},
-		{Column: Column{Name: "SCALED", Right: true, DropOrder: 2}, cell: text(func(s autoscale.Status) string { return age(now, s.Scaled) })},
-		{Column: Column{Name: "ONE MORE", Right: true, DropOrder: 1}, cell: text(func(s autoscale.Status) string { return strings.TrimSpace(s.LiftCost + " " + s.Currency) })},
-		{Column: Column{Name: "STATE", Truncate: End, MinWidth: leastWhy}, cell: func(s autoscale.Status) Cell { return scalerState(&s, now) }},
+	a := Output{Document: AutoscaleStatusDocument{HeadOf("AutoscaleStatus"), all, gaps}}
+	c := ColumnsOf[autoscale.Status]{
+		{Column: Column{Name: "TARGET", Truncate: Middle, MinWidth: LeastName}, Value: AsText(func(s autoscale.Status) string { return name(s.Target) })},
+		{Column: Column{Name: "SCALER", Truncate: Middle, MinWidth: LeastName}, Value: AsText(func(s autoscale.Status) string { return name(s.Scaler) }), in: wideOnly},
+		{Column: Column{Name: "MIN", Right: true}, Value: AsText(func(s autoscale.Status) string { return strconv.Itoa(s.Min) })},
+		{Column: Column{Name: "MAX", Right: true}, Value: AsText(func(s autoscale.Status) string { return strconv.Itoa(s.Max) })},
+		{Column: Column{Name: "NOW", Right: true}, Value: AsText(func(s autoscale.Status) string { return strconv.Itoa(s.Replicas) })},
+		{Column: Column{Name: "DESIRED", Right: true}, Value: AsText(func(s autoscale.Status) string { return strconv.Itoa(s.Desired) })},
+		{Column: Column{Name: "USED", DropOrder: 1}, Value: AsText(func(s autoscale.Status) string { return strings.Join(s.Metrics, ", ") })},
+		{Column: Column{Name: "SCALED", Right: true, DropOrder: 2}, Value: AsText(func(s autoscale.Status) string { return Age(now, s.Scaled) })},
+		{Column: Column{Name: "ONE MORE", Right: true, DropOrder: 1}, Value: AsText(func(s autoscale.Status) string { return strings.TrimSpace(s.LiftCost + " " + s.Currency) })},
+		{Column: Column{Name: "STATE", Truncate: End, MinWidth: LeastWhy}, Value: func(s autoscale.Status) Cell { return scalerState(&s, now) }},
 	}
-	a.Table, a.Wide = c.table(all), c.wideTable(all)
+	a.Table, a.Wide = c.Table(all), c.wideTable(all)
 	for i := range all {
 		a.Names = append(a.Names, all[i].Scaler.String())
 	}
@@ -141,9 +141,9 @@ func scalerState(s *autoscale.Status, now time.Time) Cell {
 	case s.Problem != "":
 		return Cell{"✖ " + s.Problem, Bad}
 	case s.Limit == "max":
-		return Cell{"! at its maximum for " + age(now, s.Since), Warn}
+		return Cell{"! at its maximum for " + Age(now, s.Since), Warn}
 	case s.Limit != "":
-		return Cell{"at its minimum for " + age(now, s.Since), Faint}
+		return Cell{"at its minimum for " + Age(now, s.Since), Faint}
 	}
 	return Cell{"works", Good}
 }

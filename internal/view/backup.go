@@ -34,18 +34,18 @@ func Backup(p *backup.Plan) Output {
 	for _, u := range p.Unsaved {
 		rows = append(rows, backupRow{object: u.Object, method: "none", cause: u.Reason, tone: Bad})
 	}
-	c := columns[backupRow]{
-		{Column: Column{Name: "OBJECT", Truncate: Middle, MinWidth: leastName}, cell: text(func(r backupRow) string { return r.object.String() })},
-		{Column: Column{Name: "METHOD"}, cell: func(r backupRow) Cell { return Cell{r.method, onlyBad(r.tone)} }},
-		{Column: Column{Name: "BY", DropOrder: 2, Truncate: End, MinWidth: 10}, cell: text(func(r backupRow) string { return r.way })},
-		{Column: Column{Name: "SIZE", DropOrder: 3, Right: true}, cell: text(func(r backupRow) string { return r.size })},
-		{Column: Column{Name: "STATUS"}, cell: func(r backupRow) Cell { return Cell{r.status, r.tone} }},
-		{Column: Column{Name: "REASON", DropOrder: 1, Truncate: End, MinWidth: 20}, cell: faint(func(r backupRow) string { return r.cause })},
+	c := ColumnsOf[backupRow]{
+		{Column: Column{Name: "OBJECT", Truncate: Middle, MinWidth: LeastName}, Value: AsText(func(r backupRow) string { return r.object.String() })},
+		{Column: Column{Name: "METHOD"}, Value: func(r backupRow) Cell { return Cell{r.method, onlyBad(r.tone)} }},
+		{Column: Column{Name: "BY", DropOrder: 2, Truncate: End, MinWidth: 10}, Value: AsText(func(r backupRow) string { return r.way })},
+		{Column: Column{Name: "SIZE", DropOrder: 3, Right: true}, Value: AsText(func(r backupRow) string { return r.size })},
+		{Column: Column{Name: "STATUS"}, Value: func(r backupRow) Cell { return Cell{r.status, r.tone} }},
+		{Column: Column{Name: "REASON", DropOrder: 1, Truncate: End, MinWidth: 20}, Value: AsFaint(func(r backupRow) string { return r.cause })},
 	}
 	if done {
 		c[len(c)-1].Name = "HANDLE"
 	}
-	a := Output{Table: c.omit(!done, "STATUS").table(rows), Document: p}
+	a := Output{Table: c.omit(!done, "STATUS").Table(rows), Document: p}
 	for _, r := range rows {
 		a.Names = append(a.Names, r.object.String())
 	}
@@ -86,23 +86,23 @@ type BackupsDocument struct {
 
 // Backups returns the answer of backup list; now is the time from which ages are counted.
 func Backups(all []*backup.Plan, now time.Time) Output {
-	c := columns[*backup.Plan]{
-		{Column: Column{Name: "NAMESPACE", Truncate: Middle, MinWidth: leastName}, cell: text(func(p *backup.Plan) string { return p.Namespace })},
-		{Column: Column{Name: "NAME", Truncate: Middle, MinWidth: leastName}, cell: text(func(p *backup.Plan) string { return p.Name })},
-		{Column: Column{Name: "OF", DropOrder: 2}, cell: text(func(p *backup.Plan) string { return p.Source })},
-		{Column: Column{Name: "SAVED", Right: true}, cell: func(p *backup.Plan) Cell {
+	c := ColumnsOf[*backup.Plan]{
+		{Column: Column{Name: "NAMESPACE", Truncate: Middle, MinWidth: LeastName}, Value: AsText(func(p *backup.Plan) string { return p.Namespace })},
+		{Column: Column{Name: "NAME", Truncate: Middle, MinWidth: LeastName}, Value: AsText(func(p *backup.Plan) string { return p.Name })},
+		{Column: Column{Name: "OF", DropOrder: 2}, Value: AsText(func(p *backup.Plan) string { return p.Source })},
+		{Column: Column{Name: "SAVED", Right: true}, Value: func(p *backup.Plan) Cell {
 			tone := Good
 			if !p.Complete() {
 				tone = Bad
 			}
 			return Cell{fmt.Sprintf("%d of %d", p.Ready(), len(p.Parts)), tone}
 		}},
-		{Column: Column{Name: "UNSAVED", Right: true, DropOrder: 3}, cell: text(func(p *backup.Plan) string { return fmt.Sprint(len(p.Unsaved)) })},
-		{Column: Column{Name: "SIZE", Right: true, DropOrder: 4}, cell: text(func(p *backup.Plan) string { return p.Size })},
-		{Column: Column{Name: "AGE", Right: true, DropOrder: 1}, cell: text(func(p *backup.Plan) string { return age(now, p.Time) })},
+		{Column: Column{Name: "UNSAVED", Right: true, DropOrder: 3}, Value: AsText(func(p *backup.Plan) string { return fmt.Sprint(len(p.Unsaved)) })},
+		{Column: Column{Name: "SIZE", Right: true, DropOrder: 4}, Value: AsText(func(p *backup.Plan) string { return p.Size })},
+		{Column: Column{Name: "AGE", Right: true, DropOrder: 1}, Value: AsText(func(p *backup.Plan) string { return Age(now, p.Time) })},
 	}
-	doc := BackupsDocument{Head: headOf("Backups"), Backups: []*backup.Plan{}}
-	a := Output{Table: c.table(all)}
+	doc := BackupsDocument{Head: HeadOf("Backups"), Backups: []*backup.Plan{}}
+	a := Output{Table: c.Table(all)}
 	for _, p := range all {
 		doc.Backups = append(doc.Backups, p)
 		a.Names = append(a.Names, p.Name)
@@ -134,18 +134,18 @@ func Restore(r *backup.Restore) Output {
 	for _, u := range r.Unrestored {
 		rows = append(rows, row{u.Object.String(), "", "not restored", u.Reason, "bad"})
 	}
-	c := columns[row]{
-		{Column: Column{Name: "OBJECT", Truncate: Middle, MinWidth: leastName}, cell: text(func(r row) string { return r.object })},
-		{Column: Column{Name: "APP", DropOrder: 2}, cell: text(func(r row) string { return r.app })},
-		{Column: Column{Name: "BY"}, cell: func(r row) Cell {
+	c := ColumnsOf[row]{
+		{Column: Column{Name: "OBJECT", Truncate: Middle, MinWidth: LeastName}, Value: AsText(func(r row) string { return r.object })},
+		{Column: Column{Name: "APP", DropOrder: 2}, Value: AsText(func(r row) string { return r.app })},
+		{Column: Column{Name: "BY"}, Value: func(r row) Cell {
 			if r.tone != "" {
 				return Cell{r.way, Bad}
 			}
 			return Cell{Text: r.way}
 		}},
-		{Column: Column{Name: "FROM", DropOrder: 1, Truncate: Middle, MinWidth: 20}, cell: faint(func(r row) string { return r.from })},
+		{Column: Column{Name: "FROM", DropOrder: 1, Truncate: Middle, MinWidth: 20}, Value: AsFaint(func(r row) string { return r.from })},
 	}
-	a := Output{Table: c.table(rows), Document: r}
+	a := Output{Table: c.Table(rows), Document: r}
 	for _, r := range rows {
 		a.Names = append(a.Names, r.object)
 	}

@@ -37,22 +37,22 @@ type CatalogRowDocument struct {
 
 // Catalog returns the answer of a list of entries. Names are those of the entries.
 func Catalog(rows []CatalogRow) Output {
-	c := columns[CatalogRow]{
-		{Column: Column{Name: "NAME"}, cell: text(func(r CatalogRow) string { return r.Entry.Name })},
-		{Column: Column{Name: "VERSION"}, in: tableOnly, cell: func(r CatalogRow) Cell {
+	c := ColumnsOf[CatalogRow]{
+		{Column: Column{Name: "NAME"}, Value: AsText(func(r CatalogRow) string { return r.Entry.Name })},
+		{Column: Column{Name: "VERSION"}, in: tableOnly, Value: func(r CatalogRow) Cell {
 			if v, ok := r.Entry.Latest(); ok {
 				return Cell{Text: v.Version}
 			}
 			return Cell{"-", Faint}
 		}},
-		{Column: Column{Name: "VERSIONS"}, in: wideOnly, cell: text(func(r CatalogRow) string { return strings.Join(versionNames(&r.Entry), ", ") })},
-		{Column: Column{Name: "KINDS"}, cell: text(func(r CatalogRow) string { return fmt.Sprint(len(r.Entry.Kinds)) })},
-		{Column: Column{Name: "CATALOG"}, in: wideOnly, cell: text(func(r CatalogRow) string { return r.Origin })},
-		{Column: Column{Name: "MATCHED"}, in: wideOnly, cell: faint(func(r CatalogRow) string { return strings.Join(r.Matched, ", ") })},
-		{Column: Column{Name: "DESCRIPTION", DropOrder: 1, Truncate: End, MinWidth: leastWhy}, cell: text(func(r CatalogRow) string { return r.Entry.Description })},
+		{Column: Column{Name: "VERSIONS"}, in: wideOnly, Value: AsText(func(r CatalogRow) string { return strings.Join(versionNames(&r.Entry), ", ") })},
+		{Column: Column{Name: "KINDS"}, Value: AsText(func(r CatalogRow) string { return fmt.Sprint(len(r.Entry.Kinds)) })},
+		{Column: Column{Name: "CATALOG"}, in: wideOnly, Value: AsText(func(r CatalogRow) string { return r.Origin })},
+		{Column: Column{Name: "MATCHED"}, in: wideOnly, Value: AsFaint(func(r CatalogRow) string { return strings.Join(r.Matched, ", ") })},
+		{Column: Column{Name: "DESCRIPTION", DropOrder: 1, Truncate: End, MinWidth: LeastWhy}, Value: AsText(func(r CatalogRow) string { return r.Entry.Description })},
 	}
-	doc := CatalogDocument{Head: headOf("Catalog")}
-	a := Output{Table: c.table(rows), Wide: c.wideTable(rows)}
+	doc := CatalogDocument{Head: HeadOf("Catalog")}
+	a := Output{Table: c.Table(rows), Wide: c.wideTable(rows)}
 	for _, r := range rows {
 		e := &r.Entry
 		d := CatalogRowDocument{Name: e.Name, Title: e.Title, Description: e.Description, Origin: r.Origin, Versions: versionNames(e), Matched: r.Matched}
@@ -83,10 +83,10 @@ type CatalogProblemsDocument struct {
 
 // CatalogProblems returns the answer of catalog validate. Names are the problems.
 func CatalogProblems(entries int, problems []string) Output {
-	c := columns[string]{{Column: Column{Name: "PROBLEM", Truncate: End, MinWidth: leastWhy}, cell: func(p string) Cell { return Cell{p, Bad} }}}
+	c := ColumnsOf[string]{{Column: Column{Name: "PROBLEM", Truncate: End, MinWidth: LeastWhy}, Value: func(p string) Cell { return Cell{p, Bad} }}}
 	if problems == nil {
 		problems = []string{} // There are names, but none to write.
 	}
-	t := c.table(problems)
-	return Output{Table: t, Wide: t, Names: problems, Document: CatalogProblemsDocument{Head: headOf("CatalogProblems"), Entries: entries, Problems: problems}}
+	t := c.Table(problems)
+	return Output{Table: t, Wide: t, Names: problems, Document: CatalogProblemsDocument{Head: HeadOf("CatalogProblems"), Entries: entries, Problems: problems}}
 }

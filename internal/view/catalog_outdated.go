@@ -4,10 +4,10 @@ import "github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 
 // Outdated returns the answer of catalog outdated. Names are those of entries with newer versions.
 func Outdated(rows []catalog.Published) Output {
-	c := columns[catalog.Published]{
-		{Column: Column{Name: "OPERATOR"}, cell: text(func(r catalog.Published) string { return r.Name })},
-		{Column: Column{Name: "CATALOG"}, cell: text(func(r catalog.Published) string { return r.Has })},
-		{Column: Column{Name: "PUBLISHED"}, cell: func(r catalog.Published) Cell {
+	c := ColumnsOf[catalog.Published]{
+		{Column: Column{Name: "OPERATOR"}, Value: AsText(func(r catalog.Published) string { return r.Name })},
+		{Column: Column{Name: "CATALOG"}, Value: AsText(func(r catalog.Published) string { return r.Has })},
+		{Column: Column{Name: "PUBLISHED"}, Value: func(r catalog.Published) Cell {
 			switch {
 			case r.Unread != "":
 				return Cell{}
@@ -16,8 +16,8 @@ func Outdated(rows []catalog.Published) Output {
 			}
 			return Cell{r.Newer[0], Warn}
 		}},
-		{Column: Column{Name: "FROM", Truncate: Middle, MinWidth: leastName, DropOrder: 1}, cell: faint(func(r catalog.Published) string { return r.From })},
-		{Column: Column{Name: "NOTE", Truncate: End, MinWidth: leastWhy}, cell: func(r catalog.Published) Cell {
+		{Column: Column{Name: "FROM", Truncate: Middle, MinWidth: LeastName, DropOrder: 1}, Value: AsFaint(func(r catalog.Published) string { return r.From })},
+		{Column: Column{Name: "NOTE", Truncate: End, MinWidth: LeastWhy}, Value: func(r catalog.Published) Cell {
 			switch {
 			case r.Unread != "":
 				return Cell{r.Unread, Warn}
@@ -27,7 +27,7 @@ func Outdated(rows []catalog.Published) Output {
 			return Cell{Text: counted(len(r.Newer), "newer version")}
 		}},
 	}
-	a := Output{Table: c.table(rows)}
+	a := Output{Table: c.Table(rows)}
 	a.Wide = a.Table
 	for _, r := range rows {
 		if len(r.Newer) > 0 {

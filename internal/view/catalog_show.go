@@ -33,17 +33,17 @@ type CatalogKindDocument struct {
 func CatalogEntry(r CatalogRow, v *catalog.Version) Output {
 	e := &r.Entry
 	doc := CatalogEntryDocument{
-		Head: headOf("CatalogEntry"), Name: e.Name, Title: e.Title, Description: e.Description, Origin: r.Origin,
+		Head: HeadOf("CatalogEntry"), Name: e.Name, Title: e.Title, Description: e.Description, Origin: r.Origin,
 		Source: e.Source, Versions: e.Versions,
 	}
 	for _, k := range e.Kinds {
 		doc.Kinds = append(doc.Kinds, CatalogKindDocument{k.Kind, k.Plural, k.Versions, k.ClusterScoped, k.Composes})
 	}
-	kinds := columns[CatalogKindDocument]{
-		{Column: Column{Name: "KIND"}, cell: text(func(k CatalogKindDocument) string { return k.Kind })},
-		{Column: Column{Name: "VERSIONS"}, cell: text(func(k CatalogKindDocument) string { return strings.Join(k.Versions, ", ") })},
-		{Column: Column{Name: "CREATES", Truncate: End, MinWidth: leastWhy}, cell: faint(func(k CatalogKindDocument) string { return strings.Join(k.Composes, ", ") })},
-	}.table(doc.Kinds)
+	kinds := ColumnsOf[CatalogKindDocument]{
+		{Column: Column{Name: "KIND"}, Value: AsText(func(k CatalogKindDocument) string { return k.Kind })},
+		{Column: Column{Name: "VERSIONS"}, Value: AsText(func(k CatalogKindDocument) string { return strings.Join(k.Versions, ", ") })},
+		{Column: Column{Name: "CREATES", Truncate: End, MinWidth: LeastWhy}, Value: AsFaint(func(k CatalogKindDocument) string { return strings.Join(k.Composes, ", ") })},
+	}.Table(doc.Kinds)
 	versions := versionNames(e)
 	page := &Page{Sections: []Section{{Title: "NAME", Blocks: append([]Block{{Text: e.Title + " - " + e.Description}},
 		PairsOf("Entry", e.Name, "Catalog", r.Origin, "Versions", strings.Join(versions, ", "), "Published", strings.Join(e.Source, ", "))...)}}}

@@ -42,7 +42,7 @@ func Check(r *check.Report, o CheckOptions) Output {
 	case !people:
 	case o.Summary:
 		c, rows := v.scoreColumns(), v.scoreRows()
-		a.Tree, a.Table, a.Wide = v.scoresTree(), c.table(rows), c.wideTable(rows)
+		a.Tree, a.Table, a.Wide = v.scoresTree(), c.Table(rows), c.wideTable(rows)
 	default:
 		a.Tree, a.Table, a.Wide = v.tree(), v.table(), v.wide()
 	}
@@ -132,7 +132,7 @@ func (v *checkView) objects() []object.Ref {
 	return all
 }
 
-func (v *checkView) name(r object.Ref) string { return written(r, v.o.Namespace, v.twice) }
+func (v *checkView) name(r object.Ref) string { return Written(r, v.o.Namespace, v.twice) }
 
 // troubled are the objects with findings that are not waived, each once
 // and in order.

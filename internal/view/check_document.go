@@ -108,7 +108,7 @@ type CheckUnusedDocument struct {
 
 func (v *checkView) document() CheckDocument {
 	doc := CheckDocument{
-		Head: headOf("CheckReport"), Scores: checkScores(&v.r.Scores),
+		Head: HeadOf("CheckReport"), Scores: checkScores(&v.r.Scores),
 		Waivers: CheckWaiversDocument{}, Gaps: v.r.Gaps,
 	}
 	for _, s := range v.r.Subjects {

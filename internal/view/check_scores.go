@@ -41,7 +41,7 @@ type scoreRow struct {
 }
 
 // scoreColumns are those of the summary. Of the categories the last go first.
-func (v *checkView) scoreColumns() columns[scoreRow] {
+func (v *checkView) scoreColumns() ColumnsOf[scoreRow] {
 	count := func(countOf func(scoreRow) int, tone Tone) func(scoreRow) Cell {
 		return func(r scoreRow) Cell {
 			if n := countOf(r); n > 0 {
@@ -52,21 +52,21 @@ func (v *checkView) scoreColumns() columns[scoreRow] {
 	}
 	found := func(s check.Severity) func(scoreRow) int { return func(r scoreRow) int { return r.Found[s] } }
 	unknown := count(func(r scoreRow) int { return r.All.Unknown }, Plain)
-	c := columns[scoreRow]{
-		{Column: Column{Name: "SUBJECT", Truncate: Middle, MinWidth: leastName}, cell: func(r scoreRow) Cell { return r.name }},
-		{Column: Column{Name: "ERRORS", Right: true}, cell: count(found(check.Error), Bad)},
-		{Column: Column{Name: "WARNINGS", Right: true}, cell: count(found(check.Warning), Warn)},
-		{Column: Column{Name: "INFO", Right: true}, in: wideOnly, cell: count(found(check.Info), Plain)},
-		{Column: Column{Name: "UNKNOWN", Right: true}, in: wideOnly, cell: unknown},
-		{Column: Column{Name: "WAIVED", Right: true}, in: wideOnly, cell: count(func(r scoreRow) int { return r.All.Waived }, Plain)},
-		{Column: Column{Name: "KEPT", Right: true}, in: wideOnly, cell: text(func(r scoreRow) string { return keptOf(r.All) })},
-		{Column: Column{Name: "SCORE", Right: true}, cell: text(func(r scoreRow) string { return r.All.String() })},
+	c := ColumnsOf[scoreRow]{
+		{Column: Column{Name: "SUBJECT", Truncate: Middle, MinWidth: LeastName}, Value: func(r scoreRow) Cell { return r.name }},
+		{Column: Column{Name: "ERRORS", Right: true}, Value: count(found(check.Error), Bad)},
+		{Column: Column{Name: "WARNINGS", Right: true}, Value: count(found(check.Warning), Warn)},
+		{Column: Column{Name: "INFO", Right: true}, in: wideOnly, Value: count(found(check.Info), Plain)},
+		{Column: Column{Name: "UNKNOWN", Right: true}, in: wideOnly, Value: unknown},
+		{Column: Column{Name: "WAIVED", Right: true}, in: wideOnly, Value: count(func(r scoreRow) int { return r.All.Waived }, Plain)},
+		{Column: Column{Name: "KEPT", Right: true}, in: wideOnly, Value: AsText(func(r scoreRow) string { return keptOf(r.All) })},
+		{Column: Column{Name: "SCORE", Right: true}, Value: AsText(func(r scoreRow) string { return r.All.String() })},
 	}
 	categories := v.categories()
 	for i, category := range categories {
 		c = append(c,
-			column[scoreRow]{Column: Column{Name: shortCategory(category), Right: true, DropOrder: i + 1}, in: tableOnly, cell: text(func(r scoreRow) string { return r.By[category].String() })},
-			column[scoreRow]{Column: Column{Name: strings.ToUpper(string(category)), Right: true}, in: wideOnly, cell: text(func(r scoreRow) string {
+			ColumnOf[scoreRow]{Column: Column{Name: shortCategory(category), Right: true, DropOrder: i + 1}, in: tableOnly, Value: AsText(func(r scoreRow) string { return r.By[category].String() })},
+			ColumnOf[scoreRow]{Column: Column{Name: strings.ToUpper(string(category)), Right: true}, in: wideOnly, Value: AsText(func(r scoreRow) string {
 				score := r.By[category]
 				if score.Known() {
 					return score.String() + " " + keptOf(score)
@@ -74,7 +74,7 @@ func (v *checkView) scoreColumns() columns[scoreRow] {
 				return score.String()
 			})})
 	}
-	return append(c, column[scoreRow]{Column: Column{Name: "UNKNOWN", Right: true, DropOrder: len(categories) + 1}, in: tableOnly, cell: unknown})
+	return append(c, ColumnOf[scoreRow]{Column: Column{Name: "UNKNOWN", Right: true, DropOrder: len(categories) + 1}, in: tableOnly, Value: unknown})
 }
 
 func keptOf(s check.Score) string { return fmt.Sprintf("%d/%d", s.Kept, s.Of) }
@@ -100,7 +100,7 @@ func (v *checkView) scoresTree() *Tree {
 		for _, s := range g.subjects {
 			if len(g.subjects) > 1 && s.Scope == check.OfDefinition {
 				scores := check.Scored(s)
-				cells := c.table([]scoreRow{{Cell{Text: s.Name}, &scores}}).Rows[0]
+				cells := c.Table([]scoreRow{{Cell{Text: s.Name}, &scores}}).Rows[0]
 				t.Roots[i].Children = append(t.Roots[i].Children, &TreeRow{Name: cells[0], Cells: cells[1:]})
 			}
 		}

@@ -27,28 +27,28 @@ type resultRow struct {
 
 // resultColumns are those of findings. The wide table has every finding, with its evidence and
 // a way out.
-func (v *checkView) resultColumns() columns[*resultRow] {
+func (v *checkView) resultColumns() ColumnsOf[*resultRow] {
 	toned := func(value func(*resultRow) string) func(*resultRow) Cell {
 		return func(r *resultRow) Cell { return Cell{value(r), r.tone} }
 	}
 	found := func(value func(*resultRow) string) func(*resultRow) Cell {
-		return text(func(r *resultRow) string {
+		return AsText(func(r *resultRow) string {
 			if r.finding == nil {
 				return ""
 			}
 			return value(r)
 		})
 	}
-	return columns[*resultRow]{
-		{Column: Column{Name: "SUBJECT"}, in: wideOnly, cell: text(func(r *resultRow) string { return r.group })},
-		{Column: Column{Name: "RESULT"}, cell: func(r *resultRow) Cell { return r.result }},
-		{Column: Column{Name: "RULE", Truncate: Middle, MinWidth: leastObject}, cell: toned(func(r *resultRow) string { return r.name })},
-		{Column: Column{Name: "GUIDELINE"}, in: wideOnly, cell: text(func(r *resultRow) string { return guidelines(r.rule) })},
-		{Column: Column{Name: "OBJECT", Truncate: Middle, MinWidth: leastObject}, cell: toned(func(r *resultRow) string { return r.object })},
-		{Column: Column{Name: "FIELD"}, in: wideOnly, cell: found(func(r *resultRow) string { return r.finding.Field })},
-		{Column: Column{Name: "VALUE"}, in: wideOnly, cell: found(func(r *resultRow) string { return r.finding.Value })},
-		{Column: Column{Name: "MESSAGE", Truncate: End, MinWidth: leastMessage}, cell: toned(func(r *resultRow) string { return r.text })},
-		{Column: Column{Name: "REMEDY"}, in: wideOnly, cell: found(func(r *resultRow) string { return remedy(r.rule, r.finding) })},
+	return ColumnsOf[*resultRow]{
+		{Column: Column{Name: "SUBJECT"}, in: wideOnly, Value: AsText(func(r *resultRow) string { return r.group })},
+		{Column: Column{Name: "RESULT"}, Value: func(r *resultRow) Cell { return r.result }},
+		{Column: Column{Name: "RULE", Truncate: Middle, MinWidth: leastObject}, Value: toned(func(r *resultRow) string { return r.name })},
+		{Column: Column{Name: "GUIDELINE"}, in: wideOnly, Value: AsText(func(r *resultRow) string { return guidelines(r.rule) })},
+		{Column: Column{Name: "OBJECT", Truncate: Middle, MinWidth: leastObject}, Value: toned(func(r *resultRow) string { return r.object })},
+		{Column: Column{Name: "FIELD"}, in: wideOnly, Value: found(func(r *resultRow) string { return r.finding.Field })},
+		{Column: Column{Name: "VALUE"}, in: wideOnly, Value: found(func(r *resultRow) string { return r.finding.Value })},
+		{Column: Column{Name: "MESSAGE", Truncate: End, MinWidth: leastMessage}, Value: toned(func(r *resultRow) string { return r.text })},
+		{Column: Column{Name: "REMEDY"}, in: wideOnly, Value: found(func(r *resultRow) string { return remedy(r.rule, r.finding) })},
 	}
 }
 
@@ -70,7 +70,7 @@ func (v *checkView) table() *Table {
 			rows = append(rows, &resultRow{result: Cell{unknownWord, Warn}, name: o.name(), object: v.several(o.objects), text: o.why, tone: Faint})
 		}
 	}
-	return v.resultColumns().table(append(rows, v.uncheckableRows(Faint)...))
+	return v.resultColumns().Table(append(rows, v.uncheckableRows(Faint)...))
 }
 
 // wide has a row for every finding.

@@ -14,8 +14,8 @@ const maxLines = 8
 // then what could not be decided, shortly.
 func (v *checkView) tree() *Tree {
 	t := &Tree{Columns: []Column{
-		{Name: "SUBJECT", Truncate: Middle, MinWidth: leastName},
-		{Name: "EVIDENCE", DropOrder: 1, Truncate: Middle, MinWidth: leastName},
+		{Name: "SUBJECT", Truncate: Middle, MinWidth: LeastName},
+		{Name: "EVIDENCE", DropOrder: 1, Truncate: Middle, MinWidth: LeastName},
 		{Name: "MESSAGE", OwnLine: true, Wrap: true},
 	}}
 	for i := range v.groups {

@@ -22,7 +22,7 @@ type ColocationOptions struct {
 func Colocation(found []*colocation.Placement, o ColocationOptions) Output {
 	v := &colocationView{o: o}
 	t := &Tree{Columns: []Column{
-		{Name: "OBJECT", Truncate: Middle, MinWidth: leastName},
+		{Name: "OBJECT", Truncate: Middle, MinWidth: LeastName},
 		{Name: "PODS", Right: true},
 		{Name: "ZONE"},
 		{Name: "DETAILS", OwnLine: true, Wrap: true},
@@ -38,7 +38,7 @@ func Colocation(found []*colocation.Placement, o ColocationOptions) Output {
 
 type colocationView struct{ o ColocationOptions }
 
-func (v *colocationView) near(r object.Ref) string { return written(r, v.o.Namespace, nil) }
+func (v *colocationView) near(r object.Ref) string { return Written(r, v.o.Namespace, nil) }
 
 func colocationLine(called, pods, zone string, effect Cell) *TreeRow {
 	return &TreeRow{Name: Cell{Text: called}, Cells: []Cell{{Text: pods}, {Text: zone}, effect}}
@@ -222,11 +222,11 @@ func (v *colocationView) table(found []*colocation.Placement) *Table {
 			rows = append(rows, placedPods{c.Stack, &colocation.Node{Name: "-"}, colocation.WorkloadPods{Ref: p, Pods: 1}})
 		}
 	}
-	return columns[placedPods]{
-		{Column: Column{Name: "STACK", Truncate: Middle, MinWidth: leastName}, cell: text(func(r placedPods) string { return v.near(r.stack) })},
-		{Column: Column{Name: "NODE"}, cell: text(func(r placedPods) string { return r.node.Name })},
-		{Column: Column{Name: "ZONE"}, cell: text(func(r placedPods) string { return r.node.Zone })},
-		{Column: Column{Name: "WORKLOAD", Truncate: Middle, MinWidth: leastName}, cell: text(func(r placedPods) string { return v.near(r.workload.Ref) })},
-		{Column: Column{Name: "PODS", Right: true}, cell: text(func(r placedPods) string { return strconv.Itoa(r.workload.Pods) })},
-	}.table(rows)
+	return ColumnsOf[placedPods]{
+		{Column: Column{Name: "STACK", Truncate: Middle, MinWidth: LeastName}, Value: AsText(func(r placedPods) string { return v.near(r.stack) })},
+		{Column: Column{Name: "NODE"}, Value: AsText(func(r placedPods) string { return r.node.Name })},
+		{Column: Column{Name: "ZONE"}, Value: AsText(func(r placedPods) string { return r.node.Zone })},
+		{Column: Column{Name: "WORKLOAD", Truncate: Middle, MinWidth: LeastName}, Value: AsText(func(r placedPods) string { return v.near(r.workload.Ref) })},
+		{Column: Column{Name: "PODS", Right: true}, Value: AsText(func(r placedPods) string { return strconv.Itoa(r.workload.Pods) })},
+	}.Table(rows)
 }

@@ -31,7 +31,7 @@ type ColocationSingleNodeDocument struct {
 }
 
 func colocationDocument(found []*colocation.Placement, gaps []object.Gap) ColocationDocument {
-	doc := ColocationDocument{Head: headOf("Colocation"), Gaps: gaps}
+	doc := ColocationDocument{Head: HeadOf("Colocation"), Gaps: gaps}
 	for _, c := range found {
 		s := ColocationSingleNodeDocument{SingleNode: c.Together}
 		s.Verdict, s.Summary = colocationVerdict(c)

@@ -7,9 +7,9 @@ import (
 
 // column is a column of a command: its head and layout, and what a row has in it. One list of
 // columns makes the table, the wide table, the lines of a flat tree and the CSV table.
-type column[T any] struct {
+type ColumnOf[T any] struct {
 	Column
-	cell func(T) Cell
+	Value func(T) Cell
 	// raw is the whole and exact value for CSV, empty where it is unknown; nil takes the text
 	// of the cell. key is the name of the column in CSV; empty makes it of the head.
 	raw func(T) string
@@ -26,18 +26,18 @@ const (
 	csvOnly
 )
 
-type columns[T any] []column[T]
+type ColumnsOf[T any] []ColumnOf[T]
 
 // table has the columns that fit on a terminal.
-func (c columns[T]) table(rows []T) *Table { return c.exclude(wideOnly, csvOnly).rows(rows) }
+func (c ColumnsOf[T]) Table(rows []T) *Table { return c.exclude(wideOnly, csvOnly).rows(rows) }
 
 // wideTable has all columns. A format cuts nothing of it, so that the layout does not matter.
-func (c columns[T]) wideTable(rows []T) *Table { return c.exclude(tableOnly, csvOnly).rows(rows) }
+func (c ColumnsOf[T]) wideTable(rows []T) *Table { return c.exclude(tableOnly, csvOnly).rows(rows) }
 
 // tree is the table as lines of a tree, where a column may move to a line of its own
 // (Column.OwnLine): its text is then whole.
-func (c columns[T]) tree(rows []T) *Tree {
-	t := c.table(rows)
+func (c ColumnsOf[T]) tree(rows []T) *Tree {
+	t := c.Table(rows)
 	out := &Tree{Columns: t.Columns}
 	for i := range out.Columns {
 		if out.Columns[i].OwnLine {
@@ -51,7 +51,7 @@ func (c columns[T]) tree(rows []T) *Tree {
 }
 
 // csv has a column for each of the wide table, and those for CSV alone.
-func (c columns[T]) csv(rows []T) *CSVTable {
+func (c ColumnsOf[T]) csv(rows []T) *CSVTable {
 	c = c.exclude(tableOnly)
 	out := &CSVTable{}
 	for i := range c {
@@ -67,7 +67,7 @@ func (c columns[T]) csv(rows []T) *CSVTable {
 			if c[i].raw != nil {
 				record = append(record, c[i].raw(r))
 			} else {
-				record = append(record, c[i].cell(r).Text)
+				record = append(record, c[i].Value(r).Text)
 			}
 		}
 		out.Rows = append(out.Rows, record)
@@ -76,27 +76,27 @@ func (c columns[T]) csv(rows []T) *CSVTable {
 }
 
 // omit leaves out a column where unwanted.
-func (c columns[T]) omit(unwanted bool, name string) columns[T] {
-	return slices.DeleteFunc(c, func(col column[T]) bool { return unwanted && col.Name == name })
+func (c ColumnsOf[T]) omit(unwanted bool, name string) ColumnsOf[T] {
+	return slices.DeleteFunc(c, func(col ColumnOf[T]) bool { return unwanted && col.Name == name })
 }
 
-func (c *column[T]) csvName() string {
+func (c *ColumnOf[T]) csvName() string {
 	if c.key != "" {
 		return c.key
 	}
 	return strings.ToLower(strings.ReplaceAll(c.Name, " ", "_"))
 }
 
-func (c columns[T]) exclude(places ...where) columns[T] {
-	return slices.DeleteFunc(slices.Clone(c), func(col column[T]) bool { return slices.Contains(places, col.in) })
+func (c ColumnsOf[T]) exclude(places ...where) ColumnsOf[T] {
+	return slices.DeleteFunc(slices.Clone(c), func(col ColumnOf[T]) bool { return slices.Contains(places, col.in) })
 }
 
 // withoutNamed leaves the column of a head out.
-func (c columns[T]) withoutNamed(head string) columns[T] {
-	return slices.DeleteFunc(slices.Clone(c), func(col column[T]) bool { return col.Name == head })
+func (c ColumnsOf[T]) withoutNamed(head string) ColumnsOf[T] {
+	return slices.DeleteFunc(slices.Clone(c), func(col ColumnOf[T]) bool { return col.Name == head })
 }
 
-func (c columns[T]) rows(rows []T) *Table {
+func (c ColumnsOf[T]) rows(rows []T) *Table {
 	t := &Table{Columns: c.heads()}
 	for _, r := range rows {
 		t.Rows = append(t.Rows, c.cells(r))
@@ -104,7 +104,7 @@ func (c columns[T]) rows(rows []T) *Table {
 	return t
 }
 
-func (c columns[T]) heads() []Column {
+func (c ColumnsOf[T]) heads() []Column {
 	var out []Column
 	for i := range c {
 		out = append(out, c[i].Column)
@@ -112,19 +112,19 @@ func (c columns[T]) heads() []Column {
 	return out
 }
 
-func (c columns[T]) cells(row T) []Cell {
+func (c ColumnsOf[T]) cells(row T) []Cell {
 	out := make([]Cell, 0, len(c))
 	for i := range c {
-		out = append(out, c[i].cell(row))
+		out = append(out, c[i].Value(row))
 	}
 	return out
 }
 
 // text is a cell without a tone, and faint one of less weight.
-func text[T any](value func(T) string) func(T) Cell {
+func AsText[T any](value func(T) string) func(T) Cell {
 	return func(row T) Cell { return Cell{Text: value(row)} }
 }
 
-func faint[T any](value func(T) string) func(T) Cell {
+func AsFaint[T any](value func(T) string) func(T) Cell {
 	return func(row T) Cell { return Cell{value(row), Faint} }
 }

@@ -104,4 +104,4 @@ func nodeDocument(g *graph.Graph, id graph.ID) NodeDocument {
 	}
 }
 
-func headOf(kind string) Head { return Head{APIVersion: APIVersion, Kind: kind} }
+func HeadOf(kind string) Head { return Head{APIVersion: APIVersion, Kind: kind} }

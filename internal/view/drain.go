@@ -14,7 +14,7 @@ import (
 // Drain returns the answer of the impact command about a node: what a drain of it would hit.
 func Drain(d *drain.Outcome, gaps []object.Gap) Output {
 	v := &drainView{d: d}
-	a := Output{Document: DrainDocument{headOf("Drain"), *d, gaps}, Tree: v.tree()}
+	a := Output{Document: DrainDocument{HeadOf("Drain"), *d, gaps}, Tree: v.tree()}
 	for i := range d.Stacks {
 		a.Names = append(a.Names, d.Stacks[i].Ref.String())
 	}
@@ -39,7 +39,7 @@ func (v *drainView) tree() *Tree {
 	root.Children = append(root.Children, drainUnknowns(d.Open)...)
 	return &Tree{
 		Columns: []Column{
-			{Name: "OBJECT", Truncate: Middle, MinWidth: leastName},
+			{Name: "OBJECT", Truncate: Middle, MinWidth: LeastName},
 			{Name: "PODS", Right: true},
 			{Name: "REMAINING", Right: true},
 			{Name: "EFFECT", OwnLine: true, Wrap: true},
@@ -201,7 +201,7 @@ func drainPodText(p *drain.Pod) string {
 		parts = append(parts, "is lost: nothing recreates it")
 	}
 	if len(p.Pinned) > 0 {
-		parts = append(parts, "waits until the node is back: only this one can mount "+strings.Join(refTexts(p.Pinned), ", "))
+		parts = append(parts, "waits until the node is back: only this one can mount "+strings.Join(RefTexts(p.Pinned), ", "))
 	}
 	if p.Waits {
 		parts = append(parts, "is evicted after its replacement is ready")
@@ -248,9 +248,9 @@ func (v *drainView) elsewhere() []*TreeRow {
 }
 
 // name writes an object of the whole cluster for people: with its namespace, without its group.
-func name(r object.Ref) string { return written(r, "", nil) }
+func name(r object.Ref) string { return Written(r, "", nil) }
 
-func refTexts(refs []object.Ref) []string {
+func RefTexts(refs []object.Ref) []string {
 	out := make([]string, 0, len(refs))
 	for _, r := range refs {
 		out = append(out, name(r))

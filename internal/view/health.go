@@ -74,10 +74,10 @@ func Health(a *health.Assessment, g *graph.Graph, stacks []HealthStack, o Health
 	case !o.Shape.has(TableShape) && !o.Shape.has(WideShape):
 	case o.All:
 		c := v.objectColumns()
-		answer.Table, answer.Wide = c.table(v.ids), c.wideTable(v.ids)
+		answer.Table, answer.Wide = c.Table(v.ids), c.wideTable(v.ids)
 	default:
 		c, rows := v.causeColumns(), v.causes()
-		answer.Table, answer.Wide = c.table(rows), c.wideTable(rows)
+		answer.Table, answer.Wide = c.Table(rows), c.wideTable(rows)
 	}
 	return answer
 }
@@ -134,10 +134,10 @@ func HealthCell(s health.Status) Cell {
 }
 
 // since is how long something has been so.
-func (v *healthView) since(at time.Time) string { return age(v.o.Now, at) }
+func (v *healthView) since(at time.Time) string { return Age(v.o.Now, at) }
 
 // age is the time between two moments as kubectl writes it; empty where it is unknown.
-func age(now, at time.Time) string {
+func Age(now, at time.Time) string {
 	if at.IsZero() || now.IsZero() {
 		return ""
 	}

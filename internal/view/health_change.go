@@ -31,7 +31,7 @@ type HealthChangeDocument struct {
 // Change returns the answer for one change: a line, or a document. home is the namespace
 // of the user.
 func Change(c HealthChange, home string) Output {
-	doc := HealthChangeDocument{headOf("HealthChange"), c}
+	doc := HealthChangeDocument{HeadOf("HealthChange"), c}
 	name := c.Object.String()
 	if c.Stack != "" {
 		name, doc.Object = c.Stack, object.Ref{}
@@ -53,7 +53,7 @@ func (c HealthChange) name(home string) string {
 	if c.Stack != "" {
 		r.Kind = "stack " + r.Kind
 	}
-	return written(r, home, nil)
+	return Written(r, home, nil)
 }
 
 func (c HealthChange) text() string {

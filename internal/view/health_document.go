@@ -73,7 +73,7 @@ type HealthObjectDocument struct {
 }
 
 func (v *healthView) document() HealthDocument {
-	doc := HealthDocument{Head: headOf("Health"), Gaps: v.g.Gaps()}
+	doc := HealthDocument{Head: HeadOf("Health"), Gaps: v.g.Gaps()}
 	for i := range v.stacks {
 		doc.Stacks = append(doc.Stacks, v.stack(&v.stacks[i]))
 	}
@@ -85,7 +85,7 @@ func (v *healthView) document() HealthDocument {
 		}
 		doc.Objects = append(doc.Objects, HealthObjectDocument{
 			ID: v.g.Ref(id).String(), OwnHealth: string(h.Status), PartsHealth: string(parts[id]), Reason: h.Reason, Message: h.Message,
-			Since: moment(h.Since), Stage: h.Stage, DerivedFrom: refs(v.g, v.a.DerivedFrom(id)), Counts: counts[id], RuleError: h.RuleError,
+			Since: Moment(h.Since), Stage: h.Stage, DerivedFrom: refs(v.g, v.a.DerivedFrom(id)), Counts: counts[id], RuleError: h.RuleError,
 		})
 	}
 	return doc
@@ -105,7 +105,7 @@ func (v *healthView) own(id graph.ID) health.Health {
 
 func (v *healthView) stack(s *HealthStack) HealthStackDocument {
 	d := HealthStackDocument{
-		Name: StackName(s.Name), Roots: refs(v.g, s.Stack.Roots()), Health: string(s.Health.Status), Since: moment(s.Health.Since),
+		Name: StackName(s.Name), Roots: refs(v.g, s.Stack.Roots()), Health: string(s.Health.Status), Since: Moment(s.Health.Since),
 		Counts: map[string]int{},
 	}
 	if d.Health == "" {
@@ -117,13 +117,13 @@ func (v *healthView) stack(s *HealthStack) HealthStackDocument {
 	for _, c := range s.Health.Causes {
 		cause := HealthCauseDocument{
 			ID: v.g.Ref(c.ID).String(), Health: string(c.Health.Status), Reason: c.Health.Reason, Message: c.Health.Message,
-			Since: moment(c.Health.Since), Depth: c.Depth,
+			Since: Moment(c.Health.Since), Depth: c.Depth,
 		}
 		if !c.Root {
 			cause.Parent, cause.Why = v.g.Ref(c.Of).String(), c.Edge.Why()
 		}
 		for _, e := range v.o.Events[v.g.Ref(c.ID)] {
-			cause.Events = append(cause.Events, EventDocument{e.Reason, e.Message, max(e.Count, 1), moment(e.Last)})
+			cause.Events = append(cause.Events, EventDocument{e.Reason, e.Message, max(e.Count, 1), Moment(e.Last)})
 		}
 		d.Causes = append(d.Causes, cause)
 	}
@@ -148,7 +148,7 @@ func (v *healthView) together() (map[graph.ID]health.Status, map[graph.ID]bool) 
 func StackName(r object.Ref) string { return r.String() }
 
 // moment writes a time as machines read it; empty for none.
-func moment(at time.Time) string {
+func Moment(at time.Time) string {
 	if at.IsZero() {
 		return ""
 	}

@@ -30,7 +30,7 @@ func (v *healthView) causes() []causeRow {
 	return rows
 }
 
-func (v *healthView) causeColumns() columns[causeRow] {
+func (v *healthView) causeColumns() ColumnsOf[causeRow] {
 	cause := func(cell func(*health.Cause) Cell) func(causeRow) Cell {
 		return func(r causeRow) Cell {
 			if r.c == nil {
@@ -39,30 +39,30 @@ func (v *healthView) causeColumns() columns[causeRow] {
 			return cell(r.c)
 		}
 	}
-	return columns[causeRow]{
-		{Column: Column{Name: "STACK", Truncate: Middle, MinWidth: leastName}, cell: text(func(r causeRow) string { return written(r.s.Name, v.o.Namespace, nil) })},
-		{Column: Column{Name: "HEALTH"}, cell: func(r causeRow) Cell { return HealthCell(r.s.Health.Status) }},
-		{Column: Column{Name: "CAUSE", Truncate: Middle, MinWidth: leastName}, cell: cause(text(func(c *health.Cause) string { return v.names.text(c.ID) }))},
-		{Column: Column{Name: "STATUS"}, in: wideOnly, cell: cause(func(c *health.Cause) Cell { return HealthCell(c.Health.Status) })},
-		{Column: Column{Name: "SINCE", DropOrder: 2, Right: true}, cell: cause(text(func(c *health.Cause) string { return v.since(c.Health.Since) }))},
-		{Column: Column{Name: "DEPTH", Right: true}, in: wideOnly, cell: cause(text(func(c *health.Cause) string { return strconv.Itoa(c.Depth) }))},
-		{Column: Column{Name: "OF"}, in: wideOnly, cell: cause(text(func(c *health.Cause) string {
+	return ColumnsOf[causeRow]{
+		{Column: Column{Name: "STACK", Truncate: Middle, MinWidth: LeastName}, Value: AsText(func(r causeRow) string { return Written(r.s.Name, v.o.Namespace, nil) })},
+		{Column: Column{Name: "HEALTH"}, Value: func(r causeRow) Cell { return HealthCell(r.s.Health.Status) }},
+		{Column: Column{Name: "CAUSE", Truncate: Middle, MinWidth: LeastName}, Value: cause(AsText(func(c *health.Cause) string { return v.names.text(c.ID) }))},
+		{Column: Column{Name: "STATUS"}, in: wideOnly, Value: cause(func(c *health.Cause) Cell { return HealthCell(c.Health.Status) })},
+		{Column: Column{Name: "SINCE", DropOrder: 2, Right: true}, Value: cause(AsText(func(c *health.Cause) string { return v.since(c.Health.Since) }))},
+		{Column: Column{Name: "DEPTH", Right: true}, in: wideOnly, Value: cause(AsText(func(c *health.Cause) string { return strconv.Itoa(c.Depth) }))},
+		{Column: Column{Name: "OF"}, in: wideOnly, Value: cause(AsText(func(c *health.Cause) string {
 			if c.Root {
 				return ""
 			}
 			return v.names.text(c.Of)
 		}))},
-		{Column: Column{Name: "WHY"}, in: wideOnly, cell: cause(text(func(c *health.Cause) string {
+		{Column: Column{Name: "WHY"}, in: wideOnly, Value: cause(AsText(func(c *health.Cause) string {
 			if c.Root {
 				return ""
 			}
 			return c.Edge.Why()
 		}))},
-		{Column: Column{Name: "MESSAGE", DropOrder: 1, Truncate: End, MinWidth: leastWhy}, in: tableOnly, cell: cause(text(func(c *health.Cause) string { return verdict(c.Health.Reason, c.Health.Message) }))},
-		{Column: Column{Name: "MESSAGE"}, in: wideOnly, cell: cause(text(func(c *health.Cause) string {
+		{Column: Column{Name: "MESSAGE", DropOrder: 1, Truncate: End, MinWidth: LeastWhy}, in: tableOnly, Value: cause(AsText(func(c *health.Cause) string { return verdict(c.Health.Reason, c.Health.Message) }))},
+		{Column: Column{Name: "MESSAGE"}, in: wideOnly, Value: cause(AsText(func(c *health.Cause) string {
 			return withRuleError(verdict(c.Health.Reason, c.Health.Message), c.Health)
 		}))},
-		{Column: Column{Name: "LAST WARNING"}, in: wideOnly, cell: cause(text(func(c *health.Cause) string { return v.lastWarning(c.ID) }))},
+		{Column: Column{Name: "LAST WARNING"}, in: wideOnly, Value: cause(AsText(func(c *health.Cause) string { return v.lastWarning(c.ID) }))},
 	}
 }
 
@@ -85,26 +85,26 @@ func (v *healthView) lastWarning(id graph.ID) string {
 }
 
 // objectColumns are those of a row for every object.
-func (v *healthView) objectColumns() columns[graph.ID] {
+func (v *healthView) objectColumns() ColumnsOf[graph.ID] {
 	own := func(value func(health.Health) string) func(graph.ID) Cell {
-		return text(func(id graph.ID) string { return value(v.a.OwnHealth(id)) })
+		return AsText(func(id graph.ID) string { return value(v.a.OwnHealth(id)) })
 	}
-	return columns[graph.ID]{
-		{Column: Column{Name: "OBJECT", Truncate: Middle, MinWidth: leastName}, cell: text(v.names.text)},
-		{Column: Column{Name: "HEALTH"}, cell: func(id graph.ID) Cell { return HealthCell(v.a.OwnHealth(id).Status) }},
-		{Column: Column{Name: "SINCE", DropOrder: 2, Right: true}, cell: own(func(h health.Health) string { return v.since(h.Since) })},
-		{Column: Column{Name: "REASON"}, in: wideOnly, cell: own(func(h health.Health) string { return h.Reason })},
-		{Column: Column{Name: "EVALUATED BY"}, in: wideOnly, cell: own(func(h health.Health) string { return h.Stage })},
-		{Column: Column{Name: "DERIVED FROM"}, in: wideOnly, cell: text(func(id graph.ID) string { return v.kinds(v.a.DerivedFrom(id)) })},
-		{Column: Column{Name: "MESSAGE", DropOrder: 1, Truncate: End, MinWidth: leastWhy}, in: tableOnly, cell: own(func(h health.Health) string { return verdict(h.Reason, h.Message) })},
-		{Column: Column{Name: "MESSAGE"}, in: wideOnly, cell: own(func(h health.Health) string { return withRuleError(h.Message, h) })},
+	return ColumnsOf[graph.ID]{
+		{Column: Column{Name: "OBJECT", Truncate: Middle, MinWidth: LeastName}, Value: AsText(v.names.text)},
+		{Column: Column{Name: "HEALTH"}, Value: func(id graph.ID) Cell { return HealthCell(v.a.OwnHealth(id).Status) }},
+		{Column: Column{Name: "SINCE", DropOrder: 2, Right: true}, Value: own(func(h health.Health) string { return v.since(h.Since) })},
+		{Column: Column{Name: "REASON"}, in: wideOnly, Value: own(func(h health.Health) string { return h.Reason })},
+		{Column: Column{Name: "EVALUATED BY"}, in: wideOnly, Value: own(func(h health.Health) string { return h.Stage })},
+		{Column: Column{Name: "DERIVED FROM"}, in: wideOnly, Value: AsText(func(id graph.ID) string { return v.kinds(v.a.DerivedFrom(id)) })},
+		{Column: Column{Name: "MESSAGE", DropOrder: 1, Truncate: End, MinWidth: LeastWhy}, in: tableOnly, Value: own(func(h health.Health) string { return verdict(h.Reason, h.Message) })},
+		{Column: Column{Name: "MESSAGE"}, in: wideOnly, Value: own(func(h health.Health) string { return withRuleError(h.Message, h) })},
 	}
 }
 
 // byStatus lists every object that is not healthy under its status, the worst first, and
 // counts the healthy ones.
 func (v *healthView) byStatus() *Tree {
-	t := &Tree{Columns: []Column{{Name: "OBJECT", Truncate: Middle, MinWidth: leastName}, {Name: "SINCE", DropOrder: 1, Right: true}, {Name: "MESSAGE", OwnLine: true}}}
+	t := &Tree{Columns: []Column{{Name: "OBJECT", Truncate: Middle, MinWidth: LeastName}, {Name: "SINCE", DropOrder: 1, Right: true}, {Name: "MESSAGE", OwnLine: true}}}
 	for _, status := range slices.Backward(health.Statuses()) {
 		head := &TreeRow{Name: HealthCell(status), Cells: make([]Cell, 2)}
 		healthy, n := &tally{}, 0

@@ -13,7 +13,7 @@ import (
 
 func healthColumns() []Column {
 	return []Column{
-		{Name: "OBJECT", Truncate: Middle, MinWidth: leastName},
+		{Name: "OBJECT", Truncate: Middle, MinWidth: LeastName},
 		{Name: "HEALTH", MinWidth: len("◌ Progressing")},
 		{Name: "PARTS", DropOrder: 2},
 		{Name: "SINCE", DropOrder: 1, Right: true},
@@ -62,7 +62,7 @@ func (v *healthTree) line() []*TreeRow {
 		return lines
 	}
 	h := v.s.Health
-	top := &TreeRow{Name: Cell{Text: written(v.s.Name, v.o.Namespace, nil)}, Children: lines, Cells: []Cell{{}, HealthCell(h.Status), {v.since(h.Since), Plain}, {}}}
+	top := &TreeRow{Name: Cell{Text: Written(v.s.Name, v.o.Namespace, nil)}, Children: lines, Cells: []Cell{{}, HealthCell(h.Status), {v.since(h.Since), Plain}, {}}}
 	return []*TreeRow{top}
 }
 

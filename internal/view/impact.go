@@ -209,9 +209,9 @@ func (v *impactView) because(d *graph.Dependent) string {
 func (v *impactView) table() *Table {
 	t := &Table{Columns: []Column{
 		{Name: "EFFECT"},
-		{Name: "OBJECT", Truncate: Middle, MinWidth: leastName},
-		{Name: "CAUSE", DropOrder: 1, Truncate: Middle, MinWidth: leastName},
-		{Name: "WHY", DropOrder: 2, Truncate: Middle, MinWidth: leastWhy},
+		{Name: "OBJECT", Truncate: Middle, MinWidth: LeastName},
+		{Name: "CAUSE", DropOrder: 1, Truncate: Middle, MinWidth: LeastName},
+		{Name: "WHY", DropOrder: 2, Truncate: Middle, MinWidth: LeastWhy},
 	}}
 	row := func(effect string, tone Tone, object, cause, evidence string) {
 		t.Rows = append(t.Rows, []Cell{{effect, tone}, {object, Plain}, {cause, Faint}, {evidence, Faint}})
@@ -248,7 +248,7 @@ func (v *impactView) table() *Table {
 }
 
 func (v *impactView) stackName(s *graph.StackImpact) string {
-	return written(s.Stack.Ref(v.Graph), v.home, v.twice)
+	return Written(s.Stack.Ref(v.Graph), v.home, v.twice)
 }
 
 func stackTone(s *graph.StackImpact) Tone {

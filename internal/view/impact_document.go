@@ -80,7 +80,7 @@ type DependentDocument struct {
 func (v *impactView) document() ImpactDocument {
 	g, im := v.Graph, &v.Impact
 	doc := ImpactDocument{
-		Head: headOf("Impact"), Object: g.Ref(im.Object).String(), Cascade: v.Cascade.String(), Summary: v.summary(),
+		Head: HeadOf("Impact"), Object: g.Ref(im.Object).String(), Cascade: v.Cascade.String(), Summary: v.summary(),
 		AppliesWhen: g.Acts(im.Object), Finalizers: g.Finalizers(im.Object),
 		Deletions: v.deletions(im.Deleted), MayBeDeleted: v.deletions(im.MayGo),
 		Direct: v.dependentDocuments(im.Direct), Indirect: v.dependentDocuments(im.Indirect), Served: v.dependentDocuments(im.Bereft),

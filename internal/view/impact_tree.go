@@ -39,7 +39,7 @@ func (v *impactView) tree() *Tree {
 	root.Children = append(root.Children, v.deletedLines()...)
 	root.Children = append(root.Children, v.unlookedLines()...)
 	return &Tree{
-		Columns: []Column{{Name: "IF THIS IS DELETED", Truncate: Middle, MinWidth: leastName}, {Name: "EFFECT", OwnLine: true, Wrap: true}},
+		Columns: []Column{{Name: "IF THIS IS DELETED", Truncate: Middle, MinWidth: LeastName}, {Name: "EFFECT", OwnLine: true, Wrap: true}},
 		Roots:   []*TreeRow{root},
 	}
 }

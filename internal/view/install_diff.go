@@ -22,14 +22,14 @@ type changedField struct {
 // InstallDiff returns the answer of diff. Names are the objects that would change.
 func InstallDiff(release install.Installation, all []diff.Difference) Output {
 	tones := map[string]Tone{diff.Added: Good, diff.Removed: Bad, diff.Changed: Warn}
-	c := columns[changedField]{
-		{Column: Column{Name: "OBJECT", Truncate: Middle, MinWidth: leastName}, cell: text(func(f changedField) string { return f.of.Object.String() })},
-		{Column: Column{Name: "CHANGE"}, cell: func(f changedField) Cell { return Cell{f.of.What, tones[f.of.What]} }},
-		{Column: Column{Name: "FIELD", Truncate: Middle, MinWidth: leastName}, cell: text(func(f changedField) string { return f.Path })},
-		{Column: Column{Name: "WAS", DropOrder: 2, Truncate: End, MinWidth: leastWhy}, cell: faint(func(f changedField) string { return f.Was })},
-		{Column: Column{Name: "IS", DropOrder: 1, Truncate: End, MinWidth: leastWhy}, cell: text(func(f changedField) string { return f.Is })},
+	c := ColumnsOf[changedField]{
+		{Column: Column{Name: "OBJECT", Truncate: Middle, MinWidth: LeastName}, Value: AsText(func(f changedField) string { return f.of.Object.String() })},
+		{Column: Column{Name: "CHANGE"}, Value: func(f changedField) Cell { return Cell{f.of.What, tones[f.of.What]} }},
+		{Column: Column{Name: "FIELD", Truncate: Middle, MinWidth: LeastName}, Value: AsText(func(f changedField) string { return f.Path })},
+		{Column: Column{Name: "WAS", DropOrder: 2, Truncate: End, MinWidth: LeastWhy}, Value: AsFaint(func(f changedField) string { return f.Was })},
+		{Column: Column{Name: "IS", DropOrder: 1, Truncate: End, MinWidth: LeastWhy}, Value: AsText(func(f changedField) string { return f.Is })},
 	}
-	a := Output{Document: InstallDiffDocument{headOf("InstallDiff"), release.Name, release.Namespace, all}}
+	a := Output{Document: InstallDiffDocument{HeadOf("InstallDiff"), release.Name, release.Namespace, all}}
 	var rows []changedField
 	for i := range all {
 		d := &all[i]
@@ -41,7 +41,7 @@ func InstallDiff(release install.Installation, all []diff.Difference) Output {
 		}
 		a.Names = append(a.Names, d.Object.String())
 	}
-	a.Table = c.table(rows)
+	a.Table = c.Table(rows)
 	a.Wide = a.Table
 	return a
 }

@@ -69,18 +69,18 @@ const InstallNothing = "nothing"
 // them.
 func InstallDone(i install.Installation, r install.Report) Output {
 	doc := InstallDoneDocument{
-		Head: headOf("InstallDone"), Installation: i.Name, Namespace: i.Namespace, Action: string(r.Action), Run: r.Run,
+		Head: HeadOf("InstallDone"), Installation: i.Name, Namespace: i.Namespace, Action: string(r.Action), Run: r.Run,
 		Result: cmp.Or(r.Result, InstallNothing), Reason: r.Why, Releases: releaseDocuments(r.Releases), Restored: installRestoredDocument(r.Restored),
 	}
 	for _, s := range r.Steps {
 		doc.Steps = append(doc.Steps, InstallResultDocument{ID: s.ID, Kind: string(s.Kind), Part: s.Part, Phase: string(s.Phase), Note: s.Note})
 	}
 	tones := map[string]Tone{string(install.Done): Good, string(install.NotUndone): Bad, string(install.Started): Warn, string(install.Undone): Faint}
-	t := columns[InstallResultDocument]{
-		{Column: Column{Name: "STEP"}, cell: text(func(s InstallResultDocument) string { return s.ID })},
-		{Column: Column{Name: "RESULT"}, cell: func(s InstallResultDocument) Cell { return Cell{s.Phase, tones[s.Phase]} }},
-		{Column: Column{Name: "NOTE", DropOrder: 1, Truncate: End, MinWidth: leastWhy}, cell: faint(func(s InstallResultDocument) string { return s.Note })},
-	}.table(doc.Steps)
+	t := ColumnsOf[InstallResultDocument]{
+		{Column: Column{Name: "STEP"}, Value: AsText(func(s InstallResultDocument) string { return s.ID })},
+		{Column: Column{Name: "RESULT"}, Value: func(s InstallResultDocument) Cell { return Cell{s.Phase, tones[s.Phase]} }},
+		{Column: Column{Name: "NOTE", DropOrder: 1, Truncate: End, MinWidth: LeastWhy}, Value: AsFaint(func(s InstallResultDocument) string { return s.Note })},
+	}.Table(doc.Steps)
 	a := Output{Table: t, Wide: t, Document: doc}
 	for _, rel := range r.Releases {
 		a.Names = append(a.Names, "helm/"+rel.Release)
@@ -130,7 +130,7 @@ type InstallRunDocument struct {
 
 // InstallHistory returns the answer of history. Names are the revisions.
 func InstallHistory(j *install.Journal, process install.Liveness, now time.Time) Output {
-	doc := InstallHistoryDocument{Head: headOf("InstallHistory"), Installation: j.Installation.Name, Namespace: j.Installation.Namespace}
+	doc := InstallHistoryDocument{Head: HeadOf("InstallHistory"), Installation: j.Installation.Name, Namespace: j.Installation.Namespace}
 	var a Output
 	for _, p := range j.Runs {
 		ended := p.Ended
@@ -149,31 +149,31 @@ func InstallHistory(j *install.Journal, process install.Liveness, now time.Time)
 	if doc.Current != nil {
 		rows = append(slices.Clip(rows), *doc.Current)
 	}
-	a.Table = runColumns(now).table(rows)
+	a.Table = runColumns(now).Table(rows)
 	a.Wide, a.Document = a.Table, doc
 	return a
 }
 
-func runColumns(now time.Time) columns[InstallRunDocument] {
+func runColumns(now time.Time) ColumnsOf[InstallRunDocument] {
 	tones := map[string]Tone{install.ResultDone: Good, install.ResultUndone: Faint, install.ResultPartlyUndone: Bad}
-	return columns[InstallRunDocument]{
-		{Column: Column{Name: "REVISION"}, cell: text(func(d InstallRunDocument) string {
+	return ColumnsOf[InstallRunDocument]{
+		{Column: Column{Name: "REVISION"}, Value: AsText(func(d InstallRunDocument) string {
 			if d.Ended == nil {
 				return "-"
 			}
 			return fmt.Sprint(d.Revision)
 		})},
-		{Column: Column{Name: "ACTION"}, cell: text(func(d InstallRunDocument) string { return d.Action })},
-		{Column: Column{Name: "RESULT"}, cell: func(d InstallRunDocument) Cell { return Cell{resultWords(d), tones[d.Result]} }},
-		{Column: Column{Name: "RELEASES", Truncate: End, MinWidth: leastName}, cell: text(func(d InstallRunDocument) string {
+		{Column: Column{Name: "ACTION"}, Value: AsText(func(d InstallRunDocument) string { return d.Action })},
+		{Column: Column{Name: "RESULT"}, Value: func(d InstallRunDocument) Cell { return Cell{resultWords(d), tones[d.Result]} }},
+		{Column: Column{Name: "RELEASES", Truncate: End, MinWidth: LeastName}, Value: AsText(func(d InstallRunDocument) string {
 			var releases []string
 			for _, r := range d.Releases {
 				releases = append(releases, strings.TrimSpace(r.Part+" "+r.Version))
 			}
 			return strings.Join(releases, ", ")
 		})},
-		{Column: Column{Name: "BY", DropOrder: 2, Truncate: Middle, MinWidth: 8}, cell: faint(func(d InstallRunDocument) string { return d.StartedBy })},
-		{Column: Column{Name: "AGE"}, cell: text(func(d InstallRunDocument) string { return age(now, d.Started) })},
+		{Column: Column{Name: "BY", DropOrder: 2, Truncate: Middle, MinWidth: 8}, Value: AsFaint(func(d InstallRunDocument) string { return d.StartedBy })},
+		{Column: Column{Name: "AGE"}, Value: AsText(func(d InstallRunDocument) string { return Age(now, d.Started) })},
 	}
 }
 

@@ -73,7 +73,7 @@ type InstallCountDocument struct {
 // changes or deletes.
 func InstallPlanned(p InstallPlan) Output {
 	a := Output{Document: installPlanDocument(p)}
-	t := &Table{Columns: []Column{{Name: "STEP"}, {Name: "WHAT", Truncate: Middle, MinWidth: leastName}, {Name: "VERSION"}, {Name: "WHY", DropOrder: 1, Truncate: End, MinWidth: leastWhy}}}
+	t := &Table{Columns: []Column{{Name: "STEP"}, {Name: "WHAT", Truncate: Middle, MinWidth: LeastName}, {Name: "VERSION"}, {Name: "WHY", DropOrder: 1, Truncate: End, MinWidth: LeastWhy}}}
 	seen := map[string]bool{}
 	for i := range p.Steps {
 		s := &p.Steps[i]
@@ -218,7 +218,7 @@ func stepWhat(s *install.Step) string {
 
 func installPlanDocument(p InstallPlan) InstallPlanDocument {
 	doc := InstallPlanDocument{
-		Head: headOf("InstallPlan"), Installation: p.Installation.Name, Namespace: p.Installation.Namespace, System: p.Installation.System,
+		Head: HeadOf("InstallPlan"), Installation: p.Installation.Name, Namespace: p.Installation.Namespace, System: p.Installation.System,
 		Action: string(p.Action), DryRun: p.DryRun,
 		Steps: p.Steps, Changes: p.Changes, Counts: countChanges(p.Changes), Grants: p.Grants, To: p.To, Refusals: p.Refusals,
 		Unchanged: p.Unchanged, Notes: p.Notes, Fingerprint: p.Fingerprint,

@@ -118,7 +118,7 @@ func (v *metricsView) efficiency(r *cost.Row) Cell {
 
 // amount is a quantity of a row for people; nothing where it is unknown.
 func (v *metricsView) amount(amounts func(*cost.Row) metrics.Amounts, r metrics.Resource) func(*cost.Row) Cell {
-	return text(func(row *cost.Row) string { return v.amountText(amounts(row), r) })
+	return AsText(func(row *cost.Row) string { return v.amountText(amounts(row), r) })
 }
 
 func (v *metricsView) amountText(a metrics.Amounts, r metrics.Resource) string {
@@ -171,7 +171,7 @@ func binary(n decimal.Decimal) string {
 
 func (v *metricsView) tree() *Tree {
 	c := v.figureColumns()
-	t := &Tree{Columns: append([]Column{{Name: v.heading(), Truncate: Middle, MinWidth: leastName}}, c.heads()...)}
+	t := &Tree{Columns: append([]Column{{Name: v.heading(), Truncate: Middle, MinWidth: LeastName}}, c.heads()...)}
 	for _, r := range v.r.Rows {
 		t.Roots = append(t.Roots, v.line(c, r, nil, 0))
 	}
@@ -228,7 +228,7 @@ func (v *metricsView) headingOf(k cost.Key) string {
 	return strings.ToUpper(k.By)
 }
 
-func (v *metricsView) line(c columns[*cost.Row], r, above *cost.Row, depth int) *TreeRow {
+func (v *metricsView) line(c ColumnsOf[*cost.Row], r, above *cost.Row, depth int) *TreeRow {
 	l := &TreeRow{Name: Cell{Text: v.name(r)}, Mark: v.mark(r, above), Cells: c.cells(r)}
 	if r.Level == cost.LevelRest {
 		l.Name.Tone = Faint

@@ -18,20 +18,20 @@ type MetricsDoctorDocument struct {
 
 // MetricsDoctor returns the answer of metrics doctor. Names are the metrics that are not present.
 func MetricsDoctor(w metrics.Window, all []metrics.MetricStatus) Output {
-	c := columns[metrics.MetricStatus]{
-		{Column: Column{Name: "METRIC", Truncate: Middle, MinWidth: leastName}, cell: text(func(m metrics.MetricStatus) string { return m.Metric })},
-		{Column: Column{Name: "SOURCE", DropOrder: 2}, cell: text(func(m metrics.MetricStatus) string { return m.Source })},
-		{Column: Column{Name: "STATUS"}, cell: func(m metrics.MetricStatus) Cell {
+	c := ColumnsOf[metrics.MetricStatus]{
+		{Column: Column{Name: "METRIC", Truncate: Middle, MinWidth: LeastName}, Value: AsText(func(m metrics.MetricStatus) string { return m.Metric })},
+		{Column: Column{Name: "SOURCE", DropOrder: 2}, Value: AsText(func(m metrics.MetricStatus) string { return m.Source })},
+		{Column: Column{Name: "STATUS"}, Value: func(m metrics.MetricStatus) Cell {
 			tone := map[metrics.Availability]Tone{metrics.Present: Good, metrics.Partial: Warn, metrics.Absent: Bad}[m.Status]
 			return Cell{string(m.Status), tone}
 		}},
-		{Column: Column{Name: "SINCE", DropOrder: 1}, cell: text(func(m metrics.MetricStatus) string {
+		{Column: Column{Name: "SINCE", DropOrder: 1}, Value: AsText(func(m metrics.MetricStatus) string {
 			if m.Since == nil {
 				return ""
 			}
 			return m.Since.UTC().Format("2006-01-02 15:04")
 		})},
-		{Column: Column{Name: "WITHOUT IT", Truncate: End, MinWidth: leastWhy}, cell: text(func(m metrics.MetricStatus) string { return m.Consequence })},
+		{Column: Column{Name: "WITHOUT IT", Truncate: End, MinWidth: LeastWhy}, Value: AsText(func(m metrics.MetricStatus) string { return m.Consequence })},
 	}
 	names := []string{}
 	for i := range all {
@@ -40,7 +40,7 @@ func MetricsDoctor(w metrics.Window, all []metrics.MetricStatus) Output {
 		}
 	}
 	return Output{
-		Table: c.table(all), Wide: c.wideTable(all), Names: names,
-		Document: MetricsDoctorDocument{Head: headOf("MetricsDoctor"), From: w.From, To: w.To, Metrics: all},
+		Table: c.Table(all), Wide: c.wideTable(all), Names: names,
+		Document: MetricsDoctorDocument{Head: HeadOf("MetricsDoctor"), From: w.From, To: w.To, Metrics: all},
 	}
 }

@@ -107,7 +107,7 @@ type CostDocument struct {
 func (v *metricsView) document() MetricsDocument {
 	r := v.o.Reading
 	doc := MetricsDocument{
-		Head: headOf("Metrics"), At: r.To.UTC().Format(time.RFC3339), Currency: v.r.Currency, Prices: v.o.Prices, Sharing: string(v.o.Sharing), SharedAmong: v.o.SharedAmong, Tenant: v.o.Tenant, GroupBy: v.groupBy(),
+		Head: HeadOf("Metrics"), At: r.To.UTC().Format(time.RFC3339), Currency: v.r.Currency, Prices: v.o.Prices, Sharing: string(v.o.Sharing), SharedAmong: v.o.SharedAmong, Tenant: v.o.Tenant, GroupBy: v.groupBy(),
 		Window: document.WindowOf(r), Every: v.o.Every, Total: v.rowDocument(&v.r.Total), Notes: document.NotesOf(r), Gaps: v.o.Gaps,
 	}
 	doc.Total.Level, doc.Total.Name = "total", "total"

@@ -12,20 +12,20 @@ import (
 
 // figureColumns are those of numbers, by what a narrow terminal can do without. Over a window
 // the same figures are those of hours.
-func (v *metricsView) figureColumns() columns[*cost.Row] {
-	number := func(instant, window string, drop int, cell func(*cost.Row) Cell) column[*cost.Row] {
+func (v *metricsView) figureColumns() ColumnsOf[*cost.Row] {
+	number := func(instant, window string, drop int, cell func(*cost.Row) Cell) ColumnOf[*cost.Row] {
 		name := window
 		if v.instant() {
 			name = instant
 		}
-		return column[*cost.Row]{Column: Column{Name: name, DropOrder: drop, Right: true}, cell: cell}
+		return ColumnOf[*cost.Row]{Column: Column{Name: name, DropOrder: drop, Right: true}, Value: cell}
 	}
 	hourDrop, monthDrop := 0, 5
 	if v.instant() {
 		hourDrop, monthDrop = 5, 0
 	}
 	money := v.r.Currency
-	return columns[*cost.Row]{
+	return ColumnsOf[*cost.Row]{
 		number("PODS", "PODS", 2, v.pods),
 		number("CPU", "CORE-H", 1, v.amount(used, metrics.CPU)),
 		number("CPU REQ", "REQUESTED", 4, v.amount(requested, metrics.CPU)),
@@ -53,9 +53,9 @@ func (v *metricsView) table() *Table {
 	if len(lines) > 1 {
 		lines = append(lines, metricsLine{&v.r.Total, []*cost.Row{&v.r.Total}})
 	}
-	var c columns[metricsLine]
+	var c ColumnsOf[metricsLine]
 	name := func(head string, drop, width int, value func(metricsLine) string) {
-		c = append(c, column[metricsLine]{Column: Column{Name: head, DropOrder: drop, Truncate: Middle, MinWidth: width}, cell: text(value)})
+		c = append(c, ColumnOf[metricsLine]{Column: Column{Name: head, DropOrder: drop, Truncate: Middle, MinWidth: width}, Value: AsText(value)})
 	}
 	keys := v.r.Keys
 	if len(keys) == 0 {
@@ -63,7 +63,7 @@ func (v *metricsView) table() *Table {
 	}
 	inClusters := func(l metricsLine) bool { return l.Cluster != "" }
 	if !slices.ContainsFunc(keys, func(k cost.Key) bool { return k.By == cost.ByCluster }) && slices.ContainsFunc(lines, inClusters) && slices.ContainsFunc(lines, func(l metricsLine) bool { return l.Ref.Kind != "" }) {
-		name("CLUSTER", 0, leastName, func(l metricsLine) string { return l.Cluster })
+		name("CLUSTER", 0, LeastName, func(l metricsLine) string { return l.Cluster })
 	}
 	for i, k := range keys {
 		// A namespace, a node or the value of a label is in no namespace.
@@ -75,7 +75,7 @@ func (v *metricsView) table() *Table {
 				return ""
 			})
 		}
-		name(v.headingOf(k), 0, leastName, func(l metricsLine) string {
+		name(v.headingOf(k), 0, LeastName, func(l metricsLine) string {
 			switch {
 			case i >= len(l.way):
 				return ""
@@ -91,9 +91,9 @@ func (v *metricsView) table() *Table {
 		})
 	}
 	for _, figure := range v.figureColumns() {
-		c = append(c, column[metricsLine]{Column: figure.Column, cell: func(l metricsLine) Cell { return figure.cell(l.Row) }})
+		c = append(c, ColumnOf[metricsLine]{Column: figure.Column, Value: func(l metricsLine) Cell { return figure.Value(l.Row) }})
 	}
-	return c.table(lines)
+	return c.Table(lines)
 }
 
 // wide is a line for every row, with all that is known; nothing of it is cut.
@@ -107,13 +107,13 @@ func (v *metricsView) wide() *Table {
 	return v.wideColumns().wideTable(append(rows, &v.r.Total))
 }
 
-func (v *metricsView) wideColumns() columns[*cost.Row] {
-	var c columns[*cost.Row]
+func (v *metricsView) wideColumns() ColumnsOf[*cost.Row] {
+	var c ColumnsOf[*cost.Row]
 	words := func(name string, value func(*cost.Row) string) {
-		c = append(c, column[*cost.Row]{Column: Column{Name: name}, cell: text(value)})
+		c = append(c, ColumnOf[*cost.Row]{Column: Column{Name: name}, Value: AsText(value)})
 	}
 	number := func(name string, cell func(*cost.Row) Cell) {
-		c = append(c, column[*cost.Row]{Column: Column{Name: name, Right: true}, cell: cell})
+		c = append(c, ColumnOf[*cost.Row]{Column: Column{Name: name, Right: true}, Value: cell})
 	}
 	words("PERIOD", func(r *cost.Row) string { return v.periodOf[r] })
 	words("LEVEL", func(r *cost.Row) string {
@@ -130,8 +130,8 @@ func (v *metricsView) wideColumns() columns[*cost.Row] {
 	words("STACK"+v.o.mode(), func(r *cost.Row) string { return refID(r.Stack) })
 	words("NAMESPACE", func(r *cost.Row) string { return r.Ref.Namespace })
 	words("OBJECT", v.full)
-	number("PODS", text(func(r *cost.Row) string { return strconv.Itoa(r.Pods) }))
-	number("MEASURED", text(func(r *cost.Row) string { return strconv.Itoa(r.Measured) }))
+	number("PODS", AsText(func(r *cost.Row) string { return strconv.Itoa(r.Pods) }))
+	number("MEASURED", AsText(func(r *cost.Row) string { return strconv.Itoa(r.Measured) }))
 	for _, res := range []struct {
 		head string
 		metrics.Resource
@@ -148,7 +148,7 @@ func (v *metricsView) wideColumns() columns[*cost.Row] {
 	for _, res := range v.extended() {
 		number(strings.ToUpper(string(res)), v.amount(requested, res))
 	}
-	number("SHARE", text(func(r *cost.Row) string {
+	number("SHARE", AsText(func(r *cost.Row) string {
 		if r.Of > 1 {
 			return percent(r.Share)
 		}
@@ -167,7 +167,7 @@ func (v *metricsView) wideColumns() columns[*cost.Row] {
 
 // traffic is what went over the network, or since when it is counted.
 func (v *metricsView) traffic(res metrics.Resource) func(*cost.Row) Cell {
-	return text(func(r *cost.Row) string {
+	return AsText(func(r *cost.Row) string {
 		if use := v.amountText(r.Used, res); use != "" {
 			return use
 		}

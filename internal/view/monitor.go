@@ -29,16 +29,16 @@ func MonitorPlan(p *monitor.Plan) Output {
 			rows = append(rows, monitorRow{&p.Apps[i], &p.Apps[i].Targets[j]})
 		}
 	}
-	c := columns[monitorRow]{
-		{Column: Column{Name: "APP", Truncate: Middle, MinWidth: leastName}, cell: text(func(r monitorRow) string { return r.app.Name })},
-		{Column: Column{Name: "TARGET", Truncate: Middle, MinWidth: leastName}, cell: text(func(r monitorRow) string { return name(r.target.Object) })},
-		{Column: Column{Name: "SCRAPED"}, cell: func(r monitorRow) Cell { return scrapedCell(r.target.How) }},
-		{Column: Column{Name: "PORT", DropOrder: 2}, cell: text(func(r monitorRow) string { return r.target.Port })},
-		{Column: Column{Name: "BY", DropOrder: 1, Truncate: Middle, MinWidth: leastName}, cell: text(func(r monitorRow) string { return shortRef(r.target.By) })},
-		{Column: Column{Name: "PROMETHEUS", DropOrder: 4, Truncate: Middle, MinWidth: leastName}, cell: text(func(r monitorRow) string { return shortRef(r.target.Prometheus) })},
-		{Column: Column{Name: "WHY", DropOrder: 3, Truncate: End, MinWidth: leastWhy}, cell: text(func(r monitorRow) string { return r.target.Why })},
+	c := ColumnsOf[monitorRow]{
+		{Column: Column{Name: "APP", Truncate: Middle, MinWidth: LeastName}, Value: AsText(func(r monitorRow) string { return r.app.Name })},
+		{Column: Column{Name: "TARGET", Truncate: Middle, MinWidth: LeastName}, Value: AsText(func(r monitorRow) string { return name(r.target.Object) })},
+		{Column: Column{Name: "SCRAPED"}, Value: func(r monitorRow) Cell { return scrapedCell(r.target.How) }},
+		{Column: Column{Name: "PORT", DropOrder: 2}, Value: AsText(func(r monitorRow) string { return r.target.Port })},
+		{Column: Column{Name: "BY", DropOrder: 1, Truncate: Middle, MinWidth: LeastName}, Value: AsText(func(r monitorRow) string { return shortRef(r.target.By) })},
+		{Column: Column{Name: "PROMETHEUS", DropOrder: 4, Truncate: Middle, MinWidth: LeastName}, Value: AsText(func(r monitorRow) string { return shortRef(r.target.Prometheus) })},
+		{Column: Column{Name: "WHY", DropOrder: 3, Truncate: End, MinWidth: LeastWhy}, Value: AsText(func(r monitorRow) string { return r.target.Why })},
 	}
-	return Output{Table: c.table(rows), Wide: c.wideTable(rows), Names: MonitorObjects(p), Document: MonitorPlanDocument{headOf("MonitorPlan"), *p}}
+	return Output{Table: c.Table(rows), Wide: c.wideTable(rows), Names: MonitorObjects(p), Document: MonitorPlanDocument{HeadOf("MonitorPlan"), *p}}
 }
 
 // shortRef leaves out the group of the operator of Prometheus, as tables do with all groups.
@@ -150,15 +150,15 @@ func MonitorStatus(s *monitor.Status) Output {
 		}
 	}
 	number := strconv.Itoa
-	c := columns[*monitor.AppStatus]{
-		{Column: Column{Name: "APP", Truncate: Middle, MinWidth: leastName}, cell: text(func(a *monitor.AppStatus) string { return a.Name })},
-		{Column: Column{Name: "PODS", Right: true}, cell: text(func(a *monitor.AppStatus) string { return number(a.Pods) })},
-		{Column: Column{Name: "UP", Right: true}, cell: text(func(a *monitor.AppStatus) string { return number(a.Count(monitor.Up)) })},
-		{Column: Column{Name: "DOWN", Right: true}, cell: func(a *monitor.AppStatus) Cell {
+	c := ColumnsOf[*monitor.AppStatus]{
+		{Column: Column{Name: "APP", Truncate: Middle, MinWidth: LeastName}, Value: AsText(func(a *monitor.AppStatus) string { return a.Name })},
+		{Column: Column{Name: "PODS", Right: true}, Value: AsText(func(a *monitor.AppStatus) string { return number(a.Pods) })},
+		{Column: Column{Name: "UP", Right: true}, Value: AsText(func(a *monitor.AppStatus) string { return number(a.Count(monitor.Up)) })},
+		{Column: Column{Name: "DOWN", Right: true}, Value: func(a *monitor.AppStatus) Cell {
 			n := a.Count(monitor.Down)
 			return Cell{number(n), map[bool]Tone{true: Bad}[n > 0]}
 		}},
-		{Column: Column{Name: "SEEN"}, cell: func(a *monitor.AppStatus) Cell {
+		{Column: Column{Name: "SEEN"}, Value: func(a *monitor.AppStatus) Cell {
 			switch {
 			case a.Blind:
 				return Cell{"no", Bad}
@@ -167,11 +167,11 @@ func MonitorStatus(s *monitor.Status) Output {
 			}
 			return Cell{"yes", Good}
 		}},
-		{Column: Column{Name: "ALERTS", Truncate: End, MinWidth: leastWhy}, cell: func(a *monitor.AppStatus) Cell {
+		{Column: Column{Name: "ALERTS", Truncate: End, MinWidth: LeastWhy}, Value: func(a *monitor.AppStatus) Cell {
 			return Cell{strings.Join(firing[a.Name], ", "), Bad}
 		}},
 	}
-	return Output{Table: c.table(rows), Wide: c.wideTable(rows), Names: names, Document: MonitorStatusDocument{headOf("MonitorStatus"), *s}}
+	return Output{Table: c.Table(rows), Wide: c.wideTable(rows), Names: names, Document: MonitorStatusDocument{HeadOf("MonitorStatus"), *s}}
 }
 
 // MonitorStatusWarnings are the targets that are down, and the alerts that fire, with the command

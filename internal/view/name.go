@@ -41,11 +41,11 @@ func twiceKinds(refs iter.Seq[object.Ref]) map[string]bool {
 	return twice
 }
 
-func (n names) text(id graph.ID) string { return written(n.g.Ref(id), n.home, n.twice) }
+func (n names) text(id graph.ID) string { return Written(n.g.Ref(id), n.home, n.twice) }
 
 // written is an object for people: with the namespace where it is not home, with the group
 // where two groups have a kind of that name.
-func written(r object.Ref, home string, twice map[string]bool) string {
+func Written(r object.Ref, home string, twice map[string]bool) string {
 	kind := r.Kind
 	if twice[kind] && r.Group != "" {
 		kind += "." + r.Group
@@ -76,7 +76,7 @@ func mark(s graph.State, shared bool) Cell {
 }
 
 // surely adds to a word that the edge behind it is optional or a guess.
-func surely(word string, e graph.Edge) string {
+func Surely(word string, e graph.Edge) string {
 	if e.Optional {
 		word += " (optional)"
 	}

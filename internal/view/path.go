@@ -7,7 +7,7 @@ import (
 
 // Path returns the answer of the path command.
 func Path(g *graph.Graph, from, to graph.ID, steps []graph.Step, found bool) Output {
-	doc := PathDocument{Head: headOf("Path"), From: g.Ref(from).String(), To: g.Ref(to).String(), Found: found, Gaps: g.Gaps()}
+	doc := PathDocument{Head: HeadOf("Path"), From: g.Ref(from).String(), To: g.Ref(to).String(), Found: found, Gaps: g.Gaps()}
 	var ids []graph.ID
 	if found {
 		ids = append(ids, from)
@@ -44,7 +44,7 @@ func pathTable(g *graph.Graph, ids []graph.ID, steps []graph.Step) *Table {
 		{Name: "OBJECT", Truncate: Middle, MinWidth: 32},
 		{Name: "RELATION"},
 		{Name: "VIA", DropOrder: 2},
-		{Name: "WHY", DropOrder: 1, Truncate: Middle, MinWidth: leastWhy},
+		{Name: "WHY", DropOrder: 1, Truncate: Middle, MinWidth: LeastWhy},
 	}}
 	if len(ids) == 0 {
 		return t
@@ -70,10 +70,10 @@ func pathTable(g *graph.Graph, ids []graph.ID, steps []graph.Step) *Table {
 // leads to it.
 func pathTree(g *graph.Graph, ids []graph.ID, steps []graph.Step) *Tree {
 	t := &Tree{Columns: []Column{
-		{Name: "OBJECT", Truncate: Middle, MinWidth: leastName},
+		{Name: "OBJECT", Truncate: Middle, MinWidth: LeastName},
 		{Name: "RELATION", DropOrder: 1},
 		{Name: "VIA", DropOrder: 2},
-		{Name: "WHY", Truncate: Middle, MinWidth: leastWhy, OwnLine: true},
+		{Name: "WHY", Truncate: Middle, MinWidth: LeastWhy, OwnLine: true},
 	}}
 	if len(ids) == 0 {
 		return t
@@ -84,7 +84,7 @@ func pathTree(g *graph.Graph, ids []graph.ID, steps []graph.Step) *Tree {
 	for i, s := range steps {
 		id := ids[i+1]
 		next := &TreeRow{Name: Cell{Text: n.text(id)}, Mark: mark(g.State(id), false)}
-		next.Cells = []Cell{{surely(walked(s), s.Edge), Plain}, {s.Edge.Via.String(), Faint}, {s.Edge.Why(), Faint}}
+		next.Cells = []Cell{{Surely(walked(s), s.Edge), Plain}, {s.Edge.Via.String(), Faint}, {s.Edge.Why(), Faint}}
 		at.Children = []*TreeRow{next}
 		at = next
 	}
@@ -108,7 +108,7 @@ func walked(s graph.Step) string {
 // arrow reads from the row above to this one.
 func arrow(s graph.Step) string {
 	if s.Against {
-		return surely("←"+s.Edge.Relation.String()+"─", s.Edge)
+		return Surely("←"+s.Edge.Relation.String()+"─", s.Edge)
 	}
-	return surely("─"+s.Edge.Relation.String()+"→", s.Edge)
+	return Surely("─"+s.Edge.Relation.String()+"→", s.Edge)
 }

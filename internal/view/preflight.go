@@ -25,7 +25,7 @@ type PreflightOptions struct {
 // first, with its evidence and a fix, and then what was checked.
 func Preflight(r *preflight.Report, o PreflightOptions) Output {
 	p := &preflightView{r: r, o: o}
-	return Output{Tree: p.tree(), Table: p.columns().table(r.Findings), Wide: p.columns().wideTable(p.placements()), Document: p.document(), Names: p.names(), Findings: p.findings()}
+	return Output{Tree: p.tree(), Table: p.columns().Table(r.Findings), Wide: p.columns().wideTable(p.placements()), Document: p.document(), Names: p.names(), Findings: p.findings()}
 }
 
 type preflightView struct {
@@ -97,15 +97,15 @@ func (p *preflightView) name(r object.Ref) string {
 	if r.Kind == "" {
 		return r.Name
 	}
-	return written(r, p.o.Namespace, nil)
+	return Written(r, p.o.Namespace, nil)
 }
 
 func (p *preflightView) tree() *Tree {
 	t := &Tree{Columns: []Column{
 		{Name: "VERDICT", MinWidth: len("✖ impossible")},
 		{Name: "TOPIC"},
-		{Name: "OBJECT", Truncate: Middle, MinWidth: leastName},
-		{Name: "SOURCE", DropOrder: 1, Truncate: Middle, MinWidth: leastName},
+		{Name: "OBJECT", Truncate: Middle, MinWidth: LeastName},
+		{Name: "SOURCE", DropOrder: 1, Truncate: Middle, MinWidth: LeastName},
 		{Name: "MESSAGE", OwnLine: true},
 	}}
 	for i := range p.r.Findings {
@@ -168,21 +168,21 @@ func nodesNamed(nodes []string) string {
 
 // columns are those of a row for each finding; the wide table also has one for each pod
 // that is placed on a node.
-func (p *preflightView) columns() columns[preflight.Finding] {
-	return columns[preflight.Finding]{
-		{Column: Column{Name: "VERDICT"}, cell: func(j preflight.Finding) Cell {
+func (p *preflightView) columns() ColumnsOf[preflight.Finding] {
+	return ColumnsOf[preflight.Finding]{
+		{Column: Column{Name: "VERDICT"}, Value: func(j preflight.Finding) Cell {
 			if j.Topic == topicPlacement {
 				return Cell{}
 			}
 			return VerdictCell(j.Verdict)
 		}},
-		{Column: Column{Name: "TOPIC"}, cell: text(func(j preflight.Finding) string { return string(j.Topic) })},
-		{Column: Column{Name: "OBJECT", Truncate: Middle, MinWidth: leastName}, cell: text(func(j preflight.Finding) string { return p.name(j.Object) })},
-		{Column: Column{Name: "SOURCE"}, in: wideOnly, cell: text(func(j preflight.Finding) string { return j.Origin })},
-		{Column: Column{Name: "REASON"}, in: wideOnly, cell: text(func(j preflight.Finding) string { return j.Reason })},
-		{Column: Column{Name: "FIELD"}, in: wideOnly, cell: text(func(j preflight.Finding) string { return evidence(j.Field, j.Value) })},
-		{Column: Column{Name: "MESSAGE", Truncate: End, MinWidth: leastWhy}, cell: text(func(j preflight.Finding) string { return j.Message })},
-		{Column: Column{Name: "FIX"}, in: wideOnly, cell: text(func(j preflight.Finding) string { return j.Remedy })},
+		{Column: Column{Name: "TOPIC"}, Value: AsText(func(j preflight.Finding) string { return string(j.Topic) })},
+		{Column: Column{Name: "OBJECT", Truncate: Middle, MinWidth: LeastName}, Value: AsText(func(j preflight.Finding) string { return p.name(j.Object) })},
+		{Column: Column{Name: "SOURCE"}, in: wideOnly, Value: AsText(func(j preflight.Finding) string { return j.Origin })},
+		{Column: Column{Name: "REASON"}, in: wideOnly, Value: AsText(func(j preflight.Finding) string { return j.Reason })},
+		{Column: Column{Name: "FIELD"}, in: wideOnly, Value: AsText(func(j preflight.Finding) string { return evidence(j.Field, j.Value) })},
+		{Column: Column{Name: "MESSAGE", Truncate: End, MinWidth: LeastWhy}, Value: AsText(func(j preflight.Finding) string { return j.Message })},
+		{Column: Column{Name: "FIX"}, in: wideOnly, Value: AsText(func(j preflight.Finding) string { return j.Remedy })},
 	}
 }
 

@@ -23,24 +23,24 @@ func Prices(b *cost.Book) Output {
 			return Cell{Text: value(l)}
 		}
 	}
-	list := func(shown priceFormat) columns[cost.Line] {
-		return columns[cost.Line]{
-			{Column: Column{Name: "PRICE", Truncate: Middle, MinWidth: 16}, cell: toned(func(l cost.Line) string { return l.SKU })},
-			{Column: Column{Name: "UNIT"}, cell: faint(func(l cost.Line) string { return l.Unit })},
-			{Column: Column{Name: "IN " + b.Currency, Right: true}, cell: toned(func(l cost.Line) string { return shown(l.List, 9) })},
-			{Column: Column{Name: "AFTER DISCOUNT", Right: true, DropOrder: 2}, cell: toned(func(l cost.Line) string {
+	list := func(shown priceFormat) ColumnsOf[cost.Line] {
+		return ColumnsOf[cost.Line]{
+			{Column: Column{Name: "PRICE", Truncate: Middle, MinWidth: 16}, Value: toned(func(l cost.Line) string { return l.SKU })},
+			{Column: Column{Name: "UNIT"}, Value: AsFaint(func(l cost.Line) string { return l.Unit })},
+			{Column: Column{Name: "IN " + b.Currency, Right: true}, Value: toned(func(l cost.Line) string { return shown(l.List, 9) })},
+			{Column: Column{Name: "AFTER DISCOUNT", Right: true, DropOrder: 2}, Value: toned(func(l cost.Line) string {
 				if l.Net.Equal(l.List) {
 					return ""
 				}
 				return shown(l.Net, 9)
 			})},
-			{Column: Column{Name: "PER MONTH", Right: true, DropOrder: 1}, cell: toned(func(l cost.Line) string {
+			{Column: Column{Name: "PER MONTH", Right: true, DropOrder: 1}, Value: toned(func(l cost.Line) string {
 				if !l.Timed {
 					return ""
 				}
 				return shown(perMonth(l.Net), 4)
 			})},
-			{Column: Column{Name: "SCOPE", Truncate: End, MinWidth: 12}, cell: faint(func(l cost.Line) string {
+			{Column: Column{Name: "SCOPE", Truncate: End, MinWidth: 12}, Value: AsFaint(func(l cost.Line) string {
 				if l.NotCharged {
 					return "not charged"
 				}
@@ -48,7 +48,7 @@ func Prices(b *cost.Book) Output {
 			})},
 		}
 	}
-	return Output{Table: list(rounded).table(b.Lines()), Wide: list(whole).wideTable(b.Lines()), Document: b.Document()}
+	return Output{Table: list(rounded).Table(b.Lines()), Wide: list(whole).wideTable(b.Lines()), Document: b.Document()}
 }
 
 // priceFormat writes a price, rounded to so many decimals or whole.
@@ -108,7 +108,7 @@ type UnitPriceDocument struct {
 
 // NodePrices returns the answer of prices show --nodes.
 func NodePrices(b *cost.Book, nodes []metrics.Node, namespace string, gaps []object.Gap) Output {
-	doc := NodePricesDocument{Head: headOf("NodePrices"), Book: b.Name, Currency: b.Currency, Namespace: namespace, Gaps: gaps}
+	doc := NodePricesDocument{Head: HeadOf("NodePrices"), Book: b.Name, Currency: b.Currency, Namespace: namespace, Gaps: gaps}
 	var rows []nodePrice
 	for i := range nodes {
 		r := nodePrice{node: &nodes[i], rates: b.Node(&nodes[i], namespace)}
@@ -116,7 +116,7 @@ func NodePrices(b *cost.Book, nodes []metrics.Node, namespace string, gaps []obj
 		rows = append(rows, r)
 		doc.Nodes = append(doc.Nodes, r.doc)
 	}
-	return Output{Table: nodePriceColumns(b.Currency, rounded).table(rows), Wide: nodePriceColumns(b.Currency, whole).wideTable(rows), Document: doc}
+	return Output{Table: nodePriceColumns(b.Currency, rounded).Table(rows), Wide: nodePriceColumns(b.Currency, whole).wideTable(rows), Document: doc}
 }
 
 // nodePrice is a node with its rates, and what all of it costs an hour; nil where that is unknown.
@@ -127,12 +127,12 @@ type nodePrice struct {
 	hour  *decimal.Decimal
 }
 
-func nodePriceColumns(currency string, shown priceFormat) columns[nodePrice] {
-	return columns[nodePrice]{
-		{Column: Column{Name: "NODE", Truncate: Middle, MinWidth: leastName}, cell: text(func(r nodePrice) string { return r.node.Name })},
-		{Column: Column{Name: "PER CORE", Right: true}, cell: text(func(r nodePrice) string { return shown(r.rates.CPU.Net, 6) })},
-		{Column: Column{Name: "PER GIB", Right: true}, cell: text(func(r nodePrice) string { return shown(r.rates.Memory.Net, 6) })},
-		{Column: Column{Name: "PER DEVICE", Right: true, DropOrder: 3}, cell: text(func(r nodePrice) string {
+func nodePriceColumns(currency string, shown priceFormat) ColumnsOf[nodePrice] {
+	return ColumnsOf[nodePrice]{
+		{Column: Column{Name: "NODE", Truncate: Middle, MinWidth: LeastName}, Value: AsText(func(r nodePrice) string { return r.node.Name })},
+		{Column: Column{Name: "PER CORE", Right: true}, Value: AsText(func(r nodePrice) string { return shown(r.rates.CPU.Net, 6) })},
+		{Column: Column{Name: "PER GIB", Right: true}, Value: AsText(func(r nodePrice) string { return shown(r.rates.Memory.Net, 6) })},
+		{Column: Column{Name: "PER DEVICE", Right: true, DropOrder: 3}, Value: AsText(func(r nodePrice) string {
 			var pieces []string
 			for _, res := range slices.Sorted(maps.Keys(r.rates.Extended)) {
 				if r.node.Capacity[res].IsPositive() {
@@ -141,19 +141,19 @@ func nodePriceColumns(currency string, shown priceFormat) columns[nodePrice] {
 			}
 			return strings.Join(pieces, ", ")
 		})},
-		{Column: Column{Name: currency + " PER HOUR", Right: true}, cell: func(r nodePrice) Cell {
+		{Column: Column{Name: currency + " PER HOUR", Right: true}, Value: func(r nodePrice) Cell {
 			if r.hour == nil {
 				return Cell{"unknown", Warn}
 			}
 			return Cell{Text: shown(*r.hour, 6)}
 		}},
-		{Column: Column{Name: "PER MONTH", Right: true, DropOrder: 1}, cell: text(func(r nodePrice) string {
+		{Column: Column{Name: "PER MONTH", Right: true, DropOrder: 1}, Value: AsText(func(r nodePrice) string {
 			if r.hour == nil {
 				return ""
 			}
 			return shown(perMonth(*r.hour), 2)
 		})},
-		{Column: Column{Name: "OVERRIDES", Truncate: End, MinWidth: 9, DropOrder: 2}, cell: faint(func(r nodePrice) string { return strings.Join(r.doc.Overrides, ", ") })},
+		{Column: Column{Name: "OVERRIDES", Truncate: End, MinWidth: 9, DropOrder: 2}, Value: AsFaint(func(r nodePrice) string { return strings.Join(r.doc.Overrides, ", ") })},
 	}
 }
 

@@ -20,22 +20,22 @@ func Problems(s *graph.Stack, problems []graph.Problem, namespace string) Output
 			names = append(names, name)
 		}
 	}
-	c := columns[*graph.Problem]{
-		{Column: Column{Name: "SEVERITY", MinWidth: len("SEVERITY")}, cell: func(p *graph.Problem) Cell { return Cell{p.Severity.String(), toneOf(p.Severity)} }},
-		{Column: Column{Name: "OBJECT", Truncate: Middle, MinWidth: leastName}, in: tableOnly, cell: text(func(p *graph.Problem) string {
+	c := ColumnsOf[*graph.Problem]{
+		{Column: Column{Name: "SEVERITY", MinWidth: len("SEVERITY")}, Value: func(p *graph.Problem) Cell { return Cell{p.Severity.String(), toneOf(p.Severity)} }},
+		{Column: Column{Name: "OBJECT", Truncate: Middle, MinWidth: LeastName}, in: tableOnly, Value: AsText(func(p *graph.Problem) string {
 			if id, ok := g.Find(p.Object); ok {
 				return n.text(id)
 			}
 			return p.Object.String()
 		})},
-		{Column: Column{Name: "OBJECT"}, in: wideOnly, cell: text(func(p *graph.Problem) string { return p.Object.String() })},
-		{Column: Column{Name: "REASON", DropOrder: 1}, cell: text(func(p *graph.Problem) string { return p.Reason })},
-		{Column: Column{Name: "RELATED"}, in: wideOnly, cell: text(func(p *graph.Problem) string { return refID(p.Related) })},
-		{Column: Column{Name: "FIELD"}, in: wideOnly, cell: text(func(p *graph.Problem) string { return p.Field })},
-		{Column: Column{Name: "MESSAGE", OwnLine: true, Truncate: End, MinWidth: leastWhy}, cell: text(func(p *graph.Problem) string { return p.Message })},
+		{Column: Column{Name: "OBJECT"}, in: wideOnly, Value: AsText(func(p *graph.Problem) string { return p.Object.String() })},
+		{Column: Column{Name: "REASON", DropOrder: 1}, Value: AsText(func(p *graph.Problem) string { return p.Reason })},
+		{Column: Column{Name: "RELATED"}, in: wideOnly, Value: AsText(func(p *graph.Problem) string { return refID(p.Related) })},
+		{Column: Column{Name: "FIELD"}, in: wideOnly, Value: AsText(func(p *graph.Problem) string { return p.Field })},
+		{Column: Column{Name: "MESSAGE", OwnLine: true, Truncate: End, MinWidth: LeastWhy}, Value: AsText(func(p *graph.Problem) string { return p.Message })},
 	}
-	doc := ProblemsDocument{Head: headOf("Problems"), Roots: refs(g, s.Roots()), Problems: problems, Gaps: g.Gaps()}
-	return Output{Document: doc, Names: names, Tree: c.tree(rows), Table: c.table(rows), Wide: c.wideTable(rows)}
+	doc := ProblemsDocument{Head: HeadOf("Problems"), Roots: refs(g, s.Roots()), Problems: problems, Gaps: g.Gaps()}
+	return Output{Document: doc, Names: names, Tree: c.tree(rows), Table: c.Table(rows), Wide: c.wideTable(rows)}
 }
 
 func toneOf(s graph.Severity) Tone {

@@ -31,7 +31,7 @@ func (o RegulationOptions) drifts() []DriftDocument {
 		d := &o.Drifts[i]
 		now := changeDocuments([]patch.Change{{Path: d.Change.Path, ExistedBefore: d.Change.ExistsAfter, Before: d.Change.After, ExistsAfter: d.Has, After: d.Is}})[0]
 		out = append(out, DriftDocument{
-			App: d.App, Signal: d.Signal, Hold: d.Hold, Path: now.Path, Held: now.Before, Current: now.After, Manager: d.By, At: moment(d.At), Message: d.Text(),
+			App: d.App, Signal: d.Signal, Hold: d.Hold, Path: now.Path, Held: now.Before, Current: now.After, Manager: d.By, At: Moment(d.At), Message: d.Text(),
 			Target:  object.Ref{Kind: d.Target.Kind, Group: groupOf(d.Target.APIVersion), Namespace: d.Target.Namespace, Name: d.Target.Name}.String(),
 			Choices: d.Choices(o.System),
 		})
@@ -47,7 +47,7 @@ func (o RegulationOptions) driftLine(d *regulate.Drift, cells int) *TreeRow {
 		return out
 	}
 	line := &TreeRow{
-		Name:  Cell{"△ " + written(object.Ref{Kind: d.Target.Kind, Namespace: d.Target.Namespace, Name: d.Target.Name}, o.Namespace, nil), Warn},
+		Name:  Cell{"△ " + Written(object.Ref{Kind: d.Target.Kind, Namespace: d.Target.Namespace, Name: d.Target.Name}, o.Namespace, nil), Warn},
 		Cells: fill(Cell{"changed since", Warn}, Cell{d.Text(), Plain}),
 	}
 	for _, c := range d.Choices(o.System) {

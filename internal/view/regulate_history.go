@@ -9,7 +9,7 @@ import (
 
 // RegulationHistory shows what was done, the oldest first.
 func RegulationHistory(records []regulate.Record, o RegulationOptions) Output {
-	d := RegulationHistoryDocument{Head: headOf("RegulationHistory"), System: o.System, Namespace: o.Namespace}
+	d := RegulationHistoryDocument{Head: HeadOf("RegulationHistory"), System: o.System, Namespace: o.Namespace}
 	a := Output{Table: recordTable(records, time.RFC3339)}
 	for i := range records {
 		d.Records = append(d.Records, recordDocument(&records[i]))
@@ -22,7 +22,7 @@ func RegulationHistory(records []regulate.Record, o RegulationOptions) Output {
 // waits or was refused; r is the health of what was recovered, and may be nil.
 func RegulationDone(out *regulate.Outcome, p *regulate.Plan, r *restored.Report, o RegulationOptions) Output {
 	d := RegulationDoneDocument{
-		Head: headOf("RegulationDone"), System: o.System, Namespace: o.Namespace,
+		Head: HeadOf("RegulationDone"), System: o.System, Namespace: o.Namespace,
 		Pending: p.Pending, Refused: p.Refused, Restored: r,
 	}
 	for i := range out.Done {
@@ -42,19 +42,19 @@ func RegulationDone(out *regulate.Outcome, p *regulate.Plan, r *restored.Report,
 }
 
 func recordTable(records []regulate.Record, layout string) *Table {
-	return columns[regulate.Record]{
-		{Column: Column{Name: "TIME", DropOrder: 3}, cell: faint(func(r regulate.Record) string { return r.At.UTC().Format(layout) })},
-		{Column: Column{Name: "SIGNAL"}, cell: text(func(r regulate.Record) string { return r.Signal })},
-		{Column: Column{Name: "APP"}, cell: text(func(r regulate.Record) string { return r.App })},
-		{Column: Column{Name: "TARGET", Truncate: Middle, MinWidth: leastName, DropOrder: 2}, cell: text(func(r regulate.Record) string { return r.Target })},
-		{Column: Column{Name: "RESULT", Truncate: End, MinWidth: 16}, cell: func(r regulate.Record) Cell {
+	return ColumnsOf[regulate.Record]{
+		{Column: Column{Name: "TIME", DropOrder: 3}, Value: AsFaint(func(r regulate.Record) string { return r.At.UTC().Format(layout) })},
+		{Column: Column{Name: "SIGNAL"}, Value: AsText(func(r regulate.Record) string { return r.Signal })},
+		{Column: Column{Name: "APP"}, Value: AsText(func(r regulate.Record) string { return r.App })},
+		{Column: Column{Name: "TARGET", Truncate: Middle, MinWidth: LeastName, DropOrder: 2}, Value: AsText(func(r regulate.Record) string { return r.Target })},
+		{Column: Column{Name: "RESULT", Truncate: End, MinWidth: 16}, Value: func(r regulate.Record) Cell {
 			if r.Error {
 				return Cell{r.Result, Bad}
 			}
 			return Cell{Text: r.Result}
 		}},
-		{Column: Column{Name: "WHY", Truncate: End, MinWidth: leastWhy, DropOrder: 1}, cell: faint(func(r regulate.Record) string { return r.Why })},
-	}.table(records)
+		{Column: Column{Name: "WHY", Truncate: End, MinWidth: LeastWhy, DropOrder: 1}, Value: AsFaint(func(r regulate.Record) string { return r.Why })},
+	}.Table(records)
 }
 
 // RegulationHistoryDocument is what was done, for machines
@@ -94,7 +94,7 @@ type RecordDocument struct {
 }
 
 func recordDocument(r *regulate.Record) RecordDocument {
-	return RecordDocument{At: moment(r.At), Hold: r.Hold, App: r.App, Signal: r.Signal, Target: r.Target, Action: r.Action, Reason: r.Why, Result: r.Result, Error: r.Error}
+	return RecordDocument{At: Moment(r.At), Hold: r.Hold, App: r.App, Signal: r.Signal, Target: r.Target, Action: r.Action, Reason: r.Why, Result: r.Result, Error: r.Error}
 }
 
 // RegulationRun is a command that was run while neighbours were held.
@@ -112,7 +112,7 @@ type RegulationRun struct {
 // RegulationRan is the document of a run; there is no other shape of it.
 func RegulationRan(r RegulationRun, o RegulationOptions) Output {
 	d := RegulationRunDocument{
-		Head: headOf("RegulationRun"), System: o.System, Namespace: o.Namespace,
+		Head: HeadOf("RegulationRun"), System: o.System, Namespace: o.Namespace,
 		App: r.App, Command: r.Command, ExitCode: r.ExitCode, StillHeld: r.Left, Held: recordDocuments(r.Held), Recovered: recordDocuments(r.Freed), Restored: r.Restored,
 	}
 	return Output{Document: d}

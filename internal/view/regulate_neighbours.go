@@ -101,7 +101,7 @@ func Neighbours(w *regulate.SystemState, o NeighbourOptions) Output {
 			v.apps = append(v.apps, v.app(name))
 		}
 	}
-	doc := NeighboursDocument{Head: headOf("Neighbours"), System: o.System, Namespace: o.Namespace, Apps: v.apps, Gaps: o.Gaps}
+	doc := NeighboursDocument{Head: HeadOf("Neighbours"), System: o.System, Namespace: o.Namespace, Apps: v.apps, Gaps: o.Gaps}
 	a := Output{Tree: v.tree(), Table: v.table(), Diagram: v.net(), Document: doc, Names: []string{}}
 	for i := range v.apps {
 		for _, n := range v.apps[i].Neighbours {
@@ -192,7 +192,7 @@ func (r *NeighbourRule) reaches(app string, near bool) bool {
 
 func (v *neighbourView) tree() *Tree {
 	t := &Tree{Columns: []Column{
-		{Name: "APP", Truncate: Middle, MinWidth: leastName},
+		{Name: "APP", Truncate: Middle, MinWidth: LeastName},
 		{Name: "SIGNAL"},
 		{Name: "WHY", OwnLine: true, Wrap: true},
 	}}
@@ -271,9 +271,9 @@ func (v *neighbourView) evidence(s *NeedStep) string {
 	if len(s.Objects) > 0 {
 		var names []string
 		for _, r := range s.Objects {
-			names = append(names, written(r, v.o.Namespace, nil))
+			names = append(names, Written(r, v.o.Namespace, nil))
 		}
-		words = append(words, surely(strings.Join(names, " -> ")+": "+s.Why, s.need.Edge))
+		words = append(words, Surely(strings.Join(names, " -> ")+": "+s.Why, s.need.Edge))
 	}
 	return strings.Join(words, "; ")
 }
@@ -290,13 +290,13 @@ func (v *neighbourView) table() *Table {
 			rows = append(rows, row{v.apps[i].App, &v.apps[i].Neighbours[j]})
 		}
 	}
-	return columns[row]{
-		{Column: Column{Name: "APP"}, cell: text(func(r row) string { return r.app })},
-		{Column: Column{Name: "NEIGHBOUR"}, cell: text(func(r row) string { return r.App })},
-		{Column: Column{Name: "STEPS", Right: true}, cell: text(func(r row) string { return strconv.Itoa(len(r.Path)) })},
-		{Column: Column{Name: "SIGNAL"}, cell: text(func(r row) string { return signalsOf(r.SignalTarget) })},
-		{Column: Column{Name: "WHY", Truncate: End, MinWidth: leastWhy}, cell: text(func(r row) string { return v.reason(r.app, r.SignalTarget) })},
-	}.table(rows)
+	return ColumnsOf[row]{
+		{Column: Column{Name: "APP"}, Value: AsText(func(r row) string { return r.app })},
+		{Column: Column{Name: "NEIGHBOUR"}, Value: AsText(func(r row) string { return r.App })},
+		{Column: Column{Name: "STEPS", Right: true}, Value: AsText(func(r row) string { return strconv.Itoa(len(r.Path)) })},
+		{Column: Column{Name: "SIGNAL"}, Value: AsText(func(r row) string { return signalsOf(r.SignalTarget) })},
+		{Column: Column{Name: "WHY", Truncate: End, MinWidth: LeastWhy}, Value: AsText(func(r row) string { return v.reason(r.app, r.SignalTarget) })},
+	}.Table(rows)
 }
 
 // net draws who needs whom, as far as it is shown.

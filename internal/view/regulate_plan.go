@@ -43,7 +43,7 @@ type planView struct {
 // tree has what is to be done first, then what waits and what is refused, then the apps.
 func (v *planView) tree() *Tree {
 	t := &Tree{Columns: []Column{
-		{Name: "PLAN", Truncate: Middle, MinWidth: leastName},
+		{Name: "PLAN", Truncate: Middle, MinWidth: LeastName},
 		{Name: "WHAT", DropOrder: 1, Truncate: End, MinWidth: 12},
 		{Name: "WHY", OwnLine: true, Wrap: true},
 	}}
@@ -143,7 +143,7 @@ func (v *planView) action(a *regulate.Resolved) []*TreeRow {
 }
 
 // near is how people of the namespace call an object.
-func (v *planView) near(r object.Ref) string { return written(r, v.o.Namespace, nil) }
+func (v *planView) near(r object.Ref) string { return Written(r, v.o.Namespace, nil) }
 
 func (v *planView) apps() *TreeRow {
 	top := &TreeRow{Name: Cell{"apps", Faint}, Cells: []Cell{{}, {}}}
@@ -174,7 +174,7 @@ func regulationMark(s regulate.AppStatus) Cell {
 
 // table is a line a step, for scripts.
 func (v *planView) table() *Table {
-	t := &Table{Columns: []Column{{Name: "WAVE", Right: true}, {Name: "DO"}, {Name: "SIGNAL"}, {Name: "APP"}, {Name: "WHY", Truncate: End, MinWidth: leastWhy}}}
+	t := &Table{Columns: []Column{{Name: "WAVE", Right: true}, {Name: "DO"}, {Name: "SIGNAL"}, {Name: "APP"}, {Name: "WHY", Truncate: End, MinWidth: LeastWhy}}}
 	for i := range v.p.Steps {
 		s := &v.p.Steps[i]
 		t.Rows = append(t.Rows, []Cell{{Text: fmt.Sprint(s.Wave + 1)}, {Text: string(s.Verb)}, {Text: s.Signal}, {Text: s.App}, {Text: s.Why}})

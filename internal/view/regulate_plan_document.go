@@ -66,8 +66,8 @@ type PlanAppDocument struct {
 
 func (v *planView) document() PlanDocument {
 	d := PlanDocument{
-		Head: headOf("RegulationPlan"), System: v.o.System, Namespace: v.o.Namespace, At: moment(v.p.At), Pending: v.p.Pending, Refused: v.p.Refused,
-		NextCheck: moment(v.p.NextCheck), Drift: v.o.drifts(), Gaps: v.o.Gaps,
+		Head: HeadOf("RegulationPlan"), System: v.o.System, Namespace: v.o.Namespace, At: Moment(v.p.At), Pending: v.p.Pending, Refused: v.p.Refused,
+		NextCheck: Moment(v.p.NextCheck), Drift: v.o.drifts(), Gaps: v.o.Gaps,
 	}
 	d.Steps = PlanSteps(v.p)
 	for _, a := range v.p.Apps {
@@ -99,7 +99,7 @@ func stepDocument(s *regulate.Step) PlanStepDocument {
 	}
 	for i := range s.Actions {
 		a := &s.Actions[i]
-		d.Actions = append(d.Actions, PlanActionDocument{Index: a.Index, Action: a.Name, Text: a.Text, Targets: refTexts(a.Targets), Notes: a.Notes, Default: a.Default})
+		d.Actions = append(d.Actions, PlanActionDocument{Index: a.Index, Action: a.Name, Text: a.Text, Targets: RefTexts(a.Targets), Notes: a.Notes, Default: a.Default})
 	}
 	return d
 }
@@ -107,7 +107,7 @@ func stepDocument(s *regulate.Step) PlanStepDocument {
 func causeDocuments(causes []regulate.Cause) []CauseDocument {
 	var out []CauseDocument
 	for _, c := range causes {
-		out = append(out, CauseDocument{Rule: c.Rule, App: c.App, RequestedBy: c.RequestedBy, Run: c.Run, Reason: c.Why, At: moment(c.At)})
+		out = append(out, CauseDocument{Rule: c.Rule, App: c.App, RequestedBy: c.RequestedBy, Run: c.Run, Reason: c.Why, At: Moment(c.At)})
 	}
 	return out
 }

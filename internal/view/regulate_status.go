@@ -33,7 +33,7 @@ type statusView struct {
 
 func (v *statusView) tree() *Tree {
 	t := &Tree{Columns: []Column{
-		{Name: "APP", Truncate: Middle, MinWidth: leastName},
+		{Name: "APP", Truncate: Middle, MinWidth: LeastName},
 		{Name: "HEALTH"},
 		{Name: "SINCE", Right: true, DropOrder: 1},
 		{Name: "WHY", OwnLine: true, Wrap: true},
@@ -139,23 +139,23 @@ func (v *statusView) operation(op *regulate.Operation) *TreeRow {
 	ref := object.Ref{Kind: op.Target.Kind, Namespace: op.Target.Namespace, Name: op.Target.Name}
 	name := op.Action
 	if op.Target.Name != "" {
-		name = written(ref, v.o.Namespace, nil)
+		name = Written(ref, v.o.Namespace, nil)
 	}
 	return &TreeRow{Name: Cell{Text: name}, Cells: []Cell{{string(op.State), tone}, {Text: v.ago(op.At)}, {text, Faint}}}
 }
 
-func (v *statusView) ago(at time.Time) string { return age(v.now, at) }
+func (v *statusView) ago(at time.Time) string { return Age(v.now, at) }
 
 // table has a row for each hold, and one for each change of what is held.
 func (v *statusView) table() *Table {
-	t := columns[*regulate.Hold]{
-		{Column: Column{Name: "APP"}, cell: text(func(h *regulate.Hold) string { return h.App })},
-		{Column: Column{Name: "SIGNAL"}, cell: text(func(h *regulate.Hold) string { return h.Signal })},
-		{Column: Column{Name: "PHASE"}, cell: phaseCell},
-		{Column: Column{Name: "SINCE", Right: true}, cell: text(func(h *regulate.Hold) string { return v.ago(h.At) })},
-		{Column: Column{Name: "TARGETS", Right: true}, cell: text(func(h *regulate.Hold) string { return fmt.Sprint(len(h.Operations)) })},
-		{Column: Column{Name: "WHY", Truncate: End, MinWidth: leastWhy}, cell: text(causesOf)},
-	}.table(slices.Concat(v.j.Holds, v.j.Conflicts))
+	t := ColumnsOf[*regulate.Hold]{
+		{Column: Column{Name: "APP"}, Value: AsText(func(h *regulate.Hold) string { return h.App })},
+		{Column: Column{Name: "SIGNAL"}, Value: AsText(func(h *regulate.Hold) string { return h.Signal })},
+		{Column: Column{Name: "PHASE"}, Value: phaseCell},
+		{Column: Column{Name: "SINCE", Right: true}, Value: AsText(func(h *regulate.Hold) string { return v.ago(h.At) })},
+		{Column: Column{Name: "TARGETS", Right: true}, Value: AsText(func(h *regulate.Hold) string { return fmt.Sprint(len(h.Operations)) })},
+		{Column: Column{Name: "WHY", Truncate: End, MinWidth: LeastWhy}, Value: AsText(causesOf)},
+	}.Table(slices.Concat(v.j.Holds, v.j.Conflicts))
 	for i := range v.o.Drifts {
 		d := &v.o.Drifts[i]
 		t.Rows = append(t.Rows, []Cell{{Text: d.App}, {Text: d.Signal}, {"changed since", Warn}, {Text: v.ago(d.At)}, {Text: d.Target.String()}, {Text: d.Text()}})
@@ -224,20 +224,20 @@ func changeDocuments(changes []patch.Change) []ChangeDocument {
 
 func (v *statusView) document() RegulationStatusDocument {
 	plan := &planView{p: v.p, w: v.w, o: v.o}
-	d := RegulationStatusDocument{Head: headOf("RegulationStatus"), System: v.o.System, Namespace: v.o.Namespace, Holds: v.holds(v.j.Holds), Conflicts: v.holds(v.j.Conflicts), Apps: plan.document().Apps, Drift: v.o.drifts(), Gaps: v.o.Gaps}
+	d := RegulationStatusDocument{Head: HeadOf("RegulationStatus"), System: v.o.System, Namespace: v.o.Namespace, Holds: v.holds(v.j.Holds), Conflicts: v.holds(v.j.Conflicts), Apps: plan.document().Apps, Drift: v.o.drifts(), Gaps: v.o.Gaps}
 	return d
 }
 
 func (v *statusView) holds(holds []*regulate.Hold) []HoldDocument {
 	var out []HoldDocument
 	for _, h := range holds {
-		doc := HoldDocument{ID: h.ID, App: h.App, Signal: h.Signal, Phase: string(h.Phase), At: moment(h.At), Failed: h.Failed, Causes: causeDocuments(h.Causes)}
+		doc := HoldDocument{ID: h.ID, App: h.App, Signal: h.Signal, Phase: string(h.Phase), At: Moment(h.At), Failed: h.Failed, Causes: causeDocuments(h.Causes)}
 		for _, op := range h.Operations {
 			target := ""
 			if op.Target.Name != "" {
 				target = object.Ref{Kind: op.Target.Kind, Group: groupOf(op.Target.APIVersion), Namespace: op.Target.Namespace, Name: op.Target.Name}.String()
 			}
-			doc.Operations = append(doc.Operations, OperationDocument{Action: op.Action, Text: op.Text, Target: target, State: string(op.State), At: moment(op.At), Result: op.Result, Changes: changeDocuments(op.Changes)})
+			doc.Operations = append(doc.Operations, OperationDocument{Action: op.Action, Text: op.Text, Target: target, State: string(op.State), At: Moment(op.At), Result: op.Result, Changes: changeDocuments(op.Changes)})
 		}
 		out = append(out, doc)
 	}

@@ -77,18 +77,18 @@ func Rules(rules []CountedRule, gaps []object.Gap) Output {
 			return Cell{Text: value(r)}
 		}
 	}
-	c := columns[CountedRule]{
-		{Column: Column{Name: "RULE", Truncate: Middle, MinWidth: 20}, cell: toned(func(r CountedRule) string { return r.Name })},
-		{Column: Column{Name: "FROM", DropOrder: 2, Truncate: End, MinWidth: 8}, cell: toned(readers)},
-		{Column: Column{Name: "RELATION"}, cell: toned(func(r CountedRule) string { return r.Relation.String() })},
-		{Column: Column{Name: "TO", Truncate: End, MinWidth: 10}, cell: toned(func(r CountedRule) string { return r.To })},
-		{Column: Column{Name: "FIELD", DropOrder: 3, Truncate: Middle, MinWidth: 16}, cell: faint(func(r CountedRule) string { return r.Field })},
-		{Column: Column{Name: "VIA", DropOrder: 4}, cell: faint(func(r CountedRule) string { return r.Via.String() })},
-		{Column: Column{Name: "ORIGIN", DropOrder: 1, Truncate: Middle, MinWidth: 12}, cell: faint(func(r CountedRule) string { return originOf(r.Origin) })},
-		{Column: Column{Name: "EDGES", Right: true}, cell: toned(func(r CountedRule) string { return strconv.Itoa(r.Edges) })},
+	c := ColumnsOf[CountedRule]{
+		{Column: Column{Name: "RULE", Truncate: Middle, MinWidth: 20}, Value: toned(func(r CountedRule) string { return r.Name })},
+		{Column: Column{Name: "FROM", DropOrder: 2, Truncate: End, MinWidth: 8}, Value: toned(readers)},
+		{Column: Column{Name: "RELATION"}, Value: toned(func(r CountedRule) string { return r.Relation.String() })},
+		{Column: Column{Name: "TO", Truncate: End, MinWidth: 10}, Value: toned(func(r CountedRule) string { return r.To })},
+		{Column: Column{Name: "FIELD", DropOrder: 3, Truncate: Middle, MinWidth: 16}, Value: AsFaint(func(r CountedRule) string { return r.Field })},
+		{Column: Column{Name: "VIA", DropOrder: 4}, Value: AsFaint(func(r CountedRule) string { return r.Via.String() })},
+		{Column: Column{Name: "ORIGIN", DropOrder: 1, Truncate: Middle, MinWidth: 12}, Value: AsFaint(func(r CountedRule) string { return originOf(r.Origin) })},
+		{Column: Column{Name: "EDGES", Right: true}, Value: toned(func(r CountedRule) string { return strconv.Itoa(r.Edges) })},
 	}
-	doc := RuleListDocument{Head: headOf("RuleList"), Gaps: gaps}
-	a := Output{Table: c.table(rules)}
+	doc := RuleListDocument{Head: HeadOf("RuleList"), Gaps: gaps}
+	a := Output{Table: c.Table(rules)}
 	a.Wide = a.Table
 	for _, r := range rules {
 		doc.Rules = append(doc.Rules, ruleDocument(r))
@@ -139,7 +139,7 @@ func Meaning(r relation.Relation) string {
 
 // ExplainEdges returns the answer of rules explain for two objects.
 func ExplainEdges(g *graph.Graph, subject string, edges []graph.Edge, source func(graph.Edge) string) Output {
-	doc := RuleExplanationDocument{Head: headOf("RuleExplanation"), Subject: subject, Gaps: g.Gaps()}
+	doc := RuleExplanationDocument{Head: HeadOf("RuleExplanation"), Subject: subject, Gaps: g.Gaps()}
 	tree := &Tree{Columns: []Column{{Name: "EDGE", Truncate: Middle, MinWidth: 20}, {Name: "MEANING", OwnLine: true, Truncate: End, MinWidth: 40}}}
 	var names []string
 	for _, e := range edges {
@@ -178,7 +178,7 @@ func edgeText(e graph.Edge, d ExplainedEdge) string {
 // ExplainKind returns the answer of rules explain for a kind: the rules that read
 // it, and those by which others point at it.
 func ExplainKind(subject string, outgoing, incoming []CountedRule, gaps []object.Gap) Output {
-	doc := RuleExplanationDocument{Head: headOf("RuleExplanation"), Subject: subject, Gaps: gaps}
+	doc := RuleExplanationDocument{Head: HeadOf("RuleExplanation"), Subject: subject, Gaps: gaps}
 	tree := &Tree{Columns: []Column{
 		{Name: "RULE", Truncate: Middle, MinWidth: 24}, {Name: "FIELD", OwnLine: true, Truncate: Middle, MinWidth: 30}, {Name: "ORIGIN", DropOrder: 1}, {Name: "EDGES", Right: true},
 	}}
@@ -233,15 +233,15 @@ func (f LintFinding) Place() string {
 
 // Lint returns the answer of rules lint.
 func Lint(rules int, findings []LintFinding, gaps []object.Gap) Output {
-	c := columns[LintFinding]{
-		{Column: Column{Name: "SEVERITY", MinWidth: len("SEVERITY")}, cell: func(f LintFinding) Cell {
+	c := ColumnsOf[LintFinding]{
+		{Column: Column{Name: "SEVERITY", MinWidth: len("SEVERITY")}, Value: func(f LintFinding) Cell {
 			return Cell{f.Severity, map[string]Tone{"error": Bad, "warning": Warn}[f.Severity]}
 		}},
-		{Column: Column{Name: "WHERE", Truncate: Middle, MinWidth: 16}, cell: text(LintFinding.Place)},
-		{Column: Column{Name: "MESSAGE", OwnLine: true, Truncate: End, MinWidth: 30}, cell: text(func(f LintFinding) string { return f.Message })},
+		{Column: Column{Name: "WHERE", Truncate: Middle, MinWidth: 16}, Value: AsText(LintFinding.Place)},
+		{Column: Column{Name: "MESSAGE", OwnLine: true, Truncate: End, MinWidth: 30}, Value: AsText(func(f LintFinding) string { return f.Message })},
 	}
-	doc := LintDocument{Head: headOf("RuleLint"), Rules: rules, Findings: findings, Gaps: gaps}
-	a := Output{Tree: c.tree(findings), Table: c.table(findings), Document: doc}
+	doc := LintDocument{Head: HeadOf("RuleLint"), Rules: rules, Findings: findings, Gaps: gaps}
+	a := Output{Tree: c.tree(findings), Table: c.Table(findings), Document: doc}
 	a.Wide = a.Table
 	for _, f := range findings {
 		a.Names = append(a.Names, f.Place())

@@ -32,28 +32,28 @@ func Signals(list []signals.Signal, gaps []object.Gap) Output {
 			return Cell{Text: value(s)}
 		}
 	}
-	c := columns[signals.Signal]{
-		{Column: Column{Name: "KIND", Truncate: Middle, MinWidth: leastName}, cell: toned(func(s signals.Signal) string { return s.Kind })},
-		{Column: Column{Name: "PRESET"}, cell: toned(func(s signals.Signal) string {
+	c := ColumnsOf[signals.Signal]{
+		{Column: Column{Name: "KIND", Truncate: Middle, MinWidth: LeastName}, Value: toned(func(s signals.Signal) string { return s.Kind })},
+		{Column: Column{Name: "PRESET"}, Value: toned(func(s signals.Signal) string {
 			if s.Other {
 				return "(" + s.Preset + ")"
 			}
 			return s.Preset
 		})},
-		{Column: Column{Name: "MODE", DropOrder: 2}, cell: faint(func(s signals.Signal) string { return string(s.Mode) })},
-		{Column: Column{Name: "NEEDS", DropOrder: 1}, cell: func(s signals.Signal) Cell {
+		{Column: Column{Name: "MODE", DropOrder: 2}, Value: AsFaint(func(s signals.Signal) string { return string(s.Mode) })},
+		{Column: Column{Name: "NEEDS", DropOrder: 1}, Value: func(s signals.Signal) Cell {
 			if s.NeedsAllowStop() {
 				return Cell{"allowStop", Warn}
 			}
 			return Cell{}
 		}},
-		{Column: Column{Name: "PATCH", Truncate: Middle, MinWidth: 20}, cell: toned(func(s signals.Signal) string { return s.Text() })},
-		{Column: Column{Name: "EFFECT", DropOrder: 3, Truncate: End, MinWidth: 24}, cell: faint(func(s signals.Signal) string { return s.Effect })},
-		{Column: Column{Name: "CAVEAT"}, in: wideOnly, cell: faint(func(s signals.Signal) string { return s.Warning() })},
-		{Column: Column{Name: "SOURCE"}, in: wideOnly, cell: faint(func(s signals.Signal) string { return strings.TrimSpace(s.Source) })},
+		{Column: Column{Name: "PATCH", Truncate: Middle, MinWidth: 20}, Value: toned(func(s signals.Signal) string { return s.Text() })},
+		{Column: Column{Name: "EFFECT", DropOrder: 3, Truncate: End, MinWidth: 24}, Value: AsFaint(func(s signals.Signal) string { return s.Effect })},
+		{Column: Column{Name: "CAVEAT"}, in: wideOnly, Value: AsFaint(func(s signals.Signal) string { return s.Warning() })},
+		{Column: Column{Name: "SOURCE"}, in: wideOnly, Value: AsFaint(func(s signals.Signal) string { return strings.TrimSpace(s.Source) })},
 	}
-	doc := SignalListDocument{Head: headOf("SignalList"), Gaps: gaps}
-	a := Output{Table: c.table(list), Wide: c.wideTable(list)}
+	doc := SignalListDocument{Head: HeadOf("SignalList"), Gaps: gaps}
+	a := Output{Table: c.Table(list), Wide: c.wideTable(list)}
 	for _, s := range list {
 		doc.Signals = append(doc.Signals, SignalDocument{Signal: s, AllowStop: s.NeedsAllowStop()})
 		a.Names = append(a.Names, s.Kind)

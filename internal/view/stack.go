@@ -92,7 +92,7 @@ type stackView struct {
 func (v *stackView) wants(id graph.ID) bool { return v.o.Kinds == nil || v.o.Kinds(v.g.Ref(id)) }
 
 func (v *stackView) document() GraphDocument {
-	doc := GraphDocument{Head: headOf("Graph")}
+	doc := GraphDocument{Head: HeadOf("Graph")}
 	for _, id := range v.s.Roots() {
 		doc.Roots = append(doc.Roots, v.g.Ref(id).String())
 	}
@@ -120,23 +120,23 @@ func (v *stackView) document() GraphDocument {
 }
 
 func (v *stackView) table() *Table {
-	c := columns[graph.ID]{
-		{Column: Column{Name: "NAMESPACE", DropOrder: 1, Truncate: Middle, MinWidth: 12}, cell: text(func(id graph.ID) string { return v.g.Ref(id).Namespace })},
-		{Column: Column{Name: "OBJECT", Truncate: Middle, MinWidth: leastName}, cell: text(func(id graph.ID) string {
+	c := ColumnsOf[graph.ID]{
+		{Column: Column{Name: "NAMESPACE", DropOrder: 1, Truncate: Middle, MinWidth: 12}, Value: AsText(func(id graph.ID) string { return v.g.Ref(id).Namespace })},
+		{Column: Column{Name: "OBJECT", Truncate: Middle, MinWidth: LeastName}, Value: AsText(func(id graph.ID) string {
 			r := v.g.Ref(id)
 			return object.Ref{Group: r.Group, Kind: r.Kind, Name: r.Name}.String()
 		})},
-		{Column: Column{Name: "STATE"}, cell: func(id graph.ID) Cell {
+		{Column: Column{Name: "STATE"}, Value: func(id graph.ID) Cell {
 			state := v.g.State(id)
 			return Cell{state.String(), mark(state, false).Tone}
 		}},
-		{Column: Column{Name: "SHARED", DropOrder: 2}, cell: text(func(id graph.ID) string { return yes(v.s.Shared(id)) })},
-		{Column: Column{Name: "BOUNDARY", DropOrder: 3}, cell: text(func(id graph.ID) string { return yes(v.s.Boundary(id)) })},
+		{Column: Column{Name: "SHARED", DropOrder: 2}, Value: AsText(func(id graph.ID) string { return yes(v.s.Shared(id)) })},
+		{Column: Column{Name: "BOUNDARY", DropOrder: 3}, Value: AsText(func(id graph.ID) string { return yes(v.s.Boundary(id)) })},
 	}
 	if !v.o.Boundary {
 		c = c.withoutNamed("BOUNDARY")
 	}
-	return c.table(v.shown)
+	return c.Table(v.shown)
 }
 
 func yes(b bool) string {
@@ -148,14 +148,14 @@ func yes(b bool) string {
 
 // wide has a row for every edge.
 func (v *stackView) wide(edges []EdgeDocument) *Table {
-	return columns[EdgeDocument]{
-		{Column: Column{Name: "FROM"}, cell: text(func(e EdgeDocument) string { return e.From })},
-		{Column: Column{Name: "RELATION"}, cell: text(func(e EdgeDocument) string { return e.Relation })},
-		{Column: Column{Name: "TO"}, cell: text(func(e EdgeDocument) string { return e.To })},
-		{Column: Column{Name: "VIA"}, cell: text(func(e EdgeDocument) string { return e.Via })},
-		{Column: Column{Name: "RULE"}, cell: text(func(e EdgeDocument) string { return e.Rule })},
-		{Column: Column{Name: "NOTE"}, cell: text(note)},
-		{Column: Column{Name: "WHY"}, cell: text(func(e EdgeDocument) string { return e.Why })},
+	return ColumnsOf[EdgeDocument]{
+		{Column: Column{Name: "FROM"}, Value: AsText(func(e EdgeDocument) string { return e.From })},
+		{Column: Column{Name: "RELATION"}, Value: AsText(func(e EdgeDocument) string { return e.Relation })},
+		{Column: Column{Name: "TO"}, Value: AsText(func(e EdgeDocument) string { return e.To })},
+		{Column: Column{Name: "VIA"}, Value: AsText(func(e EdgeDocument) string { return e.Via })},
+		{Column: Column{Name: "RULE"}, Value: AsText(func(e EdgeDocument) string { return e.Rule })},
+		{Column: Column{Name: "NOTE"}, Value: AsText(note)},
+		{Column: Column{Name: "WHY"}, Value: AsText(func(e EdgeDocument) string { return e.Why })},
 	}.wideTable(v.visible(edges))
 }
 

@@ -112,7 +112,7 @@ func Stacks(rows []StackRow, total *cost.Row, o StacksOptions) Output {
 		c = c.withoutNamed("NAMESPACE")
 	}
 	if o.Shape.has(TableShape) {
-		a.Table = c.table(lines)
+		a.Table = c.Table(lines)
 	}
 	return a
 }
@@ -125,7 +125,7 @@ type stacksView struct {
 
 // columns of stacks. What a narrow terminal can do without goes first: the kinds of the roots,
 // the pods, what is used.
-func (v *stacksView) columns() columns[*StackRow] {
+func (v *stacksView) columns() ColumnsOf[*StackRow] {
 	number := func(name string, drop int) Column { return Column{Name: name, Right: true, DropOrder: drop} }
 	amount := func(amounts func(*cost.Row) metrics.Amounts, res metrics.Resource) func(*StackRow) string {
 		return stackFigure(func(r *cost.Row) string { return amounts(r).Text(res) })
@@ -138,35 +138,35 @@ func (v *stacksView) columns() columns[*StackRow] {
 			return r.Cost.Mul(decimal.NewFromInt(factor)).String()
 		})
 	}
-	return columns[*StackRow]{
-		{Column: Column{Name: "NAMESPACE", Truncate: Middle, MinWidth: 8, DropOrder: 1}, cell: v.namespace},
-		{Column: Column{Name: "NAME" + sharedHeading, Truncate: Middle, MinWidth: 18}, key: "name", cell: v.name, raw: func(r *StackRow) string { return r.Name.String() }},
-		{Column: Column{Name: "ROOTS", Truncate: End, MinWidth: 10, DropOrder: 7}, cell: v.kinds, raw: func(r *StackRow) string { return strings.Join(refIDs(r.Roots), " ") }},
-		{Column: Column{Name: "HEALTH"}, cell: func(r *StackRow) Cell { return HealthCell(r.Status()) }, raw: func(r *StackRow) string { return string(r.Status()) }},
-		{Column: number("SINCE", 0), in: wideOnly, cell: text(func(r *StackRow) string { return age(v.o.Now, r.since()) }), raw: func(r *StackRow) string { return moment(r.since()) }},
-		{Column: Column{Name: "CAUSE", Truncate: End, MinWidth: 20, DropOrder: 3}, in: tableOnly, cell: text(v.cause)},
-		{Column: Column{Name: "CAUSE"}, in: wideOnly, cell: text(v.causes)},
-		{Column: number("OBJECTS", 0), in: wideOnly, cell: text(func(r *StackRow) string { return stackCount(r, r.Objects) })},
-		{Column: number("PODS", 4), cell: stackCell(v.pods), raw: stackFigure(func(r *cost.Row) string { return strconv.Itoa(r.Pods) })},
+	return ColumnsOf[*StackRow]{
+		{Column: Column{Name: "NAMESPACE", Truncate: Middle, MinWidth: 8, DropOrder: 1}, Value: v.namespace},
+		{Column: Column{Name: "NAME" + sharedHeading, Truncate: Middle, MinWidth: 18}, key: "name", Value: v.name, raw: func(r *StackRow) string { return r.Name.String() }},
+		{Column: Column{Name: "ROOTS", Truncate: End, MinWidth: 10, DropOrder: 7}, Value: v.kinds, raw: func(r *StackRow) string { return strings.Join(refIDs(r.Roots), " ") }},
+		{Column: Column{Name: "HEALTH"}, Value: func(r *StackRow) Cell { return HealthCell(r.Status()) }, raw: func(r *StackRow) string { return string(r.Status()) }},
+		{Column: number("SINCE", 0), in: wideOnly, Value: AsText(func(r *StackRow) string { return Age(v.o.Now, r.since()) }), raw: func(r *StackRow) string { return Moment(r.since()) }},
+		{Column: Column{Name: "CAUSE", Truncate: End, MinWidth: 20, DropOrder: 3}, in: tableOnly, Value: AsText(v.cause)},
+		{Column: Column{Name: "CAUSE"}, in: wideOnly, Value: AsText(v.causes)},
+		{Column: number("OBJECTS", 0), in: wideOnly, Value: AsText(func(r *StackRow) string { return stackCount(r, r.Objects) })},
+		{Column: number("PODS", 4), Value: stackCell(v.pods), raw: stackFigure(func(r *cost.Row) string { return strconv.Itoa(r.Pods) })},
 		{Column: number("", 0), key: "pods_healthy", in: csvOnly, raw: func(r *StackRow) string { return stackCount(r, r.HealthyPods) }},
-		{Column: number("MEASURED", 0), key: "pods_measured", in: wideOnly, cell: stackCell(v.measured), raw: stackFigure(func(r *cost.Row) string { return strconv.Itoa(r.Measured) })},
-		{Column: number("CPU", 6), key: "cpu_used_cores", cell: v.used(metrics.CPU), raw: amount(used, metrics.CPU)},
-		{Column: number("CPU REQ", 0), key: "cpu_requested_cores", in: wideOnly, cell: v.amount(requested, metrics.CPU), raw: amount(requested, metrics.CPU)},
-		{Column: number("MEMORY", 6), key: "memory_used_bytes", cell: v.used(metrics.Memory), raw: amount(used, metrics.Memory)},
-		{Column: number("MEM REQ", 0), key: "memory_requested_bytes", in: wideOnly, cell: v.amount(requested, metrics.Memory), raw: amount(requested, metrics.Memory)},
-		{Column: number("STORAGE", 0), key: "storage_claimed_bytes", in: wideOnly, cell: v.amount(claimed, metrics.Storage), raw: amount(claimed, metrics.Storage)},
+		{Column: number("MEASURED", 0), key: "pods_measured", in: wideOnly, Value: stackCell(v.measured), raw: stackFigure(func(r *cost.Row) string { return strconv.Itoa(r.Measured) })},
+		{Column: number("CPU", 6), key: "cpu_used_cores", Value: v.used(metrics.CPU), raw: amount(used, metrics.CPU)},
+		{Column: number("CPU REQ", 0), key: "cpu_requested_cores", in: wideOnly, Value: v.amount(requested, metrics.CPU), raw: amount(requested, metrics.CPU)},
+		{Column: number("MEMORY", 6), key: "memory_used_bytes", Value: v.used(metrics.Memory), raw: amount(used, metrics.Memory)},
+		{Column: number("MEM REQ", 0), key: "memory_requested_bytes", in: wideOnly, Value: v.amount(requested, metrics.Memory), raw: amount(requested, metrics.Memory)},
+		{Column: number("STORAGE", 0), key: "storage_claimed_bytes", in: wideOnly, Value: v.amount(claimed, metrics.Storage), raw: amount(claimed, metrics.Storage)},
 		{Column: Column{}, key: "currency", in: csvOnly, raw: stackFigure(func(*cost.Row) string { return v.o.Currency })},
-		{Column: number(v.o.Currency+"/HOUR", 0), key: "cost_hour", in: wideOnly, cell: stackCell(v.hour), raw: money(1)},
-		{Column: number(v.o.Currency+"/MONTH", 2), key: "cost_month", cell: stackCell(v.month), raw: money(cost.HoursPerMonth)},
+		{Column: number(v.o.Currency+"/HOUR", 0), key: "cost_hour", in: wideOnly, Value: stackCell(v.hour), raw: money(1)},
+		{Column: number(v.o.Currency+"/MONTH", 2), key: "cost_month", Value: stackCell(v.month), raw: money(cost.HoursPerMonth)},
 		{Column: Column{}, key: "shared_among", in: csvOnly, raw: stackFigure(func(*cost.Row) string { return v.o.SharedAmong })},
-		{Column: number("AGE", 5), key: "created", cell: text(func(r *StackRow) string { return age(v.o.Now, r.Created) }), raw: func(r *StackRow) string { return moment(r.Created) }},
+		{Column: number("AGE", 5), key: "created", Value: AsText(func(r *StackRow) string { return Age(v.o.Now, r.Created) }), raw: func(r *StackRow) string { return Moment(r.Created) }},
 		{Column: Column{}, key: "exclusion_reason", in: csvOnly, raw: func(r *StackRow) string {
 			if r.other == nil {
 				return ""
 			}
 			return r.other.Why
 		}},
-		{Column: Column{Name: "SHARED WITH OTHERS"}, in: wideOnly, cell: text(v.shared)},
+		{Column: Column{Name: "SHARED WITH OTHERS"}, in: wideOnly, Value: AsText(v.shared)},
 	}
 }
 

@@ -105,7 +105,7 @@ type ExcludedDocument struct {
 
 func (v *stacksView) document() StacksDocument {
 	doc := StacksDocument{
-		Head: headOf("Stacks"), At: v.o.Reading.To.UTC().Format(time.RFC3339), Currency: v.o.Currency, Prices: v.o.Prices, SharedAmong: v.o.SharedAmong,
+		Head: HeadOf("Stacks"), At: v.o.Reading.To.UTC().Format(time.RFC3339), Currency: v.o.Currency, Prices: v.o.Prices, SharedAmong: v.o.SharedAmong,
 		None: NoneDocument{Count: v.o.Rest}, Notes: document.NotesOf(v.o.Reading), Gaps: v.o.Gaps,
 	}
 	for i := range v.rows {
@@ -125,11 +125,11 @@ func (v *stacksView) document() StacksDocument {
 func (v *stacksView) stack(r *StackRow) StackDocument {
 	d := StackDocument{
 		Name: r.Name.String(), Namespace: r.Name.Namespace, GroupedBy: r.By, Roots: refIDs(r.Roots), Objects: r.Objects,
-		Health:  StackHealthDocument{Status: string(r.Status()), Since: moment(r.since())},
-		Created: moment(r.Created), Shared: refIDs(r.Shared), Cluster: r.Cluster,
+		Health:  StackHealthDocument{Status: string(r.Status()), Since: Moment(r.since())},
+		Created: Moment(r.Created), Shared: refIDs(r.Shared), Cluster: r.Cluster,
 	}
 	for _, c := range r.Causes {
-		d.Health.Causes = append(d.Health.Causes, StackCauseDocument{c.Object.String(), string(c.Health.Status), c.Health.Reason, c.Health.Message, moment(c.Health.Since)})
+		d.Health.Causes = append(d.Health.Causes, StackCauseDocument{c.Object.String(), string(c.Health.Status), c.Health.Reason, c.Health.Message, Moment(c.Health.Since)})
 	}
 	if r.Row != nil {
 		d.Pods = StackPodsDocument{r.Row.Pods, r.Row.Measured, r.HealthyPods}

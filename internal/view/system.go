@@ -46,7 +46,7 @@ func (v *systemView) state(name string) *regulate.AppState {
 }
 
 func (v *systemView) tree() *Tree {
-	t := &Tree{Columns: []Column{{Name: "SYSTEM", Truncate: Middle, MinWidth: leastName}}}
+	t := &Tree{Columns: []Column{{Name: "SYSTEM", Truncate: Middle, MinWidth: LeastName}}}
 	if v.o.World != nil {
 		t.Columns = append(t.Columns, Column{Name: "HEALTH"})
 	}

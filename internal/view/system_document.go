@@ -87,7 +87,7 @@ type SystemWaiverDocument struct {
 func (v *systemView) document() SystemShownDocument {
 	s := v.s
 	doc := SystemShownDocument{
-		Head: headOf("SystemShown"), Name: s.Name, Namespace: v.o.Namespace, Description: s.Description,
+		Head: HeadOf("SystemShown"), Name: s.Name, Namespace: v.o.Namespace, Description: s.Description,
 		Signals: append([]string{system.Stop, system.Recover}, s.Regulation.Signals...),
 		Bounds:  s.Regulation.Words(), Tenant: s.Chargeback.Tenant, Prices: s.Chargeback.Prices, Sharing: string(s.Chargeback.Sharing),
 		Gaps: v.o.Gaps, Labels: s.Labels,
@@ -145,5 +145,5 @@ type SystemsCheckedDocument struct {
 
 // SystemsChecked returns the answer of system validate.
 func SystemsChecked(files []document.CheckedSystem, offline bool) Output {
-	return Output{Document: SystemsCheckedDocument{headOf("SystemsChecked"), files, offline}}
+	return Output{Document: SystemsCheckedDocument{HeadOf("SystemsChecked"), files, offline}}
 }

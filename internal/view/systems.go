@@ -23,16 +23,16 @@ type SystemDocument struct {
 
 // Systems returns the answer of system list; now is the time from which ages are counted.
 func Systems(rows []document.AdoptedSystem, now time.Time) Output {
-	doc := SystemsDocument{Head: headOf("Systems")}
-	c := columns[document.AdoptedSystem]{
-		{Column: Column{Name: "NAMESPACE", Truncate: Middle, MinWidth: leastName}, cell: text(func(r document.AdoptedSystem) string { return r.Namespace })},
-		{Column: Column{Name: "NAME", Truncate: Middle, MinWidth: leastName}, cell: text(func(r document.AdoptedSystem) string { return r.Name })},
-		{Column: Column{Name: "APPS", Right: true, DropOrder: 3}, cell: func(r document.AdoptedSystem) Cell { return mayCount(r.Apps) }},
-		{Column: Column{Name: "MEMBERS", Right: true, DropOrder: 2}, cell: text(func(r document.AdoptedSystem) string { return strconv.Itoa(len(r.Members)) })},
-		{Column: Column{Name: "RULES", Right: true, DropOrder: 4}, cell: func(r document.AdoptedSystem) Cell { return mayCount(r.Rules) }},
-		{Column: Column{Name: "AGE", Right: true, DropOrder: 1}, cell: text(func(r document.AdoptedSystem) string { return age(now, r.Created) })},
+	doc := SystemsDocument{Head: HeadOf("Systems")}
+	c := ColumnsOf[document.AdoptedSystem]{
+		{Column: Column{Name: "NAMESPACE", Truncate: Middle, MinWidth: LeastName}, Value: AsText(func(r document.AdoptedSystem) string { return r.Namespace })},
+		{Column: Column{Name: "NAME", Truncate: Middle, MinWidth: LeastName}, Value: AsText(func(r document.AdoptedSystem) string { return r.Name })},
+		{Column: Column{Name: "APPS", Right: true, DropOrder: 3}, Value: func(r document.AdoptedSystem) Cell { return mayCount(r.Apps) }},
+		{Column: Column{Name: "MEMBERS", Right: true, DropOrder: 2}, Value: AsText(func(r document.AdoptedSystem) string { return strconv.Itoa(len(r.Members)) })},
+		{Column: Column{Name: "RULES", Right: true, DropOrder: 4}, Value: func(r document.AdoptedSystem) Cell { return mayCount(r.Rules) }},
+		{Column: Column{Name: "AGE", Right: true, DropOrder: 1}, Value: AsText(func(r document.AdoptedSystem) string { return Age(now, r.Created) })},
 	}
-	a := Output{Table: c.table(rows)}
+	a := Output{Table: c.Table(rows)}
 	for i := range rows {
 		r := &rows[i]
 		root := object.Ref{Kind: "system", Namespace: r.Namespace, Name: r.Name}

@@ -5,12 +5,12 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// leastName is how much of a name is left where it is cut: the end of its kind,
+// LeastName is how much of a name is left where it is cut: the end of its kind,
 // and enough of its tail to tell a pod from its siblings.
-const leastName = 24
+const LeastName = 24
 
-// leastWhy is how much evidence is left where it is cut.
-const leastWhy = 32
+// LeastWhy is how much evidence is left where it is cut.
+const LeastWhy = 32
 
 // treeView lays the lines of a stack out, in the order in which they are read.
 type treeView struct {
@@ -20,9 +20,9 @@ type treeView struct {
 }
 
 func (v *stackView) tree() *Tree {
-	t := &Tree{Columns: []Column{{Name: "OBJECT", Truncate: Middle, MinWidth: leastName}, {Name: "RELATION", DropOrder: 1}, {Name: "VIA", DropOrder: 2}}}
+	t := &Tree{Columns: []Column{{Name: "OBJECT", Truncate: Middle, MinWidth: LeastName}, {Name: "RELATION", DropOrder: 1}, {Name: "VIA", DropOrder: 2}}}
 	if v.o.Why {
-		t.Columns = append(t.Columns, Column{Name: "WHY", Truncate: Middle, MinWidth: leastWhy, OwnLine: true})
+		t.Columns = append(t.Columns, Column{Name: "WHY", Truncate: Middle, MinWidth: LeastWhy, OwnLine: true})
 	}
 	tv := treeView{v, map[graph.ID]bool{}, map[graph.ID]graph.Edge{}}
 	for _, b := range v.s.Forest() {
@@ -41,7 +41,7 @@ func (v *treeView) line(b, above *graph.Branch, depth int) *TreeRow {
 		e = v.servedBy(above.ID)
 	}
 	l := &TreeRow{Name: Cell{Text: v.names.text(b.ID)}, Mark: v.mark(b)}
-	l.Cells = []Cell{{surely(b.How.String(), e), Plain}, {e.Via.String(), Faint}}
+	l.Cells = []Cell{{Surely(b.How.String(), e), Plain}, {e.Via.String(), Faint}}
 	if v.o.Why {
 		l.Cells = append(l.Cells, Cell{evidenceText(e), Faint})
 	}
