@@ -32,6 +32,8 @@ const (
 	Application Consistency = "app"
 	// Crash takes snapshots of all claims in one go, as a power cut would leave them.
 	Crash Consistency = "crash"
+	// Quiesced is Application while the apps that write to the parts are stopped.
+	Quiesced Consistency = "quiesced"
 )
 
 // Part is a part that holds state.
@@ -58,6 +60,7 @@ type Part struct {
 	Status  health.Status              `json:"status,omitempty"`
 	Message string                     `json:"message,omitempty"`
 	Handle  string                     `json:"handle,omitempty"`
+	Taken   time.Time                  `json:"taken,omitzero"` // the moment of a snapshot, by the clock of its driver
 	Result  map[string]any             `json:"result,omitempty"`
 	Create  *unstructured.Unstructured `json:"-"` // the object that saves the part; nil once it was made
 }
@@ -82,6 +85,10 @@ type Plan struct {
 	Unsaved     []Unsaved   `json:"unsaved,omitempty"`
 	// Size is the sum of what the claims of the parts request.
 	Size string `json:"size,omitempty"`
+	// Spread is the time between the first and the last snapshot, and Pause is how long apps were
+	// stopped meanwhile.
+	Spread string `json:"spread,omitempty"`
+	Pause  *Pause `json:"pause,omitempty"`
 	// Apps is how many apps have their manifests in the record. Inputs are the Secrets and
 	// ConfigMaps that they need and that are not in it; the Secrets can be in a file, encrypted.
 	Apps   int          `json:"apps"`

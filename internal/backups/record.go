@@ -147,6 +147,12 @@ func planOf(o *unstructured.Unstructured) (*backup.Plan, error) {
 			return nil, fmt.Errorf("read the annotation %s of the record %s: %w", backup.VerifiedKey, p.Name, err)
 		}
 	}
+	if text := data[backup.PauseKey]; text != "" {
+		p.Pause = &backup.Pause{}
+		if err := json.Unmarshal([]byte(text), p.Pause); err != nil {
+			return nil, fmt.Errorf("read the pause of %s: %w", object.RefOf(o), err)
+		}
+	}
 	return p, nil
 }
 
@@ -182,6 +188,7 @@ func (c cluster) fill(ctx context.Context, in *app.Input, plans []*backup.Plan) 
 				return err
 			}
 		}
+		p.Settle()
 	}
 	return nil
 }
@@ -226,6 +233,7 @@ func (c cluster) result(ctx context.Context, p *backup.Part) error {
 	case backup.BySnapshot:
 	}
 	p.Size = cmp.Or(backup.Text(o, "status", "restoreSize"), p.Size)
+	p.Taken, _ = time.Parse(time.RFC3339, backup.Text(o, "status", "creationTime"))
 	content, err := c.get(ctx, object.Ref{Group: backup.SnapshotGroup, Kind: backup.ContentKind.Kind, Name: backup.Text(o, "status", "boundVolumeSnapshotContentName")})
 	if apierrors.IsForbidden(err) { // Contents are cluster-scoped: a restore in the same namespace needs none.
 		p.Message = "its VolumeSnapshotContent may not be read: the handle is unknown"
@@ -233,6 +241,9 @@ func (c cluster) result(ctx context.Context, p *backup.Part) error {
 	}
 	if err != nil {
 		return err
+	}
+	if at, found, _ := unstructured.NestedInt64(content, "status", "creationTime"); found {
+		p.Taken = time.Unix(0, at).UTC() // which is more precise
 	}
 	p.Handle, p.Driver = backup.Text(content, "status", "snapshotHandle"), cmp.Or(backup.Text(content, "spec", "driver"), p.Driver)
 	return nil

@@ -25,7 +25,7 @@ type backupQuestion struct {
 }
 
 // levels are the values of --consistency.
-var levels = []string{string(backup.Application), string(backup.Crash)}
+var levels = []string{string(backup.Application), string(backup.Crash), string(backup.Quiesced)}
 
 // engines are the values of --engine.
 var engines = []string{"sysop", string(backup.ByVelero)}
@@ -34,7 +34,7 @@ func (q *backupQuestion) flags(cmd *cobra.Command, c *common) {
 	c.systemQueryFlag(cmd, &q.system, "which is backed up")
 	systemFlag(cmd, &q.file)
 	f := cmd.Flags()
-	f.StringVar(&q.consistency, "consistency", levels[0], "app: the backups of the operators, and snapshots of other claims; crash: snapshots of all claims at once")
+	f.StringVar(&q.consistency, "consistency", levels[0], "app: the backups of the operators, and snapshots of other claims; crash: snapshots of all claims at once; quiesced: as app, while the apps that write are stopped")
 	f.StringVar(&q.engine, "engine", engines[0], "sysop: the operators and the snapshot controller save each part; velero: Velero saves the namespaces")
 	f.BoolVar(&q.strict, "strict", false, "fail if a part cannot be saved")
 	offer(cmd, "consistency", levels...)

@@ -1,11 +1,15 @@
 package cli
 
 import (
+	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backup"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/backups"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 )
 
@@ -28,4 +32,40 @@ func (o *backupFileOptions) recipients() (backup.Recipients, error) {
 		return nil, hint.With(errors.New("--recipient is for the Secrets of a file"), "name the file with --file")
 	}
 	return backup.ParseRecipients(o.keys, o.recipientsFile)
+}
+
+// save checks that all parts are saved, and writes the file.
+func (o *backupRunOptions) save(ctx context.Context, p *backup.Plan, recipients backup.Recipients) error {
+	in := o.Input
+	in.Config.Namespace = &p.Namespace
+	result, err := backups.Read(ctx, &in, p.Name)
+	if err != nil {
+		return err
+	}
+	if !result.Complete() {
+		return hint.With(fmt.Errorf("%d of %d parts of the backup %s are saved", result.Ready(), len(result.Parts), p.Name), "kubectl sysop backup show "+p.Name+" -n "+p.Namespace)
+	}
+	if result.Pause != nil {
+		o.say(result.Pause.Text())
+	}
+	if result.Spread != "" {
+		o.say("the snapshots were taken within " + result.Spread)
+	}
+	if o.out.file == "" {
+		return nil
+	}
+	var secrets []*unstructured.Unstructured
+	if recipients != nil {
+		if secrets, err = backups.Secrets(ctx, &in, result); err != nil {
+			return err
+		}
+	}
+	if err := result.WriteFile(o.out.file, secrets, recipients); err != nil {
+		return err
+	}
+	fmt.Fprintf(o.env.ErrOut, "written to %s\n", safe(o.out.file))
+	if recipients == nil && len(result.Secrets()) > 0 {
+		o.Warn("the file has no Secrets: name who may read them with --recipient")
+	}
+	return nil
 }

@@ -3,13 +3,12 @@ package cli
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backup"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backups"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
@@ -19,6 +18,10 @@ type backupRunOptions struct {
 	question backupQuestion
 	name     string
 	out      backupFileOptions
+	// pause is how long apps are stopped at most, and retention which older backups are kept.
+	pause     time.Duration
+	retention backup.Retention
+	quiesce   *backups.Quiesce // nil for another consistency
 }
 
 func newBackupRun(env Env) *cobra.Command {
@@ -29,6 +32,8 @@ func newBackupRun(env Env) *cobra.Command {
 	o.question.flags(cmd, o.common)
 	cmd.Flags().StringVar(&o.name, "name", "", "the NAME of the backup, to continue a run that was killed (default: the source and the time)")
 	o.out.flags(cmd)
+	pauseFlag(cmd, &o.pause)
+	retentionFlags(cmd, &o.retention)
 	return cmd
 }
 
@@ -36,8 +41,17 @@ func (o *backupRunOptions) run(ctx context.Context, args []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
+	if o.pause <= 0 {
+		return fmt.Errorf("--pause-at-most %s: expected more than 0", o.pause)
+	}
+	if err := checkRetention(o.retention); err != nil {
+		return err
+	}
 	recipients, err := o.out.recipients()
 	if err != nil {
+		return err
+	}
+	if err := o.prepare(ctx, args); err != nil {
 		return err
 	}
 	in := o.Input // installing reads with fresh questions
@@ -61,38 +75,11 @@ func (o *backupRunOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	fmt.Fprintf(o.env.ErrOut, "backup %s; if this is interrupted, --name %[1]s --delete-data=%[1]s continues it\n", safe(p.Name))
-	if err := o.changeNamed(ctx, req); err != nil || o.dryRun != "none" || o.printRBAC {
+	if err := o.saved(ctx, p, req); err != nil || o.dryRun != "none" || o.printRBAC {
 		return err
 	}
-	return o.save(ctx, p, recipients)
-}
-
-// save checks that all parts are saved, and writes the file.
-func (o *backupRunOptions) save(ctx context.Context, p *backup.Plan, recipients backup.Recipients) error {
-	in := o.Input
-	in.Config.Namespace = &p.Namespace
-	result, err := backups.Read(ctx, &in, p.Name)
-	if err != nil {
+	if err := o.save(ctx, p, recipients); err != nil {
 		return err
 	}
-	if !result.Complete() {
-		return hint.With(fmt.Errorf("%d of %d parts of the backup %s are saved", result.Ready(), len(result.Parts), p.Name), "kubectl sysop backup show "+p.Name+" -n "+p.Namespace)
-	}
-	if o.out.file == "" {
-		return nil
-	}
-	var secrets []*unstructured.Unstructured
-	if recipients != nil {
-		if secrets, err = backups.Secrets(ctx, &in, result); err != nil {
-			return err
-		}
-	}
-	if err := result.WriteFile(o.out.file, secrets, recipients); err != nil {
-		return err
-	}
-	fmt.Fprintf(o.env.ErrOut, "written to %s\n", safe(o.out.file))
-	if recipients == nil && len(result.Secrets()) > 0 {
-		o.Warn("the file has no Secrets: name who may read them with --recipient")
-	}
-	return nil
+	return o.prune(ctx, p)
 }

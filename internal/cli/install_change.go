@@ -54,8 +54,12 @@ func (o *installOptions) request() installer.Request {
 
 // change runs a request, or prints its roles.
 func (o *installOptions) change(ctx context.Context, cats *catalogs.Catalogs, req installer.Request) error {
+	return o.changeAs(ctx, cats, req, &installUser{o, cats})
+}
+
+// changeAs is change for a user who does more than to confirm.
+func (o *installOptions) changeAs(ctx context.Context, cats *catalogs.Catalogs, req installer.Request, user installer.User) error {
 	in := o.installer(cats)
-	user := &installUser{o, cats}
 	if o.printRBAC {
 		roles, err := in.Roles(ctx, req, user)
 		if err != nil {

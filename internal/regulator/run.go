@@ -93,6 +93,11 @@ func (r *HeldRun) Free(ctx, asked context.Context) error {
 	case err != nil && asked.Err() == nil:
 		return err
 	}
+	return r.release(ctx, asked)
+}
+
+// release ends the run, and recovers what it held. asked ends the waiting.
+func (r *HeldRun) release(ctx, asked context.Context) (err error) {
 	apply := r.Apply
 	apply.Confirm = nil
 	r.Freed, err = r.Session.Apply(ctx, func(b *Session, now time.Time) (*regulate.Plan, error) {

@@ -101,6 +101,9 @@ type Cause struct {
 	// Why is for people: db Degraded for 31 s: StatefulSet/db: 0/1 replicas available.
 	Why string    `json:"why"`
 	At  time.Time `json:"at"`
+	// Until is when the cause of a run ends if the run has not ended it: a killed run holds no app
+	// for longer. Zero for a run without such a limit.
+	Until time.Time `json:"until,omitzero"`
 }
 
 // State is the progress of an operation.

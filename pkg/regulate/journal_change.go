@@ -227,6 +227,9 @@ func (c Cause) ofRule() bool { return c.RequestedBy == "" && c.Run == "" }
 
 func (c Cause) byHand() bool { return !c.ofRule() }
 
+// expired reports a cause of a run that lasts longer than the run said.
+func (c Cause) expired(now time.Time) bool { return !c.Until.IsZero() && !now.Before(c.Until) }
+
 // same compares causes without their time and text.
 func (c Cause) same(d Cause) bool {
 	return c.Rule == d.Rule && c.App == d.App && c.RequestedBy == d.RequestedBy && c.Run == d.Run

@@ -158,6 +158,11 @@ func (s *story) moment(t *testing.T, clock string, lines []string) string {
 				}
 				return p
 			}
+		case "pause": // until, apps, except
+			plan = func() *regulate.Plan {
+				list := func(i int) []string { return strings.Split(slices.Concat(rest, []string{""})[i], ",") }
+				return regulate.PauseForRun(s.world, s.system, s.j, list(1), list(2), "r1", "a backup", now, s.at(t, rest[0]))
+			}
 		case "endrun":
 			plan = func() *regulate.Plan { return regulate.EndRun(s.world, s.system, s.j, "r1", now) }
 		case "killed":

@@ -62,6 +62,23 @@ func HoldForRun(w *SystemState, s *system.System, j *Journal, app, signal, id, c
 	return p.planned(), nil
 }
 
+// PauseForRun stops the apps that directly need one of the given apps while a run copies the data
+// of these, except those that have to run meanwhile. EndRun recovers them by the ID of the run. If
+// the run is killed, its causes end at the limit, and the next plan by the rules recovers the apps. An
+// app that cannot be stopped is refused.
+func PauseForRun(w *SystemState, s *system.System, j *Journal, apps, except []string, id, reason string, now, limit time.Time) *Plan {
+	p := newPlanner(w, s, j, now)
+	p.groups = append(p.groups, p.unfinished(nil))
+	for _, t := range p.names {
+		i := slices.IndexFunc(apps, func(app string) bool { return app != t && p.needs.direct[t][app] })
+		if i >= 0 && !slices.Contains(except, t) {
+			p.hold(t, system.Stop, Cause{App: apps[i], Run: id, Why: reason, At: p.now, Until: limit.Round(0).UTC()})
+		}
+	}
+	p.sendAll()
+	return p.planned()
+}
+
 // hold sends a signal without a rule, or joins an existing hold.
 func (p *planner) hold(app, signal string, c Cause) {
 	if h, ok := p.j.HoldOf(app, signal); ok {

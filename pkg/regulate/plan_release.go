@@ -139,8 +139,11 @@ func (p *planner) causeOn(h *Hold, c Cause) (end time.Time, on bool, reason stri
 	if obsolete := p.obsoleteReason(h, c); obsolete != "" {
 		return time.Time{}, false, obsolete
 	}
+	if c.expired(p.now) {
+		return time.Time{}, false, fmt.Sprintf("run %s has not ended by %s", c.Run, clock(c.Until))
+	}
 	if c.byHand() {
-		return time.Time{}, true, ""
+		return c.Until, true, ""
 	}
 	r, _ := p.rule(c.Rule)
 	end = p.wellAt(r, c.App)

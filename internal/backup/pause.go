@@ -1,0 +1,73 @@
+package backup
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// PauseKey is the key of the Pause in a record.
+const PauseKey = "pause.json"
+
+// Pause is how long the apps that write to the parts were stopped.
+type Pause struct {
+	Apps  []string  `json:"apps"`
+	Began time.Time `json:"began"`
+	// Saved is when all parts were copied; zero if the pause ended before.
+	Saved time.Time `json:"saved,omitzero"`
+	Ended time.Time `json:"ended"`
+	// Broken is why the copy is not quiesced.
+	Broken string `json:"broken,omitempty"`
+}
+
+// Text says what the pause was.
+func (p *Pause) Text() string {
+	took := p.Ended.Sub(p.Began).Round(time.Second / 10)
+	if len(p.Apps) == 0 {
+		return "no app of the System writes to what was saved: none was stopped"
+	}
+	return fmt.Sprintf("%s stopped for %s", object.ShortList(p.Apps), took)
+}
+
+// Settle sets what follows from the parts and the pause: the spread of the snapshots, and that a
+// copy whose pause did not last is not quiesced.
+func (p *Plan) Settle() {
+	var times []time.Time
+	for i := range p.Parts {
+		if at := p.Parts[i].Taken; !at.IsZero() {
+			times = append(times, at)
+		}
+	}
+	if len(times) > 1 {
+		p.Spread = slices.MaxFunc(times, time.Time.Compare).Sub(slices.MinFunc(times, time.Time.Compare)).Round(time.Millisecond).String()
+	}
+	if p.Consistency != Quiesced {
+		return
+	}
+	wrong := ""
+	switch {
+	case p.Pause == nil:
+		wrong = "its pause is unknown"
+	case p.Pause.Broken != "":
+		wrong = p.Pause.Broken
+	default:
+		return
+	}
+	p.Consistency = Application
+	p.Notes = append(p.Notes, "the backup is not quiesced: "+wrong)
+}
+
+// Objects are those of all parts, and running those that their operators save: their apps have to
+// run meanwhile.
+func (p *Plan) Objects() (saved, running []object.Ref) {
+	for i := range p.Parts {
+		part := &p.Parts[i]
+		saved = append(saved, part.Object)
+		if part.Method == ByOperator {
+			running = append(running, part.Object)
+		}
+	}
+	return saved, running
+}

@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/backup"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/backups"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
+)
+
+// defaultPause is how long apps are stopped at most.
+const defaultPause = 5 * time.Minute
+
+// pauseFlag adds the flag of how long apps are stopped at most.
+func pauseFlag(cmd *cobra.Command, limit *time.Duration) {
+	cmd.Flags().DurationVar(limit, "pause-at-most", defaultPause, "with --consistency quiesced: recover the stopped apps after this time, saved or not")
+}
+
+// pausingUser stops apps once a plan is confirmed: all that refuses it comes before.
+type pausingUser struct {
+	*installUser
+	begin func(context.Context) error
+}
+
+// Confirm shows a plan, asks whether it is run, and stops the apps.
+func (u *pausingUser) Confirm(ctx context.Context, p *installer.Plan, losses []object.Ref) (bool, error) {
+	agreed, err := u.installUser.Confirm(ctx, p, losses)
+	if err != nil || !agreed {
+		return agreed, err
+	}
+	return true, u.begin(ctx)
+}
+
+// ConfirmRecovery asks whether the open run is ended, and stops the apps: it may be continued.
+func (u *pausingUser) ConfirmRecovery(ctx context.Context, r *installer.Recovery) (bool, error) {
+	agreed, err := u.installUser.ConfirmRecovery(ctx, r)
+	if err != nil || !agreed {
+		return agreed, err
+	}
+	return true, u.begin(ctx)
+}
+
+// prepare opens the pause of a quiesced backup, and ends those of killed ones.
+func (o *backupRunOptions) prepare(ctx context.Context, roots []string) (err error) {
+	if level, _ := oneOf("--consistency", o.question.consistency, levels); level != string(backup.Quiesced) {
+		return nil // a wrong level is reported by the plan
+	}
+	in := o.Input
+	r := backups.Request{System: o.question.system, Roots: roots, Name: o.name}
+	if o.quiesce, err = backups.NewQuiesce(ctx, &in, r, o.pause, o.regulation()); err != nil || o.dryRun != "none" || o.printRBAC {
+		return err
+	}
+	return o.quiesce.EndOthers(ctx)
+}
+
+// saved creates the objects of a backup; quiesced, while the apps that write to the parts are
+// stopped.
+func (o *backupRunOptions) saved(ctx context.Context, p *backup.Plan, req installer.Request) error {
+	if o.quiesce == nil {
+		return o.changeNamed(ctx, req)
+	}
+	q := o.quiesce
+	q.Copy(p)
+	if o.printRBAC {
+		rights, err := q.Pause().Permissions(ctx)
+		if err == nil {
+			err = o.writeRoles(permission.Role(p.Name+"-pause", rights))
+		}
+		return errors.Join(err, o.changeNamed(ctx, req))
+	}
+	if err := o.announcePause(ctx, q.Pause()); err != nil {
+		return err
+	}
+	q.Stopped = func(p *regulator.Pause) { o.say("stopped: " + listOr(p.Apps, "no app")) }
+	q.Released = func(p *regulator.Pause) {
+		o.say(fmt.Sprintf("recovered after %s: %s", p.Ended.Sub(p.Began).Round(time.Second/10), listOr(p.Apps, "no app")))
+	}
+	cats, err := o.catalogued(ctx, o.common)
+	if err != nil {
+		return err
+	}
+	err = o.changeAs(ctx, cats, req, &pausingUser{&installUser{o.installOptions, cats}, q.Begin})
+	if o.dryRun != "none" {
+		return err
+	}
+	return errors.Join(err, q.End(context.WithoutCancel(ctx)))
+}
+
+// announcePause says which apps are stopped, before anything is asked.
+func (o *backupRunOptions) announcePause(ctx context.Context, p *regulator.Pause) error {
+	plan, err := p.Plan(ctx)
+	if err != nil {
+		return err
+	}
+	var apps []string
+	for i := range plan.Steps {
+		apps = append(apps, plan.Steps[i].App)
+	}
+	slices.Sort(apps)
+	o.Note(fmt.Sprintf("stopped while the parts are copied, for %s at most: %s", o.pause, listOr(slices.Compact(apps), "no app, since none needs what is saved")))
+	return nil
+}
+
+func listOr(names []string, none string) string {
+	if len(names) == 0 {
+		return none
+	}
+	return strings.Join(names, ", ")
+}

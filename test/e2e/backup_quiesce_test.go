@@ -1,0 +1,356 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
+	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/faults"
+)
+
+// backupBroker is what the shop has besides: a broker with a claim. It is stopped with who needs
+// the database, since the worker needs both.
+const backupBroker = `apiVersion: v1
+kind: Service
+metadata: {name: broker, namespace: NS}
+spec: {clusterIP: None, selector: {app: broker}, ports: [{port: 5672}]}
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: broker, namespace: NS}
+spec:
+  serviceName: broker
+  replicas: 1
+  selector: {matchLabels: {app: broker}}
+  template:
+    metadata: {labels: {app: broker}}
+    spec: {containers: [{name: broker, image: 'example.com/broker:1', volumeMounts: [{name: data, mountPath: /data}]}]}
+  volumeClaimTemplates:
+  - metadata: {name: data}
+    spec: {storageClassName: fast, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+`
+
+const quiescedSystem = `apiVersion: sysop.dev/v1alpha1
+kind: System
+metadata: {name: shop, namespace: NS}
+spec:
+  apps:
+  - {name: db, roots: [statefulset/db, service/db]}
+  - {name: broker, roots: [statefulset/broker, service/broker]}
+  - {name: pg, roots: [cluster.postgresql.cnpg.io/pg]}
+  - {name: web, roots: [deployment/web], on: {Stop: [{preset: stop}]}}
+  - {name: worker, roots: [deployment/worker], on: {Stop: [{preset: stop}]}}
+  dependencies:
+  - {from: web, to: db, reason: it stores orders}
+  - {from: web, to: pg, reason: it reads the catalogue}
+  - {from: worker, to: db, reason: it stores results}
+  - {from: worker, to: broker, reason: it takes orders}
+`
+
+// quiescedWorld is the shop with a broker and a writer.
+type quiescedWorld struct {
+	*backupWorld
+	writer *shopWriter
+}
+
+func newQuiescedWorld(t *testing.T) *quiescedWorld {
+	t.Helper()
+	w := &quiescedWorld{backupWorld: newBackupWorld(t)}
+	applyText(t, w.c, strings.ReplaceAll(backupBroker, "NS", w.ns))
+	if err := os.WriteFile(filepath.Join(w.home, "shop.yaml"), []byte(strings.ReplaceAll(quiescedSystem, "NS", w.ns)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.driver.bound(w.ns, "data-broker-0")
+	w.running()
+	return w
+}
+
+// shopWriter plays the processes of the web server and the worker: while a pod of one of them
+// exists, it writes to all volumes.
+type shopWriter struct {
+	mu     sync.Mutex
+	writes []time.Time
+}
+
+func (w *quiescedWorld) write() {
+	w.writer = &shopWriter{}
+	pods := admin(w.c).CoreV1().Pods(w.ns)
+	ctx, done := w.t.Context(), make(chan struct{})
+	go func() {
+		defer close(done)
+		for ctx.Err() == nil {
+			list, err := pods.List(ctx, metav1.ListOptions{LabelSelector: "app in (web, worker)"})
+			if err == nil && len(list.Items) > 0 {
+				w.writer.mu.Lock()
+				w.writer.writes = append(w.writer.writes, time.Now())
+				w.writer.mu.Unlock()
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+	}()
+	w.t.Cleanup(func() { <-done })
+}
+
+// between is how often the writer wrote after a time and before another one.
+func (s *shopWriter) between(from, to time.Time) (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, at := range s.writes {
+		if at.After(from) && at.Before(to) {
+			n++
+		}
+	}
+	return n
+}
+
+// quiescedBackup is what a test reads of a backup.
+type quiescedBackup struct {
+	Name, Consistency, Spread string
+	Notes                     []string
+	Parts                     []struct {
+		Object, Method, Status string
+		Taken                  time.Time
+	}
+	Pause *struct {
+		Apps                []string
+		Began, Saved, Ended time.Time
+		Broken              string
+	}
+}
+
+func (w *quiescedWorld) backup(name string) quiescedBackup {
+	w.t.Helper()
+	r := w.run("backup", "show", name, "-n", w.ns, "-o", "json").succeeds(w.t)
+	var out quiescedBackup
+	if err := json.Unmarshal([]byte(r.stdout), &out); err != nil {
+		w.t.Fatalf("%v in:\n%s", err, r.stdout)
+	}
+	return out
+}
+
+// running waits until the apps run as their manifests say, and nothing is held.
+func (w *quiescedWorld) running() {
+	w.t.Helper()
+	apps := admin(w.c).AppsV1()
+	cluster.Eventually(w.t, limit, func() error {
+		for name, want := range map[string]int32{"web": 2, "worker": 1} {
+			d, err := apps.Deployments(w.ns).Get(w.t.Context(), name, metav1.GetOptions{})
+			if err != nil {
+				return err
+			}
+			if *d.Spec.Replicas != want || d.Status.ReadyReplicas != want {
+				return fmt.Errorf("%s has %d replicas, %d are ready, want %d", name, *d.Spec.Replicas, d.Status.ReadyReplicas, want)
+			}
+		}
+		return nil
+	})
+}
+
+// held are the apps that regulation holds.
+func (w *quiescedWorld) held() []string {
+	w.t.Helper()
+	r := w.run("regulate", "status", "-f", "shop.yaml", "-o", "json").succeeds(w.t)
+	var doc struct {
+		Holds []struct{ App string }
+	}
+	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil {
+		w.t.Fatalf("%v in:\n%s", err, r.stdout)
+	}
+	var out []string
+	for _, h := range doc.Holds {
+		out = append(out, h.App)
+	}
+	return out
+}
+
+// quiesced is the command of a quiesced backup.
+func quiesced(name string, more ...string) []string {
+	return append([]string{"backup", "run", "--system", "shop.yaml", "--consistency", "quiesced", "--name", name, "--yes", "--timeout", "60s"}, more...)
+}
+
+// TestBackupQuiesced: while a backup of a database, a broker, a web server and a worker is taken,
+// the two that write are stopped, and they run again afterwards; the pause is measured.
+func TestBackupQuiesced(t *testing.T) {
+	w := newQuiescedWorld(t)
+	w.write()
+	const name = "shop-backup-20260901-120000"
+	cluster.Eventually(t, limit, func() error {
+		if w.writer.between(time.Time{}, time.Now()) == 0 {
+			return fmt.Errorf("nothing was written yet")
+		}
+		return nil
+	})
+	r := w.run(quiesced(name)...).succeeds(t)
+	t.Logf("it says:\n%s%s", r.stdout, r.stderr)
+	for _, words := range []string{"stopped while the parts are copied, for 5m0s at most: web, worker", "stopped: web, worker", "recovered after", "the snapshots were taken within"} {
+		if !strings.Contains(r.stderr, words) {
+			t.Errorf("it does not say %q", words)
+		}
+	}
+	b := w.backup(name)
+	if b.Consistency != "quiesced" || b.Pause == nil || !slices.Equal(b.Pause.Apps, []string{"web", "worker"}) || !b.Pause.Ended.After(b.Pause.Began) || b.Pause.Broken != "" || b.Pause.Saved.IsZero() {
+		t.Fatalf("the backup is %+v", b)
+	}
+	var first, last time.Time
+	for _, p := range b.Parts {
+		if p.Method != "snapshot" {
+			continue
+		}
+		if p.Taken.Before(b.Pause.Began) || p.Taken.After(b.Pause.Ended) {
+			t.Errorf("%s was taken at %s, the pause was from %s to %s", p.Object, p.Taken, b.Pause.Began, b.Pause.Ended)
+		}
+		if first.IsZero() || p.Taken.Before(first) {
+			first = p.Taken
+		}
+		if p.Taken.After(last) {
+			last = p.Taken
+		}
+	}
+	if n := w.writer.between(first, last); n > 0 || first.Equal(last) {
+		t.Errorf("%d writes between the snapshots of %s and %s", n, first, last)
+	}
+	w.running()
+	if held := w.held(); len(held) > 0 {
+		t.Errorf("held after the backup: %v", held)
+	}
+	cluster.Eventually(t, limit, func() error {
+		if w.writer.between(b.Pause.Ended, time.Now()) == 0 {
+			return fmt.Errorf("nothing was written after the pause")
+		}
+		return nil
+	})
+	w.quiescedTooLong()
+}
+
+// quiescedTooLong: a pause that ends before the parts are copied is an error, and the record does
+// not say quiesced.
+func (w *quiescedWorld) quiescedTooLong() {
+	w.t.Helper()
+	const name = "shop-backup-20260901-130000"
+	w.driver.fail(true)
+	run := w.start(quiesced(name, "--pause-at-most", "8s")...)
+	cluster.Eventually(w.t, limit, func() error {
+		if len(w.driver.snapshots(w.ns)) < 8 {
+			return fmt.Errorf("no snapshots yet")
+		}
+		return nil
+	})
+	w.running() // although nothing is copied
+	w.driver.fail(false)
+	r := run.wait()
+	w.failed(r, "is not quiesced: the pause ended after")
+	w.t.Logf("it says:\n%s", r.stderr)
+	if b := w.backup(name); b.Consistency != "app" || len(b.Notes) == 0 {
+		w.t.Errorf("the backup is %+v", b)
+	}
+}
+
+// TestBackupQuiescedKilled: killed after any write, a quiesced backup continues by its name, or the
+// next one lets go what it stopped; nothing stays held.
+func TestBackupQuiescedKilled(t *testing.T) {
+	w := newQuiescedWorld(t)
+	name := func(n int) string { return fmt.Sprintf("shop-backup-20260902-%06d", n) }
+	w.proxy.Reset()
+	w.run(quiesced(name(0))...).succeeds(t)
+	total := len(w.runWrites())
+	t.Logf("a run has %d writes: %s", total, strings.Join(w.runWrites(), ", "))
+	w.running()
+	for n := 1; n <= total; n++ {
+		this := name(n * 100)
+		if !w.killed(n, quiesced(this)...) {
+			continue // it has fewer writes where a key exists
+		}
+		w.expire()
+		next := quiesced(this, "--delete-data="+this)
+		if n%2 == 0 { // as the next Job of a CronJob
+			this = name(n*100 + 1)
+			next = quiesced(this)
+		}
+		r := w.run(next...)
+		if r.code != 0 && !strings.Contains(r.stderr, "is not quiesced") {
+			t.Fatalf("killed after write %d of %d, then %s: exit code %d:\n%s", n, total, strings.Join(next, " "), r.code, r.stderr)
+		}
+		w.running()
+		if held := w.held(); len(held) > 0 {
+			t.Fatalf("held after write %d: %v\n%s", n, held, r.stderr)
+		}
+		b := w.backup(this)
+		if r.code == 0 && (b.Consistency != "quiesced" || b.Pause == nil || b.Pause.Broken != "") {
+			t.Fatalf("killed after write %d, the backup is %+v", n, b)
+		}
+		for _, p := range b.Parts {
+			if p.Status != "Healthy" {
+				t.Fatalf("killed after write %d, %s is %s", n, p.Object, p.Status)
+			}
+		}
+	}
+}
+
+// isWrite says whether a request changes something, apart from events and the renewal of leases.
+func isWrite(q *http.Request) bool {
+	return q.Method != http.MethodGet && !q.URL.Query().Has("dryRun") && !strings.Contains(q.URL.Path, "/events") &&
+		!strings.Contains(q.URL.Path, "/apis/authorization.k8s.io/") && !(q.Method == http.MethodPut && strings.Contains(q.URL.Path, "/leases/"))
+}
+
+func (w *quiescedWorld) runWrites() (out []string) {
+	return slices.DeleteFunc(w.writes(), func(text string) bool { return strings.HasPrefix(text, "PUT") && strings.Contains(text, "/leases/") })
+}
+
+// killed kills a run right after its n-th write; false if it has fewer.
+func (w *quiescedWorld) killed(n int, args ...string) bool {
+	w.t.Helper()
+	var killed atomic.Bool
+	started := make(chan *os.Process, 1)
+	w.proxy.Reset()
+	w.proxy.Inject(faults.Fault{Match: faults.Nth(n, isWrite), Effect: faults.Lost(func() {
+		killed.Store(true)
+		_ = (<-started).Kill() // it may have ended by itself
+	})})
+	run := w.start(args...)
+	started <- run.cmd.Process
+	run.wait()
+	w.proxy.Reset()
+	return killed.Load()
+}
+
+// expire ends the leases of what was killed.
+func (w *quiescedWorld) expire() {
+	w.t.Helper()
+	leases := admin(w.c).CoordinationV1().Leases(w.ns)
+	all, err := leases.List(w.t.Context(), metav1.ListOptions{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	byName := map[string]*coordinationv1.Lease{}
+	for i := range all.Items {
+		byName[all.Items[i].Name] = &all.Items[i]
+	}
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		l := byName[name]
+		if l.Spec.LeaseDurationSeconds == nil {
+			continue
+		}
+		*l.Spec.LeaseDurationSeconds = 1
+		l.Spec.RenewTime = &metav1.MicroTime{Time: time.Now().Add(-time.Minute)}
+		if _, err := leases.Update(context.Background(), l, metav1.UpdateOptions{}); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
