@@ -109,10 +109,6 @@ func TestVerify(t *testing.T) {
 	w.removeNamespace()
 }
 
-func isWrite(q *http.Request) bool {
-	return q.Method != http.MethodGet && !q.URL.Query().Has("dryRun") && !strings.Contains(q.URL.Path, "selfsubject") && !strings.Contains(q.URL.Path, "/leases")
-}
-
 // writesOf is how many writes a run has.
 func (w *backupWorld) writesOf(args ...string) int {
 	w.t.Helper()
