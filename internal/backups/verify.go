@@ -193,7 +193,7 @@ func (h *Rehearsal) Try(ctx context.Context, inst *installer.Installer) error {
 	if err := h.Review(ctx); err != nil {
 		return err
 	}
-	found, err := h.left(ctx)
+	found, err := h.leftovers(ctx)
 	if err != nil || len(found) > 0 || len(h.Namespaces) > 1 {
 		return err
 	}
@@ -207,7 +207,7 @@ func (h *Rehearsal) Try(ctx context.Context, inst *installer.Installer) error {
 // Run restores the copy, checks it, deletes it, and records the result. An error is also recorded;
 // the scratch namespaces are deleted in any case, also when ctx ends.
 func (h *Rehearsal) Run(ctx context.Context, inst *installer.Installer) (result *backup.Verification, err error) {
-	found, err := h.left(ctx)
+	found, err := h.leftovers(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -256,8 +256,8 @@ func (h *Rehearsal) copy(ctx context.Context, inst *installer.Installer) error {
 
 const verifyManager = "kubectl-sysop-verify"
 
-// left are the scratch namespaces that exist. One that no rehearsal created is an error.
-func (h *Rehearsal) left(ctx context.Context) ([]string, error) {
+// leftovers are the scratch namespaces that exist. One that no rehearsal created is an error.
+func (h *Rehearsal) leftovers(ctx context.Context) ([]string, error) {
 	var out []string
 	for _, ns := range h.Namespaces {
 		o, err := h.Objects.Resource(namespaces).Get(ctx, ns, metav1.GetOptions{})
@@ -320,7 +320,7 @@ func (h *Rehearsal) awaitGone(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(ctx, max(h.Timeout, time.Minute))
 	defer stop()
 	for {
-		found, err := h.left(ctx)
+		found, err := h.leftovers(ctx)
 		if err != nil {
 			return err
 		}

@@ -16,8 +16,8 @@ type Status string
 
 // The states of a level.
 const (
-	Reached Status = "reached"
-	Lacking Status = "lacking"
+	Reached  Status = "reached"
+	Violated Status = "violated"
 	// Unread is that of a level of which nothing is lacking as far as could be read.
 	Unread Status = "unknown"
 )
@@ -45,23 +45,23 @@ type Rule struct {
 	Status Status `json:"status"`
 	// Command adds what is lacking, or shows how; it is empty for a rule that nothing violates.
 	Command string `json:"command,omitempty"`
-	// Lacks are the violations; Unknowns are what could not be decided.
-	Lacks    []Lack `json:"lacks"`
-	Unknowns []Lack `json:"unknowns"`
+	// Violations are certain; Unknowns are what could not be decided.
+	Violations []Violation `json:"violations"`
+	Unknowns   []Violation `json:"unknowns"`
 }
 
-// Lack is an object that violates a rule, or may do so. Apps are those that it belongs to.
-type Lack struct {
+// Violation is an object that violates a rule, or may do so. Apps are those that it belongs to.
+type Violation struct {
 	Apps   []string `json:"apps"`
 	Object string   `json:"object"`
 	// Message is one sentence without a full stop.
 	Message string `json:"message"`
 }
 
-// Apps are the apps of all lacks, in order, each once.
-func Apps(lacks []Lack) []string {
+// Apps are the apps of all violations, in order, each once.
+func Apps(violations []Violation) []string {
 	var out []string
-	for _, k := range lacks {
+	for _, k := range violations {
 		for _, app := range k.Apps {
 			if !slices.Contains(out, app) {
 				out = append(out, app)
@@ -148,11 +148,11 @@ func Of(sys *check.System, report *check.Report, s Source) (*Report, bool) {
 			if sys == nil || !evaluated {
 				return nil, false
 			}
-			r := Rule{Rule: needed.id, Title: title, Lacks: []Lack{}, Unknowns: []Lack{}}
+			r := Rule{Rule: needed.id, Title: title, Violations: []Violation{}, Unknowns: []Violation{}}
 			r.apps(sys, report)
 			r.decide(needed, s)
 			one.Rules = append(one.Rules, r)
-			if one.Status != Lacking && r.Status != Reached {
+			if one.Status != Violated && r.Status != Reached {
 				one.Status = r.Status
 			}
 		}
@@ -170,7 +170,7 @@ func (r *Rule) apps(sys *check.System, report *check.Report) {
 		a := &sys.Apps[i]
 		if r.Rule == built {
 			for _, root := range a.Missing {
-				add(&r.Lacks, a.Name, root, missing)
+				add(&r.Violations, a.Name, root, missing)
 			}
 			for _, root := range a.Unread {
 				add(&r.Unknowns, a.Name, root, "it could not be read")
@@ -186,7 +186,7 @@ func (r *Rule) apps(sys *check.System, report *check.Report) {
 			}
 			for i := range result.Findings {
 				if f := &result.Findings[i]; f.Waived == nil {
-					add(&r.Lacks, a.Name, f.Object.String(), f.Message)
+					add(&r.Violations, a.Name, f.Object.String(), f.Message)
 				}
 			}
 			for _, u := range result.Unknowns {
@@ -196,24 +196,24 @@ func (r *Rule) apps(sys *check.System, report *check.Report) {
 	}
 }
 
-// add adds what an app lacks, or to a lack that it shares with others.
-func add(all *[]Lack, app, subject, message string) {
+// add adds a violation, or an app to one that others have, too.
+func add(all *[]Violation, app, subject, message string) {
 	for i := range *all {
 		if k := &(*all)[i]; k.Object == subject && k.Message == message {
 			k.Apps = append(k.Apps, app)
 			return
 		}
 	}
-	*all = append(*all, Lack{[]string{app}, subject, message})
+	*all = append(*all, Violation{[]string{app}, subject, message})
 }
 
 // decide says whether the rule is kept, and what helps.
 func (r *Rule) decide(needed rule, s Source) {
 	switch {
-	case s.File && slices.ContainsFunc(r.Lacks, func(k Lack) bool { return k.Message == missing }):
-		r.Status, r.Command = Lacking, "kubectl sysop install -f "+s.Query
-	case len(r.Lacks) > 0:
-		r.Status, r.Command = Lacking, needed.command(s)
+	case s.File && slices.ContainsFunc(r.Violations, func(k Violation) bool { return k.Message == missing }):
+		r.Status, r.Command = Violated, "kubectl sysop install -f "+s.Query
+	case len(r.Violations) > 0:
+		r.Status, r.Command = Violated, needed.command(s)
 	case len(r.Unknowns) > 0:
 		r.Status = Unread
 	default:

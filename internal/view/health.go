@@ -79,7 +79,8 @@ func Health(a *health.Assessment, g *graph.Graph, stacks []HealthStack, o Health
 		c := v.objectColumns()
 		answer.Table, answer.Wide = c.Table(v.ids), c.wideTable(v.ids)
 	default:
-		c, rows := v.causeColumns(), v.causes()
+		rows := v.causes()
+		c := v.causeColumns().omit(!slices.ContainsFunc(rows, func(r causeRow) bool { return len(r.s.Evidence) > 0 }), "EVIDENCE")
 		answer.Table, answer.Wide = c.Table(rows), c.wideTable(rows)
 	}
 	return answer

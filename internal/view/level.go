@@ -20,7 +20,7 @@ func levelCell(s level.Status) Cell {
 	switch s {
 	case level.Reached:
 		return Cell{"✔ reached", Good}
-	case level.Lacking:
+	case level.Violated:
 		return Cell{"✘ lacking", Bad}
 	}
 	return Cell{"? unknown", Warn}
@@ -30,8 +30,8 @@ func levelCell(s level.Status) Cell {
 func levelRule(r *level.Rule) string {
 	text := r.Title
 	switch r.Status {
-	case level.Lacking:
-		text = "violated by " + strings.Join(level.Apps(r.Lacks), ", ") + ": " + withRemedy(text, r.Command)
+	case level.Violated:
+		text = "violated by " + strings.Join(level.Apps(r.Violations), ", ") + ": " + withRemedy(text, r.Command)
 	case level.Unread:
 		text = fmt.Sprintf("unknown for %s: %s", strings.Join(level.Apps(r.Unknowns), ", "), r.Unknowns[0].Message)
 	}
