@@ -53,6 +53,14 @@ func (p *Plan) Settle() {
 	case p.Pause.Broken != "":
 		wrong = p.Pause.Broken
 	default:
+		for i := range p.Parts {
+			// The moment of a snapshot may be known to the second.
+			if at := p.Parts[i].Taken; !at.IsZero() && at.Before(p.Pause.Began.Truncate(time.Second)) {
+				wrong = p.Parts[i].Object.String() + " was taken before the apps were stopped"
+			}
+		}
+	}
+	if wrong == "" {
 		return
 	}
 	p.Consistency = Application

@@ -141,7 +141,8 @@ func (p *Pause) plan(b *Session, now time.Time) (*regulate.Plan, error) {
 	return plan, nil
 }
 
-// EndOthers recovers what pauses of dead runs hold. One of a live run is an error.
+// EndOthers recovers what pauses of dead runs hold, and what this one began to recover before it
+// was killed. One of a live run is an error.
 func (p *Pause) EndOthers(ctx context.Context) error {
 	if err := p.Session.Observe(ctx); err != nil {
 		return err
@@ -150,7 +151,7 @@ func (p *Pause) EndOthers(ctx context.Context) error {
 	for _, h := range p.Session.Journal.Holds {
 		for _, c := range h.Causes {
 			expired := !now.Before(c.Until)
-			if c.Run == "" || c.Until.IsZero() || ended[c.Run] || c.Run == p.ID && !expired {
+			if c.Run == "" || c.Until.IsZero() || ended[c.Run] || c.Run == p.ID && !expired && h.Phase != regulate.Recovering {
 				continue
 			}
 			alive, err := p.Alive(ctx, c.Run)
