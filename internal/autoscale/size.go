@@ -143,7 +143,8 @@ func (p *planner) minOf(scaler object.Ref) (int64, bool) {
 		return int64(*h.Spec.MinReplicas), true
 	}
 	least, _, _ := unstructured.NestedInt64(p.Fields(scaler), "spec", "minReplicaCount")
-	return least, scaler != object.Ref{}
+	// A VerticalPodAutoscaler says nothing about replicas.
+	return least, scaler.Kind == "ScaledObject" || scaler.Kind == "HorizontalPodAutoscaler"
 }
 
 // budgets are the disruption budgets of the pods of a workload.

@@ -22,12 +22,10 @@ func TimeOf(name string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// Copies are the backups of which a graph has a record, the newest first. healthOf is the health of
-// the objects that save a part: a part is saved when its object is Healthy.
-func Copies(g *graph.Graph, healthOf func(graph.ID) health.Health) []check.Copy {
-	type key struct{ namespace, name string }
-	saving := map[key][]graph.ID{}
-	var records []graph.ID
+// labelledObjects are the records of backups in a graph, and the objects that save their parts, by
+// namespace and name of the backup.
+func labelledObjects(g *graph.Graph) (records []graph.ID, saving map[object.Ref][]graph.ID) {
+	saving = map[object.Ref][]graph.ID{}
 	for id := range graph.ID(g.Len()) {
 		name, labelled := g.Label(id, NameLabel)
 		if !labelled || g.State(id) != graph.Present {
@@ -36,10 +34,17 @@ func Copies(g *graph.Graph, healthOf func(graph.ID) health.Health) []check.Copy 
 		if ref := g.Ref(id); ref.Group == "" && ref.Kind == "ConfigMap" {
 			records = append(records, id)
 		} else {
-			at := key{ref.Namespace, name}
+			at := object.Ref{Namespace: ref.Namespace, Name: name}
 			saving[at] = append(saving[at], id)
 		}
 	}
+	return records, saving
+}
+
+// Copies are the backups of which a graph has a record, the newest first. healthOf is the health of
+// the objects that save a part: a part is saved when its object is Healthy.
+func Copies(g *graph.Graph, healthOf func(graph.ID) health.Health) []check.Copy {
+	records, saving := labelledObjects(g)
 	var out []check.Copy
 	for _, record := range records {
 		ref := g.Ref(record)
@@ -48,7 +53,7 @@ func Copies(g *graph.Graph, healthOf func(graph.ID) health.Health) []check.Copy 
 			continue
 		}
 		c := check.Copy{Record: ref, Time: at}
-		for _, id := range saving[key{ref.Namespace, ref.Name}] {
+		for _, id := range saving[object.Ref{Namespace: ref.Namespace, Name: ref.Name}] {
 			for e := range g.Out(id) {
 				if e.Relation != relation.Owns && !graph.IsBoundary(g.Ref(e.To)) {
 					c.Saved = append(c.Saved, g.Ref(e.To))

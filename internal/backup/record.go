@@ -42,8 +42,8 @@ func (p *Plan) Ready() int {
 	return n
 }
 
-// Complete says whether all parts are saved.
-func (p *Plan) Complete() bool { return p.Ready() == len(p.Parts) }
+// Complete says whether all parts are saved, of which there are some.
+func (p *Plan) Complete() bool { return len(p.Parts) > 0 && p.Ready() == len(p.Parts) }
 
 // Retention is which backups are kept.
 type Retention struct {
@@ -53,22 +53,34 @@ type Retention struct {
 }
 
 // Expired returns the backups that a retention does not keep. The newest complete backup of each
-// source is always kept.
+// object is always kept, so that one that lacks an object never takes the place of one that has it.
+// What says that it is of the future counts for nothing, and is not deleted.
 func (r Retention) Expired(all []*Plan, now time.Time) []*Plan {
 	type source struct{ namespace, name string }
-	seen, complete := map[source]int{}, map[source]bool{}
+	seen, saved := map[source]int{}, map[object.Ref]bool{}
 	var out []*Plan
 	for _, p := range all { // the newest first
 		s := source{p.Namespace, p.Source}
-		if p.Complete() && !complete[s] {
-			complete[s] = true
-			seen[s]++
+		if p.Time.After(now) {
 			continue
 		}
 		seen[s]++
+		if p.Complete() && p.savesFirst(saved) {
+			continue
+		}
 		if r.Keep > 0 && seen[s] > r.Keep || r.OlderThan > 0 && now.Sub(p.Time) > r.OlderThan {
 			out = append(out, p)
 		}
 	}
 	return out
+}
+
+// savesFirst adds the objects of a backup to those that are saved, and says whether one was not.
+func (p *Plan) savesFirst(saved map[object.Ref]bool) bool {
+	first := false
+	for i := range p.Parts {
+		first = first || !saved[p.Parts[i].Object]
+		saved[p.Parts[i].Object] = true
+	}
+	return first
 }

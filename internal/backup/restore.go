@@ -2,6 +2,7 @@ package backup
 
 import (
 	"fmt"
+	"hash/fnv"
 	"maps"
 	"slices"
 	"strings"
@@ -43,15 +44,14 @@ type Restore struct {
 	Apps    int          `json:"apps"`
 	Secrets []object.Ref `json:"secrets,omitempty"`
 	Inputs  []object.Ref `json:"inputs,omitempty"`
-	// Replaced are deleted before, with --replace.
-	Replaced []object.Ref `json:"replaced,omitempty"`
-	Notes    []string     `json:"notes,omitempty"`
+	Notes   []string     `json:"notes,omitempty"`
 	// System is what is installed, Manifest its text, and SecretObjects come before its apps.
 	System        *system.System               `json:"-"`
 	Manifest      string                       `json:"-"`
 	SecretObjects []*unstructured.Unstructured `json:"-"`
 
-	stamp string // the time of the backup, in names
+	stamp  string // the time of the backup, in names
+	source string // the namespace of the backup
 }
 
 // RestoredPart is a part whose data is restored.
@@ -74,8 +74,8 @@ func Restored(p *Plan, o RestoreOptions) (*Restore, error) {
 		return nil, &hint.Lines{Lines: hint.Placed(p.Name, problems)}
 	}
 	r := &restorer{plan: p, options: o, sys: sys, Restore: &Restore{
-		stamp: p.Time.UTC().Format(StampFormat),
-		Head:  document.Head{APIVersion: document.APIVersion, Kind: "Restore"}, Backup: p.Name, Name: sys.Name, Parts: []RestoredPart{},
+		stamp: p.Time.UTC().Format(StampFormat), source: p.Namespace,
+		Head: document.Head{APIVersion: document.APIVersion, Kind: "Restore"}, Backup: p.Name, Name: sys.Name, Parts: []RestoredPart{},
 	}}
 	if len(p.Parts) > 0 && p.Parts[0].Method == ByVelero {
 		return r.Restore, r.restoreVelero()
@@ -317,7 +317,7 @@ func (r *restorer) byOperator(p *Part) {
 		r.unrestored(p.Object, "restore it from "+p.Handle+" as its operator documents", "the catalog knows no restore of %s", p.Provider)
 		return
 	}
-	values := catalog.BackupValues{Name: p.Object.Name, Backup: p.Backup.Name, Stamp: r.stamp, Object: o.DeepCopy().Object, BackupOf: p.Result}
+	values := catalog.BackupValues{Name: p.Object.Name, Backup: p.Backup.Name, Stamp: r.archiveStamp(), Object: o.DeepCopy().Object, BackupOf: p.Result}
 	name := r.sys.Apps[app].Name
 	if way.Patch != nil {
 		patch, _ := values.Fill(way.Patch).(map[string]any)
@@ -432,4 +432,15 @@ func (r *restorer) secrets() {
 		})
 		r.SecretObjects = append(r.SecretObjects, secret)
 	}
+}
+
+// archiveStamp is the end of names in a store of backups that a restored object writes to. Such a
+// name must not be in use: a rehearsal, or a copy in another namespace, has its own.
+func (r *Restore) archiveStamp() string {
+	if r.Namespace == r.source {
+		return r.stamp
+	}
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(r.Namespace)) // which never fails
+	return fmt.Sprintf("%s-%08x", r.stamp, h.Sum32())
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backup"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -82,8 +83,9 @@ func List(ctx context.Context, in *app.Input) ([]*backup.Plan, error) {
 	var out []*backup.Plan
 	for i := range list.Items {
 		p, err := planOf(&list.Items[i])
-		if err != nil {
-			return nil, err
+		if err != nil { // Whoever may write a ConfigMap must not hide the backups of others.
+			in.Report.Warn("left out: " + err.Error())
+			continue
 		}
 		out = append(out, p)
 	}
@@ -140,6 +142,9 @@ func planOf(o *unstructured.Unstructured) (*backup.Plan, error) {
 	p, err := backup.ParseRecord(object.RefOf(o).String(), []byte(data[backup.RecordKey]), []byte(data[backup.SpecsKey]))
 	if err != nil {
 		return nil, err
+	}
+	if p.Name != o.GetName() || p.Namespace != o.GetNamespace() {
+		return nil, fmt.Errorf("%s has the record of another backup, %s in the namespace %s", object.RefOf(o), p.Name, p.Namespace)
 	}
 	if text := o.GetAnnotations()[backup.VerifiedKey]; text != "" {
 		p.Verified = &backup.Verification{}
@@ -285,4 +290,38 @@ func (c cluster) existing(ctx context.Context, refs []object.Ref) ([]*unstructur
 		out = append(out, &unstructured.Unstructured{Object: o})
 	}
 	return out, nil
+}
+
+// CheckInstalled refuses a record whose name is that of an installation that is no backup: deleting
+// it would uninstall what somebody else installed. The journal of the installation is signed, a
+// record is not.
+func CheckInstalled(ctx context.Context, in *app.Input, p *backup.Plan) error {
+	c, err := systems.Connect(ctx, in)
+	if err != nil {
+		return err
+	}
+	found, err := install.Find(ctx, c.Config, p.Name, []string{p.Namespace})
+	if err != nil {
+		return err
+	}
+	for _, f := range found {
+		if f.Err != nil {
+			return f.Err
+		}
+		if f.Journal.Manifest == "" {
+			continue // the run that creates it was killed: nothing else is installed
+		}
+		sys, problems := system.Parse(p.Name, []byte(f.Journal.Manifest))
+		if len(problems) > 0 {
+			return &hint.Lines{Lines: hint.Placed("the journal of "+p.Name, problems)}
+		}
+		if !slices.ContainsFunc(sys.Apps, func(a system.App) bool {
+			return slices.ContainsFunc(a.Resources, func(o *unstructured.Unstructured) bool {
+				return o.GetKind() == "ConfigMap" && o.GetName() == p.Name && o.GetLabels()[backup.NameLabel] == p.Name
+			})
+		}) {
+			return hint.With(fmt.Errorf("%s in the namespace %s is installed, and is no backup: its record was written by somebody else", p.Name, p.Namespace), "kubectl sysop history "+p.Name+" -n "+p.Namespace+" shows what it is")
+		}
+	}
+	return nil
 }

@@ -61,6 +61,9 @@ func NewRehearsal(ctx context.Context, given *app.Input, r VerifyRequest) (*Rehe
 		return nil, err
 	}
 	h := &Rehearsal{cluster: cluster{c}, VerifyRequest: r, in: given}
+	if slices.ContainsFunc(r.Plan.Parts, func(p backup.Part) bool { return p.Method == backup.ByVelero }) {
+		return nil, hint.With(errors.New("a backup by Velero cannot be rehearsed here"), "velero restore create --namespace-mappings restores it beside what runs")
+	}
 	moved, err := backup.Scratch(r.Plan)
 	if err != nil {
 		return nil, err
@@ -84,6 +87,9 @@ func NewRehearsal(ctx context.Context, given *app.Input, r VerifyRequest) (*Rehe
 	}
 	if r.Check == nil {
 		h.Check = h.Restore.System.Backup.Verify
+		if h.Check != nil && h.Check.Exec != nil && r.Plan.Live {
+			return nil, hint.With(errors.New("the record of "+h.Restore.Name+" has a command as its check, and who may write the record could have changed it"), "-f SYSTEM takes the check from your own file")
+		}
 	}
 	if h.Check != nil && h.Check.Exec != nil && !r.AllowExec {
 		return nil, hint.With(errors.New("the check of "+h.Restore.Name+" is a command, and commands are not allowed"), "--allow-exec runs it on this machine")
@@ -100,7 +106,14 @@ func NewRehearsal(ctx context.Context, given *app.Input, r VerifyRequest) (*Rehe
 // readInputs reads the Secrets and ConfigMaps that the apps need, where the file has none of them.
 func (h *Rehearsal) readInputs(ctx context.Context) error {
 	var wanted []object.Ref
+	own := map[string]bool{h.Plan.Namespace: true}
+	for i := range h.Plan.Parts {
+		own[h.Plan.Parts[i].Object.Namespace] = true
+	}
 	for _, ref := range h.Plan.Inputs {
+		if !own[ref.Namespace] {
+			return hint.With(fmt.Errorf("the record of %s names %s, and no part of the backup is in that namespace: it is not copied", h.Plan.Name, ref), "a file of the backup (--file) has its own Secrets")
+		}
 		if !slices.ContainsFunc(h.Secrets, func(o *unstructured.Unstructured) bool { return object.RefOf(o) == ref }) {
 			wanted = append(wanted, ref)
 		}
@@ -231,6 +244,13 @@ func (h *Rehearsal) Run(ctx context.Context, inst *installer.Installer) (result 
 		result.Check = h.Check.Name()
 		err = h.check(ctx)
 	}
+	if len(h.Restore.Unrestored) > 0 && err == nil {
+		var names []string
+		for _, u := range h.Restore.Unrestored {
+			names = append(names, u.Object.String())
+		}
+		err = fmt.Errorf("the data of %s was not restored, so that nothing is known of it", strings.Join(names, ", "))
+	}
 	result.Passed = err == nil
 	if err != nil {
 		result.Message = err.Error()
@@ -284,7 +304,12 @@ func (h *Rehearsal) remove(ctx context.Context, inst *installer.Installer) error
 	if len(found) > 0 {
 		wrong = h.uninstall(ctx, inst)
 	}
-	for _, ns := range h.Namespaces {
+	left, err := h.leftovers(ctx) // none that somebody else created
+	wrong = errors.Join(wrong, err)
+	if wrong != nil { // The journal in the namespace knows what else there is to delete.
+		left = nil
+	}
+	for _, ns := range left {
 		if err := h.Objects.Resource(namespaces).Delete(ctx, ns, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
 			wrong = errors.Join(wrong, fmt.Errorf("delete the namespace %s: %w", ns, err))
 		}

@@ -79,6 +79,9 @@ func (o *backupDeleteOptions) delete(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
+	if err := backups.CheckInstalled(ctx, &in, p); err != nil {
+		return err
+	}
 	if o.confirmed == "" {
 		o.confirmed = askName
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backup"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backups"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -54,6 +55,9 @@ func (u *pausingUser) ConfirmRecovery(ctx context.Context, r *installer.Recovery
 func (o *backupRunOptions) prepare(ctx context.Context, roots []string) (err error) {
 	if level, _ := oneOf("--consistency", o.question.consistency, levels); level != string(backup.Quiesced) {
 		return nil // a wrong level is reported by the plan
+	}
+	if o.question.engine == string(backup.ByVelero) {
+		return hint.With(errors.New("--consistency quiesced knows when the snapshots of sysop are taken, not those of Velero"), "leave out --engine velero")
 	}
 	in := o.Input
 	r := backups.Request{System: o.question.system, Roots: roots, Name: o.name}

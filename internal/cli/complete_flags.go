@@ -33,7 +33,7 @@ func plainFlags() map[string]string {
 		"request-timeout": duration, "timeout": duration, "stabilization": duration, "lock-lease": duration, "interval": duration, "since": duration, "older-than": duration, "keep-for": duration, "pause-at-most": duration, "since-time": "a time",
 		"depth": number, "top": number, "budget": number, "replicas": number, "max-streams": number, "share-overhead": number, "keep": number, "v": number,
 		"set": text, "set-string": text, "name": text, "kubernetes": "a version of Kubernetes", "prometheus-matchers": text, "prometheus-header": text,
-		"provider": text, "billing-account": text, "billing-account-name": text, "delete-data": "the user has to type it", "replace": "as --delete-data",
+		"provider": text, "billing-account": text, "billing-account-name": text, "delete-data": "the user has to type it",
 		"recipient": "a public key", "namespace-map": text, "storage-class-map": text,
 	}
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -21,8 +20,6 @@ type restoreQuestion struct {
 	backupSource
 	namespaces, storageClasses []string
 	noOperators, onlyMissing   bool
-	// replace is the name of what is replaced.
-	replace string
 }
 
 func (q *restoreQuestion) flags(cmd *cobra.Command) {
@@ -31,15 +28,11 @@ func (q *restoreQuestion) flags(cmd *cobra.Command) {
 	f.StringSliceVar(&q.namespaces, "namespace-map", nil, "restore the objects of one namespace in another one: FROM=TO")
 	f.StringSliceVar(&q.storageClasses, "storage-class-map", nil, "use another storage class: FROM=TO")
 	f.BoolVar(&q.onlyMissing, "only-missing", false, "restore only what does not exist, and leave the rest as it is")
-	f.StringVar(&q.replace, "replace", "", "delete what exists first, with its data; the NAME of the System confirms it, which --yes does not")
 	f.BoolVar(&q.noOperators, "no-operators", false, "do not install the operators that the apps need: they exist")
 }
 
 // plan reads a backup, and plans its restore.
 func (q *restoreQuestion) plan(ctx context.Context, c *common, args []string) (*backup.Restore, error) {
-	if q.onlyMissing && q.replace != "" {
-		return nil, errors.New("--only-missing leaves what exists, and --replace deletes it: name one of them")
-	}
 	o := backup.RestoreOptions{NoOperators: q.noOperators}
 	var err error
 	if o.Namespaces, err = parseMap("--namespace-map", q.namespaces); err != nil {
@@ -61,15 +54,6 @@ func (q *restoreQuestion) plan(ctx context.Context, c *common, args []string) (*
 	return r, err
 }
 
-// replacement finds what is replaced; nil without --replace.
-func (q *restoreQuestion) replacement(ctx context.Context, c *common, r *backup.Restore) (*backups.Replacement, error) {
-	if q.replace == "" {
-		return nil, nil //nolint:nilnil // nothing is replaced, which is no error
-	}
-	in := c.Input
-	return backups.NewReplacement(ctx, &in, r, q.replace)
-}
-
 // parseMap reads FROM=TO.
 func parseMap(flag string, pairs []string) (map[string]string, error) {
 	out := map[string]string{}
@@ -86,9 +70,6 @@ func parseMap(flag string, pairs []string) (map[string]string, error) {
 // tellRestore writes what a restore leaves out.
 func (c *common) tellRestore(r *backup.Restore) {
 	c.notes(r.Notes)
-	for _, ref := range r.Replaced {
-		c.Warn(ref.String() + " is deleted first, with its data")
-	}
 	for _, u := range r.Unrestored {
 		if u.Hint != "" {
 			fmt.Fprintln(c.env.ErrOut, safe("hint: "+u.Object.String()+": "+u.Hint))

@@ -20,9 +20,6 @@ func newRestorePlan(env Env) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if _, err := o.question.replacement(ctx, o.common, r); err != nil {
-			return err
-		}
 		if err := o.write(view.Restore(r)); err != nil {
 			return err
 		}

@@ -2,16 +2,11 @@ package cli
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/backups"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/catalogs"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 type restoreRunOptions struct {
@@ -39,10 +34,6 @@ func (o *restoreRunOptions) run(ctx context.Context, args []string) error {
 	if err := o.named(r.Name); err != nil {
 		return err
 	}
-	replaced, err := o.question.replacement(ctx, o.common, r)
-	if err != nil {
-		return err
-	}
 	if o.human() && !o.printRBAC {
 		if err := o.write(view.Restore(r)); err != nil {
 			return err
@@ -56,27 +47,5 @@ func (o *restoreRunOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if replaced != nil {
-		if agreed, err := o.replace(ctx, cats, replaced, req); err != nil || !agreed {
-			return err
-		}
-	}
 	return o.change(ctx, cats, req)
-}
-
-// replace deletes what the restore replaces, once all else is known to fit.
-func (o *restoreRunOptions) replace(ctx context.Context, cats *catalogs.Catalogs, p *backups.Replacement, req installer.Request) (bool, error) {
-	inst := o.installer(cats)
-	if err := p.Try(ctx, inst, req); err != nil {
-		return false, err
-	}
-	if o.dryRun != installer.DryRunNone || o.printRBAC {
-		return o.printRBAC, nil
-	}
-	if !o.yes {
-		if agreed, err := o.env.ask(ctx, fmt.Sprintf("delete %s of %s, and restore them. Do it?", object.Count(len(p.Restore.Replaced), "object"), p.Restore.Name)); err != nil || !agreed {
-			return false, err
-		}
-	}
-	return true, p.Delete(ctx, inst, o.timeout)
 }

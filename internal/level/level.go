@@ -177,22 +177,41 @@ func (r *Rule) apps(sys *check.System, report *check.Report) {
 			}
 		}
 		subject := subjectOf(sys, a, report)
-		if subject == nil || a.NotMonitored && r.Rule == "stack-metrics" {
+		if a.NotMonitored && r.Rule == "stack-metrics" {
+			continue
+		}
+		if subject == nil {
+			r.absent(a)
 			continue
 		}
 		for _, result := range subject.Results {
 			if result.Rule.ID != r.Rule {
 				continue
 			}
-			for i := range result.Findings {
-				if f := &result.Findings[i]; f.Waived == nil {
-					add(&r.Violations, a.Name, f.Object.String(), f.Message)
-				}
-			}
-			for _, u := range result.Unknowns {
-				add(&r.Unknowns, a.Name, u.Object.String(), u.Reason)
-			}
+			r.take(a.Name, result)
 		}
+	}
+}
+
+// absent adds that nothing is known of an app of which no root exists.
+func (r *Rule) absent(a *check.SystemApp) {
+	if r.Rule == built {
+		return
+	}
+	for _, root := range a.Missing {
+		add(&r.Unknowns, a.Name, root, missing)
+	}
+}
+
+// take adds what a rule of check found for an app.
+func (r *Rule) take(app string, result *check.Result) {
+	for i := range result.Findings {
+		if f := &result.Findings[i]; f.Waived == nil {
+			add(&r.Violations, app, f.Object.String(), f.Message)
+		}
+	}
+	for _, u := range result.Unknowns {
+		add(&r.Unknowns, app, u.Object.String(), u.Reason)
 	}
 }
 

@@ -45,7 +45,10 @@ func (p *Pause) Begin(ctx context.Context) error {
 	p.Began = p.began(p.Session.In.Now())
 	var err error
 	if p.Held, err = p.Session.Apply(ctx, p.plan, p.Apply); err != nil {
-		return err
+		if p.Held == nil {
+			return err
+		}
+		return errors.Join(err, p.release(context.WithoutCancel(ctx), ctx)) // some apps may be stopped by now
 	}
 	if out := p.Held.Outcome; out != nil && len(out.Failed) > 0 {
 		err := fmt.Errorf("an app could not be stopped, so nothing is saved: %s", out.Failed[0].Result)

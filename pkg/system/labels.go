@@ -192,14 +192,23 @@ func (s *System) LabelDrift(live func(object.Ref) (own, pods map[string]string, 
 			if !ok {
 				continue
 			}
-			for _, key := range s.LabelKeys() {
-				if want, set := o.GetLabels()[key]; set && own[key] != want {
-					out = append(out, LabelDrift{App: app, Object: ref.String(), Label: key, Want: want, Has: own[key]})
-				}
-				if want, set := TemplateLabels(o)[key]; set && pods != nil && pods[key] != want {
-					out = append(out, LabelDrift{App: app, Object: ref.String(), Pods: true, Label: key, Want: want, Has: pods[key]})
-				}
-			}
+			out = append(out, s.driftOf(LabelDrift{App: app, Object: ref.String()}, o, own, pods)...)
+		}
+	}
+	return out
+}
+
+// driftOf compares the labels of one object, and of its pods.
+func (s *System) driftOf(d LabelDrift, o *unstructured.Unstructured, own, pods map[string]string) (out []LabelDrift) {
+	for _, key := range s.LabelKeys() {
+		d.Label = key
+		if want, set := o.GetLabels()[key]; set && own[key] != want {
+			d.Pods, d.Want, d.Has = false, want, own[key]
+			out = append(out, d)
+		}
+		if want, set := TemplateLabels(o)[key]; set && pods != nil && pods[key] != want {
+			d.Pods, d.Want, d.Has = true, want, pods[key]
+			out = append(out, d)
 		}
 	}
 	return out

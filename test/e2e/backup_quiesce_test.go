@@ -319,7 +319,7 @@ func TestBackupQuiescedKilled(t *testing.T) {
 // isWrite says whether a request changes something, apart from events and the renewal of leases.
 func isWrite(q *http.Request) bool {
 	return q.Method != http.MethodGet && !q.URL.Query().Has("dryRun") && !strings.Contains(q.URL.Path, "/events") &&
-		!strings.Contains(q.URL.Path, "/apis/authorization.k8s.io/") && !(q.Method == http.MethodPut && strings.Contains(q.URL.Path, "/leases/"))
+		!strings.Contains(q.URL.Path, "/apis/authorization.k8s.io/") && (q.Method != http.MethodPut || !strings.Contains(q.URL.Path, "/leases/"))
 }
 
 func (w *quiescedWorld) runWrites() (out []string) {

@@ -1,9 +1,6 @@
 package e2e
 
 import (
-	"maps"
-	"net/http"
-	"strings"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -13,8 +10,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 )
 
-// TestRestoreInPlace: what was lost alone is restored into its namespace, from its own snapshot; with
-// --replace and the name all of it is, also when that was killed while it deleted and while it created.
+// TestRestoreInPlace: what was lost alone is restored into its namespace, from its own snapshot.
 func TestRestoreInPlace(t *testing.T) {
 	w := newBackupWorld(t)
 	const name = "shop-backup-20260901-120000"
@@ -72,28 +68,6 @@ func TestRestoreInPlace(t *testing.T) {
 	after, err := apps.StatefulSets(w.ns).Get(t.Context(), "db", metav1.GetOptions{})
 	if err != nil || after.UID != before.UID {
 		t.Errorf("the StatefulSet was touched: %v, %v", after, err)
-	}
-
-	// A name that is another one, or a file whose snapshots exist here, deletes nothing.
-	w.refused([]string{"expected --replace shop"}, append(restore, "--replace", "other")...)
-	w.refused([]string{"--replace would delete the snapshot"}, "restore", "run", "--file", "shop.backup", "--no-operators", "--yes", "--replace", "shop")
-	if _, err := apps.Deployments(w.ns).Get(t.Context(), "worker", metav1.GetOptions{}); err != nil {
-		t.Errorf("the worker after what was refused: %v", err)
-	}
-
-	// Replaced, killed while it deletes and while it creates.
-	replace := append(restore, "--replace", "shop")
-	deletes := func(q *http.Request) bool { return q.Method == http.MethodDelete && strings.Contains(q.URL.Path, w.ns) }
-	w.killedVerify(2, w.ns, deletes, replace...)
-	w.killedVerify(1, w.ns, creates("deployments"), replace...)
-	r = w.run(append(replace, "--delete-data=shop")...).succeeds(t)
-	t.Logf("it says:\n%s%s", r.stdout, r.stderr)
-	w.driver.bound(w.ns, "files", "data-db-0", "data-db-1")
-	if got := w.driver.handles(w.ns); !maps.Equal(got, saved) {
-		t.Errorf("the claims are from %v, want %v", got, saved)
-	}
-	if after, err = apps.StatefulSets(w.ns).Get(t.Context(), "db", metav1.GetOptions{}); err != nil || after.UID == before.UID {
-		t.Errorf("the StatefulSet was not replaced: %v", err)
 	}
 
 	// Beside it, by the name of the record.

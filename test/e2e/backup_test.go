@@ -282,7 +282,6 @@ func (w *backupWorld) spec(resource schema.GroupVersionResource, ns, name string
 // deleted, and it is restored in another one from the file: the specs and Secrets are equal, and
 // the claims come from the right snapshots.
 func TestBackup(t *testing.T) {
-	t.Parallel()
 	w := newBackupWorld(t)
 	identity, err := age.GenerateX25519Identity()
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -67,6 +68,8 @@ func TestVerify(t *testing.T) {
 		t.Errorf("the list does not say that it was never rehearsed:\n%s", r.stdout)
 	}
 	verify := []string{"backup", "verify", name, "-n", w.ns, "--yes", "--timeout", "90s"}
+	w.refused([]string{"-f SYSTEM takes the check"}, append(slices.Clone(verify), "--allow-exec")...)
+	verify = append(verify, "-f", "shop.yaml")
 	w.refused([]string{"--allow-exec"}, verify...)
 	verify = append(verify, "--allow-exec")
 

@@ -65,7 +65,7 @@ func TestLevelsOfSystem(t *testing.T) {
 				Status string
 				Rules  []struct {
 					Rule, Status, Command string
-					Lacks                 []struct{ Apps []string }
+					Violations            []struct{ Apps []string }
 				}
 			}
 		}
@@ -83,7 +83,7 @@ func TestLevelsOfSystem(t *testing.T) {
 	for _, l := range shown.Level.Levels {
 		for _, r := range l.Rules {
 			status[r.Rule] = r.Status
-			for _, k := range r.Lacks {
+			for _, k := range r.Violations {
 				status[r.Rule] += " " + strings.Join(k.Apps, " ")
 			}
 		}
