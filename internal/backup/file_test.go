@@ -95,6 +95,13 @@ func TestRetention(t *testing.T) {
 	all := []*backup.Plan{
 		made("a", 1, health.Degraded), made("a", 2, health.Healthy), made("a", 3, health.Healthy), made("a", 4, health.Healthy), made("b", 9, health.Healthy),
 	}
+	// One night the database was left out: that backup does not take the place of the one before. What
+	// says that it is of the future counts for nothing.
+	whole, without, future := made("c", 2, health.Healthy), made("c", 1, health.Healthy), made("c", -400, health.Healthy)
+	whole.Parts = append(whole.Parts, backup.Part{Object: object.Ref{Kind: "Cluster", Name: "db"}, Status: health.Healthy})
+	if got := (backup.Retention{Keep: 1}).Expired([]*backup.Plan{future, without, whole, made("c", 3, health.Healthy)}, now); len(got) != 1 || got[0].Name != "c0907" {
+		t.Errorf("of backups without the database: %v", got)
+	}
 	for _, c := range []struct {
 		keep backup.Retention
 		want string

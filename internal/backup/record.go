@@ -57,7 +57,7 @@ type Retention struct {
 // What says that it is of the future counts for nothing, and is not deleted.
 func (r Retention) Expired(all []*Plan, now time.Time) []*Plan {
 	type source struct{ namespace, name string }
-	seen, saved := map[source]int{}, map[object.Ref]bool{}
+	seen, saved := map[source]int{}, map[source]map[object.Ref]bool{}
 	var out []*Plan
 	for _, p := range all { // the newest first
 		s := source{p.Namespace, p.Source}
@@ -65,7 +65,10 @@ func (r Retention) Expired(all []*Plan, now time.Time) []*Plan {
 			continue
 		}
 		seen[s]++
-		if p.Complete() && p.savesFirst(saved) {
+		if saved[s] == nil {
+			saved[s] = map[object.Ref]bool{}
+		}
+		if p.Complete() && p.savesFirst(saved[s]) {
 			continue
 		}
 		if r.Keep > 0 && seen[s] > r.Keep || r.OlderThan > 0 && now.Sub(p.Time) > r.OlderThan {

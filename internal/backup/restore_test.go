@@ -130,7 +130,7 @@ func TestRestored(t *testing.T) {
 	}
 	pg := resource(t, sys, "Cluster", "pg")
 	if value(t, pg, "spec", "bootstrap", "initdb") != nil || value(t, pg, "spec", "bootstrap", "recovery", "recoveryTarget", "backupID") != "1" ||
-		value(t, pg, "spec", "backup", "barmanObjectStore", "serverName") != "pg-20260901-120000" || value(t, pg, "spec", "storage", "storageClass") != "slow" {
+		value(t, pg, "spec", "backup", "barmanObjectStore", "serverName") != "pg-20260901-120000-e562ea44" || value(t, pg, "spec", "storage", "storageClass") != "slow" {
 		t.Errorf("the PostgreSQL cluster is %v", pg)
 	}
 	claim := resource(t, sys, "PersistentVolumeClaim", "files")
