@@ -79,7 +79,7 @@ func (r *Restore) OnlyMissing(exists func(object.Ref) bool) error {
 	}
 	for _, p := range r.Parts {
 		if existing[p.Object] {
-			r.Unrestored = append(r.Unrestored, Unsaved{p.Object, "it exists: its data stays as it is", "--replace restores it as well"})
+			r.Unrestored = append(r.Unrestored, Unsaved{p.Object, "it exists: its data stays as it is", "restore beside it with --namespace-map for the data of the backup"})
 		}
 	}
 	r.Parts = slices.DeleteFunc(r.Parts, func(p RestoredPart) bool { return existing[p.Object] })

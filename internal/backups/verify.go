@@ -108,11 +108,13 @@ func (h *Rehearsal) readInputs(ctx context.Context) error {
 	var wanted []object.Ref
 	own := map[string]bool{h.Plan.Namespace: true}
 	for i := range h.Plan.Parts {
-		own[h.Plan.Parts[i].Object.Namespace] = true
+		if !h.Plan.Live { // a record in the cluster may have been changed by another user of its namespace
+			own[h.Plan.Parts[i].Object.Namespace] = true
+		}
 	}
 	for _, ref := range h.Plan.Inputs {
 		if !own[ref.Namespace] {
-			return hint.With(fmt.Errorf("the record of %s names %s, and no part of the backup is in that namespace: it is not copied", h.Plan.Name, ref), "a file of the backup (--file) has its own Secrets")
+			return hint.With(fmt.Errorf("the record of %s names %s, which is in another namespace: it is not copied", h.Plan.Name, ref), "a file of the backup (--file) has its own Secrets")
 		}
 		if !slices.ContainsFunc(h.Secrets, func(o *unstructured.Unstructured) bool { return object.RefOf(o) == ref }) {
 			wanted = append(wanted, ref)
@@ -300,12 +302,10 @@ func (h *Rehearsal) remove(ctx context.Context, inst *installer.Installer) error
 	if err != nil {
 		return fmt.Errorf("read the journal of the rehearsal: %w", err)
 	}
-	var wrong error
-	if len(found) > 0 {
+	left, wrong := h.leftovers(ctx) // none that somebody else created
+	if len(found) > 0 && wrong == nil {
 		wrong = h.uninstall(ctx, inst)
 	}
-	left, err := h.leftovers(ctx) // none that somebody else created
-	wrong = errors.Join(wrong, err)
 	if wrong != nil { // The journal in the namespace knows what else there is to delete.
 		left = nil
 	}

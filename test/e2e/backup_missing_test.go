@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/backup"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 )
 
@@ -16,7 +17,8 @@ func TestRestoreInPlace(t *testing.T) {
 	const name = "shop-backup-20260901-120000"
 	w.run("backup", "run", "-f", "shop.yaml", "--name", name, "--yes", "--timeout", "60s", "--file", "shop.backup").succeeds(t)
 	saved := map[string]string{}
-	all, err := w.client.Resource(snapshotsGVR).Namespace(w.ns).List(t.Context(), metav1.ListOptions{})
+	// Those of this backup: other tests leave their own in the namespace.
+	all, err := w.client.Resource(snapshotsGVR).Namespace(w.ns).List(t.Context(), metav1.ListOptions{LabelSelector: backup.NameLabel + "=" + name})
 	if err != nil {
 		t.Fatal(err)
 	}
