@@ -83,7 +83,7 @@ func List(ctx context.Context, in *app.Input) ([]*backup.Plan, error) {
 	var out []*backup.Plan
 	for i := range list.Items {
 		p, err := planOf(&list.Items[i])
-		if err != nil { // Whoever may write a ConfigMap must not hide the backups of others.
+		if err != nil { // A user who may write a ConfigMap must not hide the backups of others.
 			in.Report.Warn("left out: " + err.Error())
 			continue
 		}
@@ -293,7 +293,7 @@ func (c cluster) existing(ctx context.Context, refs []object.Ref) ([]*unstructur
 }
 
 // CheckInstalled refuses a record whose name is that of an installation that is no backup: deleting
-// it would uninstall what somebody else installed. The journal of the installation is signed, a
+// it would uninstall what others installed. The journal of the installation is signed, a
 // record is not.
 func CheckInstalled(ctx context.Context, in *app.Input, p *backup.Plan) error {
 	c, err := systems.Connect(ctx, in)
@@ -320,7 +320,7 @@ func CheckInstalled(ctx context.Context, in *app.Input, p *backup.Plan) error {
 				return o.GetKind() == "ConfigMap" && o.GetName() == p.Name && o.GetLabels()[backup.NameLabel] == p.Name
 			})
 		}) {
-			return hint.With(fmt.Errorf("%s in the namespace %s is installed, and is no backup: its record was written by somebody else", p.Name, p.Namespace), "kubectl sysop history "+p.Name+" -n "+p.Namespace+" shows what it is")
+			return hint.With(fmt.Errorf("%s in the namespace %s is installed, and is no backup: another program wrote its record", p.Name, p.Namespace), "kubectl sysop history "+p.Name+" -n "+p.Namespace+" shows what it is")
 		}
 	}
 	return nil

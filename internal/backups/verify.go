@@ -302,14 +302,14 @@ func (h *Rehearsal) remove(ctx context.Context, inst *installer.Installer) error
 	if err != nil {
 		return fmt.Errorf("read the journal of the rehearsal: %w", err)
 	}
-	left, wrong := h.leftovers(ctx) // none that somebody else created
+	existing, wrong := h.leftovers(ctx) // those that a rehearsal created
 	if len(found) > 0 && wrong == nil {
 		wrong = h.uninstall(ctx, inst)
 	}
 	if wrong != nil { // The journal in the namespace knows what else there is to delete.
-		left = nil
+		existing = nil
 	}
-	for _, ns := range left {
+	for _, ns := range existing {
 		if err := h.Objects.Resource(namespaces).Delete(ctx, ns, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
 			wrong = errors.Join(wrong, fmt.Errorf("delete the namespace %s: %w", ns, err))
 		}
