@@ -95,7 +95,7 @@ func TestLevelsOfSystem(t *testing.T) {
 			t.Errorf("%s is %q, want %q", rule, status[rule], want)
 		}
 	}
-	if !strings.HasPrefix(status["stack-metrics"], "lacking db") || shown.Level.Level != 1 || len(shown.LabelDrift) > 0 {
+	if !strings.HasPrefix(status["stack-metrics"], "violated db") || shown.Level.Level != 1 || len(shown.LabelDrift) > 0 {
 		t.Errorf("the level is %+v, of labels drift %v", shown.Level, shown.LabelDrift)
 	}
 
