@@ -26,7 +26,7 @@ type Pause struct {
 func (p *Pause) Text() string {
 	took := p.Ended.Sub(p.Began).Round(time.Second / 10)
 	if len(p.Apps) == 0 {
-		return "no app of the System writes to what was saved: none was stopped"
+		return "no app of the System needs what was saved: none was stopped"
 	}
 	return fmt.Sprintf("%s stopped for %s", object.ShortList(p.Apps), took)
 }

@@ -32,11 +32,7 @@ func (r *Restore) reduce(drop func(object.Ref) bool) error {
 		a := &sys.Apps[i]
 		remaining := a.Resources[:0:0]
 		for _, o := range a.Resources {
-			ref := object.RefOf(o)
-			if ref.Namespace == "" {
-				ref.Namespace = sys.Namespace
-			}
-			if !drop(ref) {
+			if !drop(placed(o, sys)) {
 				remaining = append(remaining, o)
 			}
 		}
@@ -94,12 +90,17 @@ func (r *Restore) Objects() []object.Ref {
 	var out []object.Ref
 	for i := range r.System.Apps {
 		for _, o := range r.System.Apps[i].Resources {
-			ref := object.RefOf(o)
-			if ref.Namespace == "" {
-				ref.Namespace = r.System.Namespace
-			}
-			out = append(out, ref)
+			out = append(out, placed(o, r.System))
 		}
 	}
 	return out
+}
+
+// placed is the reference of an object of an app, with the namespace that it gets.
+func placed(o *unstructured.Unstructured, sys *system.System) object.Ref {
+	ref := object.RefOf(o)
+	if ref.Namespace == "" {
+		ref.Namespace = sys.Namespace
+	}
+	return ref
 }

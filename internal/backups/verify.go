@@ -88,7 +88,7 @@ func NewRehearsal(ctx context.Context, given *app.Input, r VerifyRequest) (*Rehe
 	if r.Check == nil {
 		h.Check = h.Restore.System.Backup.Verify
 		if h.Check != nil && h.Check.Exec != nil && r.Plan.Live {
-			return nil, hint.With(errors.New("the record of "+h.Restore.Name+" has a command as its check, and who may write the record could have changed it"), "-f SYSTEM takes the check from your own file")
+			return nil, hint.With(errors.New("the record of "+h.Restore.Name+" has a command as its check, and a user who may write the record could have changed it"), "-f SYSTEM takes the check from your own file")
 		}
 	}
 	if h.Check != nil && h.Check.Exec != nil && !r.AllowExec {
@@ -107,8 +107,8 @@ func NewRehearsal(ctx context.Context, given *app.Input, r VerifyRequest) (*Rehe
 func (h *Rehearsal) readInputs(ctx context.Context) error {
 	var wanted []object.Ref
 	own := map[string]bool{h.Plan.Namespace: true}
-	for i := range h.Plan.Parts {
-		if !h.Plan.Live { // a record in the cluster may have been changed by another user of its namespace
+	if !h.Plan.Live { // another user of its namespace may have changed a record in the cluster
+		for i := range h.Plan.Parts {
 			own[h.Plan.Parts[i].Object.Namespace] = true
 		}
 	}

@@ -27,8 +27,8 @@ func newBackupDelete(env Env) *cobra.Command {
 	o.writingFlags(cmd)
 	o.findingFlags(cmd)
 	f := cmd.Flags()
-	f.IntVar(&o.keep, "keep", 0, "without a NAME: delete all but this many of each source; the newest complete one stays")
-	f.DurationVar(&o.olderThan, "older-than", 0, "without a NAME: delete those of this age (720h); the newest complete one of each source stays")
+	f.IntVar(&o.keep, "keep", 0, "without a NAME: delete all but this many of each source; the newest complete one of each object stays")
+	f.DurationVar(&o.olderThan, "older-than", 0, "without a NAME: delete those of this age (720h); the newest complete one of each object stays")
 	return cmd
 }
 

@@ -17,8 +17,8 @@ import (
 // retentionFlags adds the flags of which older backups are kept.
 func retentionFlags(cmd *cobra.Command, r *backup.Retention) {
 	f := cmd.Flags()
-	f.IntVar(&r.Keep, "keep", 0, "then delete all but this many backups of the same source; the newest complete one stays")
-	f.DurationVar(&r.OlderThan, "keep-for", 0, "then delete backups of the same source of more than this age (720h); the newest complete one stays")
+	f.IntVar(&r.Keep, "keep", 0, "then delete all but this many backups of the same source; the newest complete one of each object stays")
+	f.DurationVar(&r.OlderThan, "keep-for", 0, "then delete backups of the same source of more than this age (720h); the newest complete one of each object stays")
 }
 
 func checkRetention(r backup.Retention) error {

@@ -18,8 +18,8 @@ type Status string
 const (
 	Reached  Status = "reached"
 	Violated Status = "violated"
-	// Unread is that of a level of which nothing is lacking as far as could be read.
-	Unread Status = "unknown"
+	// Unknown is that of a level that nothing violates as far as could be read.
+	Unknown Status = "unknown"
 )
 
 // Report is the level of a System.
@@ -234,7 +234,7 @@ func (r *Rule) decide(needed rule, s Source) {
 	case len(r.Violations) > 0:
 		r.Status, r.Command = Violated, needed.command(s)
 	case len(r.Unknowns) > 0:
-		r.Status = Unread
+		r.Status = Unknown
 	default:
 		r.Status = Reached
 	}

@@ -21,7 +21,7 @@ func levelCell(s level.Status) Cell {
 	case level.Reached:
 		return Cell{"✔ reached", Good}
 	case level.Violated:
-		return Cell{"✘ lacking", Bad}
+		return Cell{"✖ not reached", Bad}
 	}
 	return Cell{"? unknown", Warn}
 }
@@ -32,7 +32,7 @@ func levelRule(r *level.Rule) string {
 	switch r.Status {
 	case level.Violated:
 		text = "violated by " + strings.Join(level.Apps(r.Violations), ", ") + ": " + withRemedy(text, r.Command)
-	case level.Unread:
+	case level.Unknown:
 		text = fmt.Sprintf("unknown for %s: %s", strings.Join(level.Apps(r.Unknowns), ", "), r.Unknowns[0].Message)
 	}
 	return text
