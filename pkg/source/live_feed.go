@@ -42,7 +42,7 @@ type feed struct {
 	hurry bool          // list now
 	// current is set while a watch is open, so that objects is up to date.
 	current bool
-	// listed is when the last list ended, and listErr its error.
+	// listed is when the last list began, and listErr its error.
 	listed  time.Time
 	listErr error
 
@@ -68,6 +68,7 @@ func (f *feed) run(ctx context.Context) {
 		}
 	}()
 	for ctx.Err() == nil {
+		begun := f.live.now()
 		objects, version, err := f.list(ctx)
 		if ctx.Err() != nil {
 			return
@@ -78,7 +79,7 @@ func (f *feed) run(ctx context.Context) {
 		} else {
 			watchable = f.watched(objects, version)
 		}
-		f.ended(err)
+		f.ended(begun, err)
 		if watchable {
 			wait = f.follow(ctx, version)
 		}

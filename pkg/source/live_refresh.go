@@ -56,13 +56,13 @@ func (l *Live) hurry() map[*feed]chan struct{} {
 	return behind
 }
 
-// ended records the end of a list, and its error.
-func (f *feed) ended(err error) {
+// ended records the end of a list that shows what was there when it began, and its error.
+func (f *feed) ended(begun time.Time, err error) {
 	l := f.live
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	close(f.next)
-	f.next, f.hurry, f.listed, f.listErr = make(chan struct{}), false, l.now(), err
+	f.next, f.hurry, f.listed, f.listErr = make(chan struct{}), false, begun, err
 }
 
 // open opens a watch, unless the list is requested now.
