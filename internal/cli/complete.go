@@ -9,8 +9,6 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/tools/clientcmd/api"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/catalogs"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/completion"
 )
 
@@ -53,15 +51,6 @@ func (c *common) completeNamespaces(cmd *cobra.Command, args []string, typed str
 // completeSystem offers the names of Systems for the only argument.
 func (c *common) completeSystem(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	return c.offers(completion.Only(completion.Systems))(cmd, args, typed)
-}
-
-// installable offers the operators that can be installed, and behind "@" their versions.
-func (o *catalogueOptions) installable(c *common) completion.Completer {
-	return completion.Entries(func() catalogs.Options { return o.read(c) }, func(e catalog.Entry) bool { return len(e.Versions) > 0 })
-}
-
-func (o *catalogueOptions) completeInstallable(c *common) completer {
-	return c.offers(o.installable(c))
 }
 
 // completeConnection completes what the kubeconfig has names for.

@@ -5,7 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalogs"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/completion"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
 )
 
@@ -60,4 +62,13 @@ func (c *common) notes(all []string) {
 // installedVersions are the versions of the operators that are installed.
 func (c *common) installedVersions(ctx context.Context, cats *catalogs.Catalogs) (map[string]string, error) {
 	return (&installer.Installer{Input: &c.Input, Catalogs: cats}).InstalledVersions(ctx)
+}
+
+// installable offers the operators that can be installed, and behind "@" their versions.
+func (o *catalogueOptions) installable(c *common) completion.Completer {
+	return completion.Entries(func() catalogs.Options { return o.read(c) }, func(e catalog.Entry) bool { return len(e.Versions) > 0 })
+}
+
+func (o *catalogueOptions) completeInstallable(c *common) completer {
+	return c.offers(o.installable(c))
 }
