@@ -24,7 +24,7 @@ type autoscaleApplyOptions struct {
 
 func newAutoscaleApply(env Env) *cobra.Command {
 	o := &autoscaleApplyOptions{installOptions: newInstallOptions(env, install.Install)}
-	cmd := o.command("apply [ROOT... | -f SYSTEM]", cobra.ArbitraryArgs, o.completeRoots, o.run)
+	cmd := o.newCommand("apply [ROOT... | -f SYSTEM]", cobra.ArbitraryArgs, o.completeRoots, o.run)
 	o.writingFlags(cmd)
 	o.namingFlags(cmd)
 	pricesFlag(cmd, &o.prices)

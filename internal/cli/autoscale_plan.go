@@ -17,7 +17,7 @@ type autoscalePlanOptions struct {
 
 func newAutoscalePlan(env Env) *cobra.Command {
 	o := &autoscalePlanOptions{common: newCommon(env, "tree", "json", "yaml", "name")}
-	cmd := o.command("plan [ROOT... | -f SYSTEM]", cobra.ArbitraryArgs, o.completeRoots, o.run)
+	cmd := o.newCommand("plan [ROOT... | -f SYSTEM]", cobra.ArbitraryArgs, o.completeRoots, o.run)
 	o.reading(cmd)
 	o.writing(cmd)
 	o.namingFlags(cmd)

@@ -16,7 +16,7 @@ type autoscaleRemoveOptions struct {
 
 func newAutoscaleRemove(env Env) *cobra.Command {
 	o := &autoscaleRemoveOptions{installOptions: newInstallOptions(env, install.Uninstall)}
-	cmd := o.command("remove [ROOT... | -f SYSTEM]", cobra.ArbitraryArgs, o.completeRoots, o.run)
+	cmd := o.newCommand("remove [ROOT... | -f SYSTEM]", cobra.ArbitraryArgs, o.completeRoots, o.run)
 	o.writingFlags(cmd)
 	o.namingFlags(cmd)
 	return cmd

@@ -18,7 +18,7 @@ type autoscaleStatusOptions struct {
 
 func newAutoscaleStatus(env Env) *cobra.Command {
 	o := &autoscaleStatusOptions{common: newCommon(env, "table", "wide", "json", "yaml", "name")}
-	cmd := o.command("status [ROOT... | -f SYSTEM]", cobra.ArbitraryArgs, o.completeRoots, o.run)
+	cmd := o.newCommand("status [ROOT... | -f SYSTEM]", cobra.ArbitraryArgs, o.completeRoots, o.run)
 	o.reading(cmd)
 	o.writing(cmd)
 	o.namingFlags(cmd)

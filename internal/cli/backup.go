@@ -60,12 +60,12 @@ func (q *backupQuestion) plan(ctx context.Context, c *common, cats *catalogueOpt
 	}
 	return backups.Make(ctx, &c.Input, backups.Request{
 		System: cmp.Or(q.file, q.system), Roots: roots, Name: name, Consistency: backup.Consistency(level), Velero: engine == string(backup.ByVelero), Strict: q.strict, Catalogue: known.Catalogue,
-		Versions: func(ctx context.Context) (map[string]string, error) { return c.installedVersions(ctx, known) },
+		Versions: func(ctx context.Context) (map[string]string, error) { return installedVersions(ctx, c, known) },
 	})
 }
 
 // tellPlan writes what a plan notes.
-func (c *common) tellPlan(p *backup.Plan) {
+func tellPlan(c *common, p *backup.Plan) {
 	c.notes(p.Notes)
 	shown := map[string]bool{}
 	for _, u := range p.Unsaved {
@@ -91,7 +91,7 @@ type backupPlanOptions struct {
 
 func newBackupPlan(env Env) *cobra.Command {
 	o := &backupPlanOptions{common: newCommon(env, "table", "json", "yaml", "name")}
-	cmd := o.command("plan [ROOT...]", cobra.ArbitraryArgs, o.completeRoots, o.run)
+	cmd := o.newCommand("plan [ROOT...]", cobra.ArbitraryArgs, o.completeRoots, o.run)
 	o.reading(cmd)
 	o.writing(cmd)
 	o.findingFlags(cmd)
@@ -105,7 +105,7 @@ func (o *backupPlanOptions) run(ctx context.Context, args []string) error {
 		if wrong := o.write(view.Backup(p)); wrong != nil {
 			return wrong
 		}
-		o.tellPlan(p)
+		tellPlan(o.common, p)
 		if o.human() {
 			fmt.Fprintln(o.env.ErrOut, safe(p.Source+": "+view.BackupSummary(p)))
 		}

@@ -23,7 +23,7 @@ type backupDeleteOptions struct {
 
 func newBackupDelete(env Env) *cobra.Command {
 	o := &backupDeleteOptions{installOptions: newInstallOptions(env, install.Uninstall)}
-	cmd := o.command("delete [NAME]", between(0, 1, "the NAME of a backup, or --keep or --older-than"), o.completeSystem, o.run)
+	cmd := o.newCommand("delete [NAME]", between(0, 1, "the NAME of a backup, or --keep or --older-than"), o.completeSystem, o.run)
 	o.writingFlags(cmd)
 	o.findingFlags(cmd)
 	f := cmd.Flags()
@@ -69,7 +69,7 @@ func (o *backupDeleteOptions) agreedToAll(ctx context.Context, n int) (bool, err
 	if o.dryRun != "none" || o.yes {
 		return o.dryRun == "none", nil
 	}
-	return o.env.ask(ctx, fmt.Sprintf("delete %s with the data. Do it?", object.Count(n, "backup")))
+	return o.env.confirm(ctx, fmt.Sprintf("delete %s with the data. Do it?", object.Count(n, "backup")))
 }
 
 // delete uninstalls the System that a backup is.

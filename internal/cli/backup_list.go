@@ -12,7 +12,7 @@ import (
 
 func newBackupList(env Env) *cobra.Command {
 	o := newCommon(env, "table", "json", "yaml", "name")
-	cmd := o.command("list", cobra.NoArgs, cobra.NoFileCompletions, func(ctx context.Context, _ []string) error {
+	cmd := o.newCommand("list", cobra.NoArgs, cobra.NoFileCompletions, func(ctx context.Context, _ []string) error {
 		all, err := backups.List(ctx, &o.Input)
 		if err != nil {
 			return err
@@ -32,7 +32,7 @@ func newBackupList(env Env) *cobra.Command {
 
 func newBackupShow(env Env) *cobra.Command {
 	o := newCommon(env, "table", "json", "yaml", "name")
-	cmd := o.command("show NAME", exactly(1, "the NAME of a backup"), o.completeSystem, func(ctx context.Context, args []string) error {
+	cmd := o.newCommand("show NAME", exactly(1, "the NAME of a backup"), o.completeSystem, func(ctx context.Context, args []string) error {
 		p, err := backups.Read(ctx, &o.Input, args[0])
 		if err != nil {
 			return err

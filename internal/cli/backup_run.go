@@ -26,7 +26,7 @@ type backupRunOptions struct {
 
 func newBackupRun(env Env) *cobra.Command {
 	o := &backupRunOptions{installOptions: newInstallOptions(env, install.Install)}
-	cmd := o.command("run [ROOT...]", cobra.ArbitraryArgs, o.completeRoots, o.run)
+	cmd := o.newCommand("run [ROOT...]", cobra.ArbitraryArgs, o.completeRoots, o.run)
 	o.writingFlags(cmd)
 	o.findingFlags(cmd)
 	o.question.flags(cmd, o.common)
@@ -67,7 +67,7 @@ func (o *backupRunOptions) run(ctx context.Context, args []string) error {
 		if err := o.write(view.Backup(p)); err != nil {
 			return err
 		}
-		o.tellPlan(p)
+		tellPlan(o.common, p)
 	}
 	req := o.request()
 	req.Wait = true

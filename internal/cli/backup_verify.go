@@ -25,7 +25,7 @@ type backupVerifyOptions struct {
 
 func newBackupVerify(env Env) *cobra.Command {
 	o := &backupVerifyOptions{installOptions: newInstallOptions(env, install.Install)}
-	cmd := o.command("verify [NAME]", between(0, 1, "the NAME of a backup, or --file FILE"), o.completeSystem, o.run)
+	cmd := o.newCommand("verify [NAME]", between(0, 1, "the NAME of a backup, or --file FILE"), o.completeSystem, o.run)
 	o.writingFlags(cmd)
 	o.findingFlags(cmd)
 	o.source.flags(cmd)
@@ -61,7 +61,7 @@ func (o *backupVerifyOptions) run(ctx context.Context, args []string) error {
 		if err := o.write(view.Restore(h.Restore)); err != nil {
 			return err
 		}
-		o.tellRestore(h.Restore)
+		tellRestore(o.common, h.Restore)
 	}
 	if o.dryRun != installer.DryRunClient {
 		if err := h.Try(ctx, inst); err != nil {
@@ -86,7 +86,7 @@ func (o *backupVerifyOptions) agreedToRehearse(ctx context.Context, h *backups.R
 	if o.dryRun != installer.DryRunNone || o.yes {
 		return o.dryRun == installer.DryRunNone, nil
 	}
-	return o.env.ask(ctx, fmt.Sprintf("restore %s to %s, check it and delete it again. Do it?", h.Plan.Name, object.ShortList(h.Namespaces)))
+	return o.env.confirm(ctx, fmt.Sprintf("restore %s to %s, check it and delete it again. Do it?", h.Plan.Name, object.ShortList(h.Namespaces)))
 }
 
 // rehearsal reads a backup, and plans its rehearsal.

@@ -24,14 +24,14 @@ type catalogListOptions struct {
 
 func newCatalogList(env Env) *cobra.Command {
 	o := &catalogListOptions{common: newCommon(env, "table", "wide", "json", "yaml", "name")}
-	cmd := o.command("list", cobra.NoArgs, cobra.NoFileCompletions, o.run)
+	cmd := o.newCommand("list", cobra.NoArgs, cobra.NoFileCompletions, o.run)
 	o.flags(cmd)
 	return cmd
 }
 
 func newCatalogSearch(env Env) *cobra.Command {
 	o := &catalogListOptions{common: newCommon(env, "table", "wide", "json", "yaml", "name")}
-	cmd := o.command("search WORD...", cobra.MinimumNArgs(1), cobra.NoFileCompletions, o.run)
+	cmd := o.newCommand("search WORD...", cobra.MinimumNArgs(1), cobra.NoFileCompletions, o.run)
 	o.flags(cmd)
 	return cmd
 }
@@ -72,7 +72,7 @@ type catalogOutdatedOptions struct {
 
 func newCatalogOutdated(env Env) *cobra.Command {
 	o := &catalogOutdatedOptions{common: newCommon(env, "table", "name")}
-	cmd := o.command("outdated [OPERATOR...]", cobra.ArbitraryArgs, o.completeInstallable(o.common), o.run)
+	cmd := o.newCommand("outdated [OPERATOR...]", cobra.ArbitraryArgs, o.completeInstallable(o.common), o.run)
 	o.writing(cmd)
 	o.catalogueFlags(cmd)
 	return cmd

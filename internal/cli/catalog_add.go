@@ -27,7 +27,7 @@ func (o *catalogAddOptions) flags(cmd *cobra.Command) {
 
 func newCatalogAdd(env Env) *cobra.Command {
 	o := &catalogAddOptions{common: newCommon(env)}
-	cmd := o.command("add FILE... --catalog DIR", cobra.MinimumNArgs(1), completeYAML, o.run)
+	cmd := o.newCommand("add FILE... --catalog DIR", cobra.MinimumNArgs(1), completeYAML, o.run)
 	o.flags(cmd)
 	return cmd
 }
@@ -57,7 +57,7 @@ func (o *catalogAddOptions) print(done catalog.Added) error {
 
 func newCatalogImport(env Env) *cobra.Command {
 	o := &catalogAddOptions{common: newCommon(env)}
-	cmd := o.command("import-csv CSV [MANIFEST...] --catalog DIR", cobra.MinimumNArgs(1), completeYAML, o.importCSV)
+	cmd := o.newCommand("import-csv CSV [MANIFEST...] --catalog DIR", cobra.MinimumNArgs(1), completeYAML, o.importCSV)
 	o.flags(cmd)
 	return cmd
 }

@@ -26,7 +26,7 @@ type bundleOptions struct {
 
 func newCatalogBundle(env Env) *cobra.Command {
 	o := &bundleOptions{installOptions: newInstallOptions(env, install.Install)}
-	cmd := o.command("bundle OPERATOR[@VERSION]... | -f SYSTEM", cobra.ArbitraryArgs, o.completeInstallable(o.common), o.run)
+	cmd := o.newCommand("bundle OPERATOR[@VERSION]... | -f SYSTEM", cobra.ArbitraryArgs, o.completeInstallable(o.common), o.run)
 	o.catalogueFlags(cmd)
 	o.valueFlags(cmd)
 	f := cmd.Flags()

@@ -22,7 +22,7 @@ type catalogShowOptions struct {
 
 func newCatalogShow(env Env) *cobra.Command {
 	o := &catalogShowOptions{common: newCommon(env, "text", "json", "yaml", "name")}
-	cmd := o.command("show OPERATOR[@VERSION]", cobra.ExactArgs(1), o.offers(completion.Only(completion.Entries(func() catalogs.Options { return o.read(o.common) }, func(catalog.Entry) bool { return true }))), o.run)
+	cmd := o.newCommand("show OPERATOR[@VERSION]", cobra.ExactArgs(1), o.offers(completion.Only(completion.Entries(func() catalogs.Options { return o.read(o.common) }, func(catalog.Entry) bool { return true }))), o.run)
 	o.writing(cmd)
 	o.catalogueFlags(cmd)
 	return cmd

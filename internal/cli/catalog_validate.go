@@ -21,7 +21,7 @@ type catalogValidateOptions struct {
 
 func newCatalogValidate(env Env) *cobra.Command {
 	o := &catalogValidateOptions{common: newCommon(env, "table", "json", "yaml", "name")}
-	cmd := o.command("validate [CATALOG]", cobra.MaximumNArgs(1), cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault), o.run)
+	cmd := o.newCommand("validate [CATALOG]", cobra.MaximumNArgs(1), cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault), o.run)
 	o.writing(cmd)
 	o.catalogueFlags(cmd)
 	cmd.Flags().StringVar(&o.crds, "crds", "", "check every field against the CRDs in this directory")

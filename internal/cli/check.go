@@ -32,7 +32,7 @@ type checkOptions struct {
 func newCheck(env Env) *cobra.Command {
 	o := &checkOptions{common: newCommon(env, "tree", "table", "wide", "json", "yaml", "name", "sarif", "junit")}
 	o.atomic.common = o.common
-	cmd := o.command("check [KIND|OPERATOR|ROOT...]", cobra.ArbitraryArgs, o.completeRoots, o.run)
+	cmd := o.newCommand("check [KIND|OPERATOR|ROOT...]", cobra.ArbitraryArgs, o.completeRoots, o.run)
 	o.reading(cmd)
 	o.writing(cmd)
 	o.flags(cmd)
@@ -84,7 +84,7 @@ func (o *checkOptions) run(ctx context.Context, args []string) error {
 	}
 	c.Session.ReportGaps(c.Graph)
 	// Of one subject every finding is shown, of many the scores first, unless all is asked for.
-	shown := view.CheckOptions{Namespace: c.Home, Level: c.Level(report, o.of.Source()), All: o.all, Summary: c.Targets.Everything && !o.all, Version: buildVersion(), Shape: render.ShapeOf(o.output)}
+	shown := view.CheckOptions{Namespace: c.Home, Level: c.Level(report, o.of.Source()), All: o.all, Summary: c.Targets.Everything && !o.all, Version: o.env.Version, Shape: render.ShapeOf(o.output)}
 	var lines []string
 	if o.human() {
 		lines = summary.Check(c, report, o.args, o.selector)

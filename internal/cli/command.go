@@ -22,8 +22,8 @@ func command(use string, args cobra.PositionalArgs, complete completer, run runn
 	}
 }
 
-// command is a command that runs after the flags of c are checked.
-func (c *common) command(use string, args cobra.PositionalArgs, complete completer, run runner) *cobra.Command {
+// newCommand is a command that runs after the flags of c are checked.
+func (c *common) newCommand(use string, args cobra.PositionalArgs, complete completer, run runner) *cobra.Command {
 	return command(use, args, complete, func(ctx context.Context, args []string) error {
 		if err := c.validate(); err != nil {
 			return err

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
@@ -28,7 +30,7 @@ type common struct {
 }
 
 func newCommon(env Env, formats ...string) *common {
-	c := &common{env: env, formats: formats, Input: app.Input{Clock: app.NewStopwatch(env.Now), Version: buildVersion(), Stdin: env.In, Demo: env.Demo, Now: env.Now}}
+	c := &common{env: env, formats: formats, Input: app.Input{Clock: app.NewStopwatch(env.Now), Version: env.Version, Stdin: env.In, Demo: env.Demo, Now: env.Now}}
 	c.Report = c
 	c.Configure()
 	return c
@@ -105,4 +107,13 @@ func (c *common) writeUnder(a view.Output, heads bool) error {
 	o := render.Options{Width: c.env.Width, NoHeaders: !heads}
 	o.Color = c.color == "always" || (c.color != "never" && c.env.Color)
 	return render.Write(c.env.Out, c.output, a, o)
+}
+
+// requestTimeout is that of --request-timeout; 0 if it is not given.
+func (c *common) requestTimeout() (time.Duration, error) {
+	timeout, err := clientcmd.ParseTimeout(*c.Config.Timeout)
+	if err != nil {
+		return 0, fmt.Errorf("--request-timeout: %w", err)
+	}
+	return timeout, nil
 }

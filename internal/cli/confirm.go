@@ -10,18 +10,18 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/userfile"
 )
 
-// canAsk says whether there is a person to ask before something is written; what says what
+// mayAsk says whether there is a person to ask before something is written; what says what
 // would be done.
-func (e Env) canAsk(action string) error {
+func (e Env) mayAsk(action string) error {
 	if e.Ask {
 		return nil
 	}
 	return hint.With(fmt.Errorf("%s: nothing was done: cannot ask for confirmation (standard input or standard error is not a terminal)", action), "use --yes to do it without asking, --dry-run to show it")
 }
 
-// ask puts a question on standard error. Whatever is not yes is no. An interrupt ends the
+// confirm puts a question on standard error. Whatever is not yes is no. An interrupt ends the
 // waiting, not the reading.
-func (e Env) ask(ctx context.Context, question string) (bool, error) {
+func (e Env) confirm(ctx context.Context, question string) (bool, error) {
 	fmt.Fprintf(e.ErrOut, "%s [y/N] ", safe(question))
 	typed, err := userfile.Await(ctx, func() ([]byte, error) {
 		return bufio.NewReader(e.In).ReadBytes('\n')

@@ -18,7 +18,7 @@ type diffOptions struct {
 func newDiff(env Env) *cobra.Command {
 	o := &diffOptions{installOptions: newInstallOptions(env, install.Upgrade)}
 	o.formats = []string{"diff", "table", "json", "yaml", "name"}
-	cmd := o.command("diff OPERATOR[@VERSION] | -f SYSTEM", cobra.ArbitraryArgs, o.completeInstallable(o.common), o.run)
+	cmd := o.newCommand("diff OPERATOR[@VERSION] | -f SYSTEM", cobra.ArbitraryArgs, o.completeInstallable(o.common), o.run)
 	o.connecting(cmd)
 	o.writing(cmd)
 	o.puttingFlags(cmd)

@@ -23,6 +23,8 @@ type Env struct {
 	Talk bool
 	// Ask says that standard input and standard error are terminals, so a command can ask.
 	Ask bool
+	// Version is that of the program.
+	Version string
 	// Demo is the example of --from demo.
 	Demo fs.FS
 	// Now is the clock.

@@ -6,6 +6,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/completion"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/luahealth"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 )
 
 // complete gives a flag its completion.
@@ -52,4 +53,23 @@ func aliasFlag(cmd *cobra.Command, former, name string) {
 	if values, ok := cmd.GetFlagCompletionFunc(name); ok {
 		complete(cmd, former, values)
 	}
+}
+
+// systemFlag adds -f, for one manifest.
+func systemFlag(cmd *cobra.Command, into *string) {
+	cmd.Flags().StringVarP(into, "filename", "f", "", `read the manifest of a System from this FILE, "-" or "demo"`)
+	complete(cmd, "filename", completeManifests)
+}
+
+func completeManifests(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	return fileOr(systems.Demo+"\tthe System of the example", "yaml", "yml", "json")(cmd, args, typed)
+}
+
+// systemQueryFlag adds --system.
+func (c *common) systemQueryFlag(cmd *cobra.Command, into *string, subject string) {
+	cmd.Flags().StringVar(into, "system", "", "instead of a ROOT, the apps of a System, "+subject+": the FILE of a manifest, or the NAME of an adopted one")
+	complete(cmd, "system", func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		names, _ := c.completeSystem(cmd, nil, typed)
+		return names, cobra.ShellCompDirectiveDefault // or a file
+	})
 }

@@ -33,7 +33,7 @@ type graphOptions struct {
 
 func newGraph(env Env) *cobra.Command {
 	o := &graphOptions{common: newCommon(env, "tree", "table", "wide", "json", "yaml", "dot", "mermaid", "svg", "html", "name")}
-	cmd := o.command("graph ROOT...", cobra.ArbitraryArgs, o.completeRoots, o.run)
+	cmd := o.newCommand("graph ROOT...", cobra.ArbitraryArgs, o.completeRoots, o.run)
 	o.reading(cmd)
 	o.writing(cmd)
 	o.flags(cmd)

@@ -31,7 +31,7 @@ type healthOptions struct {
 
 func newHealth(env Env) *cobra.Command {
 	o := &healthOptions{common: newCommon(env, "tree", "table", "wide", "json", "yaml", "svg", "html", "name")}
-	cmd := o.command("health [ROOT...]", cobra.ArbitraryArgs, o.completeRoots, o.run)
+	cmd := o.newCommand("health [ROOT...]", cobra.ArbitraryArgs, o.completeRoots, o.run)
 	o.reading(cmd)
 	o.writing(cmd)
 	f := cmd.Flags()

@@ -21,7 +21,7 @@ type impactOptions struct {
 
 func newImpact(env Env) *cobra.Command {
 	o := &impactOptions{common: newCommon(env, "tree", "table", "json", "yaml", "name")}
-	cmd := o.command("impact OBJECT", exactly(1, "one object, TYPE/NAME"), o.completeRoots, o.run)
+	cmd := o.newCommand("impact OBJECT", exactly(1, "one object, TYPE/NAME"), o.completeRoots, o.run)
 	o.reading(cmd)
 	o.writing(cmd)
 	o.inferring(cmd)

@@ -13,7 +13,7 @@ import (
 
 func newInstall(env Env) *cobra.Command {
 	o := newInstallOptions(env, install.Install)
-	cmd := o.command("install OPERATOR[@VERSION]... | -f SYSTEM", cobra.ArbitraryArgs, o.completeInstallable(o.common), o.run)
+	cmd := o.newCommand("install OPERATOR[@VERSION]... | -f SYSTEM", cobra.ArbitraryArgs, o.completeInstallable(o.common), o.run)
 	o.writingFlags(cmd)
 	o.puttingFlags(cmd)
 	return cmd
@@ -21,7 +21,7 @@ func newInstall(env Env) *cobra.Command {
 
 func newUpgrade(env Env) *cobra.Command {
 	o := newInstallOptions(env, install.Upgrade)
-	cmd := o.command("upgrade OPERATOR[@VERSION]... | -f SYSTEM", cobra.ArbitraryArgs, o.offers(completion.Upgrades(o.installable(o.common))), o.run)
+	cmd := o.newCommand("upgrade OPERATOR[@VERSION]... | -f SYSTEM", cobra.ArbitraryArgs, o.offers(completion.Upgrades(o.installable(o.common))), o.run)
 	o.writingFlags(cmd)
 	o.puttingFlags(cmd)
 	return cmd
@@ -58,7 +58,7 @@ type uninstallOptions struct {
 
 func newUninstall(env Env) *cobra.Command {
 	o := &uninstallOptions{installOptions: newInstallOptions(env, install.Uninstall)}
-	cmd := o.command("uninstall NAME", exactly(1, "the NAME of an operator, or of a System"), o.offers(completion.Only(completion.Installed)), o.run)
+	cmd := o.newCommand("uninstall NAME", exactly(1, "the NAME of an operator, or of a System"), o.offers(completion.Only(completion.Installed)), o.run)
 	o.writingFlags(cmd)
 	o.findingFlags(cmd)
 	f := cmd.Flags()

@@ -37,7 +37,7 @@ func (o *catalogueOptions) further() bool { return len(o.Addresses) > 0 || o.Bun
 
 func (o *catalogueOptions) read(c *common) catalogs.Options {
 	read := o.Options
-	read.UserAgent, read.Getenv = "kubectl-sysop/"+buildVersion(), c.env.Getenv
+	read.UserAgent, read.Getenv = "kubectl-sysop/"+c.env.Version, c.env.Getenv
 	return read
 }
 
@@ -52,15 +52,8 @@ func (o *catalogueOptions) catalogued(ctx context.Context, c *common) (*catalogs
 	return catalogs.LoadSkipping(ctx, o.read(c), c.Note)
 }
 
-// notes prints what was noted when catalogues were read.
-func (c *common) notes(all []string) {
-	for _, n := range all {
-		c.Note(n)
-	}
-}
-
 // installedVersions are the versions of the operators that are installed.
-func (c *common) installedVersions(ctx context.Context, cats *catalogs.Catalogs) (map[string]string, error) {
+func installedVersions(ctx context.Context, c *common, cats *catalogs.Catalogs) (map[string]string, error) {
 	return (&installer.Installer{Input: &c.Input, Catalogs: cats}).InstalledVersions(ctx)
 }
 

@@ -57,7 +57,7 @@ func (o *installOptions) agreed(ctx context.Context, installation install.Instal
 		if o.yes {
 			return true, nil
 		}
-		return o.env.ask(ctx, question)
+		return o.env.confirm(ctx, question)
 	case o.env.Ask && (o.confirmed == askName || o.deleteDefinitions):
 		return o.typed(ctx, installation.Name)
 	case o.confirmed == askName:

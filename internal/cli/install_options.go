@@ -52,7 +52,7 @@ func (o *installOptions) writingFlags(cmd *cobra.Command) {
 	f.BoolVar(&o.noWait, "no-wait", false, "fail if another run holds the lock, instead of waiting")
 	f.StringVar(&o.confirmed, "delete-data", "", "delete custom resources, claims and CRDs with all data, as the plan lists: =NAME, or you are asked for the name")
 	f.Lookup("delete-data").NoOptDefVal = askName
-	o.progress.flag(cmd)
+	o.progress.addFlag(cmd)
 	f.BoolVar(&o.printRBAC, "print-rbac", false, "print the roles that the run needs, as YAML, and do nothing else")
 	offer(cmd, "dry-run", dryRuns...)
 }
@@ -98,7 +98,7 @@ func (o *installOptions) check() error {
 		return fmt.Errorf("--timeout %s: expected more than 0", o.timeout)
 	}
 	if !o.yes && o.dryRun == "none" && !o.printRBAC {
-		return o.env.canAsk(fmt.Sprintf("it would %s on the cluster", o.action))
+		return o.env.mayAsk(fmt.Sprintf("it would %s on the cluster", o.action))
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ type logsOptions struct {
 func newLogs(env Env) *cobra.Command {
 	o := &logsOptions{common: newCommon(env, "text", "json")}
 	o.allGaps = "kubectl sysop graph -o json"
-	cmd := o.command("logs ROOT...", cobra.ArbitraryArgs, o.completeRoots, o.run)
+	cmd := o.newCommand("logs ROOT...", cobra.ArbitraryArgs, o.completeRoots, o.run)
 	o.tailGiven = func() bool { return cmd.Flags().Changed("tail") }
 	o.reading(cmd)
 	o.flags(cmd)

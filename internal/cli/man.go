@@ -28,7 +28,7 @@ type manOptions struct {
 
 func newMan(env Env) *cobra.Command {
 	o := &manOptions{common: newCommon(env, "text", "json", "yaml")}
-	cmd := o.command("man KIND", exactly(1, "one kind"), o.completeOneKind, o.run)
+	cmd := o.newCommand("man KIND", exactly(1, "one kind"), o.completeOneKind, o.run)
 	o.reading(cmd)
 	o.writing(cmd)
 	f := cmd.Flags()

@@ -20,7 +20,7 @@ type metricsDoctorOptions struct {
 
 func newMetricsDoctor(env Env) *cobra.Command {
 	o := &metricsDoctorOptions{common: newCommon(env, "table", "wide", "json", "yaml", "name")}
-	cmd := o.command("doctor", cobra.NoArgs, cobra.NoFileCompletions, o.run)
+	cmd := o.newCommand("doctor", cobra.NoArgs, cobra.NoFileCompletions, o.run)
 	o.connecting(cmd)
 	o.writing(cmd)
 	f := cmd.Flags()

@@ -4,9 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
-
-	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/focus"
@@ -68,13 +65,4 @@ func (o *metricsOptions) parseEvery(q *app.MetricsRequest) error {
 		return hint.With(fmt.Errorf("--every: not supported with %s", with), "write one of tree, table, wide, json, yaml, csv, html, or leave it out")
 	}
 	return nil
-}
-
-// requestTimeout is that of --request-timeout; 0 if it is not given.
-func (c *common) requestTimeout() (time.Duration, error) {
-	timeout, err := clientcmd.ParseTimeout(*c.Config.Timeout)
-	if err != nil {
-		return 0, fmt.Errorf("--request-timeout: %w", err)
-	}
-	return timeout, nil
 }

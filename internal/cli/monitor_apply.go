@@ -14,7 +14,7 @@ import (
 
 func newMonitorApply(env Env) *cobra.Command {
 	o := newInstallOptions(env, install.Install)
-	cmd := o.command("apply [ROOT...]", cobra.ArbitraryArgs, o.completeRoots, o.applyMonitoring)
+	cmd := o.newCommand("apply [ROOT...]", cobra.ArbitraryArgs, o.completeRoots, o.applyMonitoring)
 	o.writingFlags(cmd)
 	systemFlag(cmd, &o.file)
 	cmd.Flags().BoolVar(&o.takeOwnership, "take-ownership", false, "take over objects of another release, field manager or controller (which may revert it)")
@@ -26,7 +26,7 @@ func (o *installOptions) applyMonitoring(ctx context.Context, args []string) err
 	if err := o.check(); err != nil {
 		return err
 	}
-	plan, err := o.monitoring(ctx, args, o.file)
+	plan, err := monitoringPlan(ctx, o.common, args, o.file)
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (o *installOptions) applyMonitoring(ctx context.Context, args []string) err
 		if err := o.write(view.MonitorPlan(plan)); err != nil {
 			return err
 		}
-		o.monitorNotes(plan)
+		monitorNotes(o.common, plan)
 	}
 	o.Config.Namespace = &sys.Namespace
 	cats, err := o.catalogued(ctx, o.common)

@@ -18,7 +18,7 @@ type monitorPlanOptions struct {
 
 func newMonitorPlan(env Env) *cobra.Command {
 	o := &monitorPlanOptions{common: newCommon(env, "table", "wide", "json", "yaml", "name")}
-	cmd := o.command("plan [ROOT...]", cobra.ArbitraryArgs, o.completeRoots, o.run)
+	cmd := o.newCommand("plan [ROOT...]", cobra.ArbitraryArgs, o.completeRoots, o.run)
 	o.reading(cmd)
 	o.writing(cmd)
 	systemFlag(cmd, &o.file)
@@ -26,19 +26,19 @@ func newMonitorPlan(env Env) *cobra.Command {
 }
 
 func (o *monitorPlanOptions) run(ctx context.Context, args []string) error {
-	plan, err := o.monitoring(ctx, args, o.file)
+	plan, err := monitoringPlan(ctx, o.common, args, o.file)
 	if err != nil {
 		return err
 	}
 	if err := o.write(view.MonitorPlan(plan)); err != nil {
 		return err
 	}
-	o.monitorNotes(plan)
+	monitorNotes(o.common, plan)
 	return nil
 }
 
-// monitoring plans how roots, or the System of a manifest, are monitored.
-func (c *common) monitoring(ctx context.Context, args []string, file string) (*monitor.Plan, error) {
+// monitoringPlan plans how roots, or the System of a manifest, are monitored.
+func monitoringPlan(ctx context.Context, c *common, args []string, file string) (*monitor.Plan, error) {
 	if err := checkMonitored(args, file); err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (c *common) monitoring(ctx context.Context, args []string, file string) (*m
 }
 
 // monitorNotes prints what a plan says beside its table; documents have it as fields.
-func (c *common) monitorNotes(plan *monitor.Plan) {
+func monitorNotes(c *common, plan *monitor.Plan) {
 	if !c.human() {
 		return
 	}

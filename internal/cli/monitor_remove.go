@@ -14,7 +14,7 @@ import (
 
 func newMonitorRemove(env Env) *cobra.Command {
 	o := newInstallOptions(env, install.Uninstall)
-	cmd := o.command("remove [ROOT]", between(0, 1, "one ROOT or the NAME of a System, or none and -f SYSTEM"), o.completeRoots, o.removeMonitoring)
+	cmd := o.newCommand("remove [ROOT]", between(0, 1, "one ROOT or the NAME of a System, or none and -f SYSTEM"), o.completeRoots, o.removeMonitoring)
 	o.writingFlags(cmd)
 	systemFlag(cmd, &o.file)
 	return cmd

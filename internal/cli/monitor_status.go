@@ -18,7 +18,7 @@ type monitorStatusOptions struct {
 
 func newMonitorStatus(env Env) *cobra.Command {
 	o := &monitorStatusOptions{common: newCommon(env, "table", "wide", "json", "yaml", "name")}
-	cmd := o.command("status [ROOT...]", cobra.ArbitraryArgs, o.completeRoots, o.run)
+	cmd := o.newCommand("status [ROOT...]", cobra.ArbitraryArgs, o.completeRoots, o.run)
 	o.reading(cmd)
 	o.writing(cmd)
 	systemFlag(cmd, &o.file)
@@ -36,7 +36,7 @@ func (o *monitorStatusOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	plan, err := o.monitoring(ctx, args, o.file)
+	plan, err := monitoringPlan(ctx, o.common, args, o.file)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ type pathOptions struct{ *common }
 
 func newPath(env Env) *cobra.Command {
 	o := &pathOptions{newCommon(env, "tree", "table", "json", "yaml", "dot", "mermaid", "name")}
-	cmd := o.command("path A B", exactly(2, "two objects, each TYPE/NAME"), o.completeRoots, o.run)
+	cmd := o.newCommand("path A B", exactly(2, "two objects, each TYPE/NAME"), o.completeRoots, o.run)
 	o.reading(cmd)
 	o.writing(cmd)
 	o.inferring(cmd)

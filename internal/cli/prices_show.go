@@ -25,7 +25,7 @@ type pricesShowOptions struct {
 
 func newPricesShow(env Env) *cobra.Command {
 	o := &pricesShowOptions{common: newCommon(env, "table", "wide", "json", "yaml")}
-	cmd := o.command("show", between(0, 0, "a book with --prices FILE, and no arguments"), cobra.NoFileCompletions, o.run)
+	cmd := o.newCommand("show", between(0, 0, "a book with --prices FILE, and no arguments"), cobra.NoFileCompletions, o.run)
 	o.connecting(cmd)
 	o.writing(cmd)
 	pricesFlag(cmd, &o.prices)

@@ -26,7 +26,7 @@ func newProgressPrinter(env Env) progressPrinter {
 	return progressPrinter{mode: "auto", out: env.ErrOut, signals: env.Talk}
 }
 
-func (p *progressPrinter) flag(cmd *cobra.Command) {
+func (p *progressPrinter) addFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&p.mode, "progress", p.mode, "what stderr has of the progress: auto, plain (lines, also where no terminal is), json (a line of JSON for each event) or none")
 	offer(cmd, "progress", progressModes...)
 }

@@ -39,7 +39,7 @@ func (o *applyOptions) doing(cmd *cobra.Command) {
 	f.BoolVar(&o.allowExec, "allow-exec", false, "run the commands under exec of the manifest, on this machine")
 	o.trusting(cmd)
 	o.locking(cmd)
-	o.progress.flag(cmd)
+	o.progress.addFlag(cmd)
 	offer(cmd, "dry-run", dryRuns...)
 }
 
@@ -79,13 +79,13 @@ func (o *applyOptions) confirm(ctx context.Context, p *regulate.Plan, b *regulat
 	if o.dryRun == "server" {
 		return true, nil // What is shown is what the API server says.
 	}
-	if err := o.env.canAsk(writtenTo(p) + " would be changed"); err != nil {
+	if err := o.env.mayAsk(writtenTo(p) + " would be changed"); err != nil {
 		return false, err
 	}
 	if err := o.showPlan(p, b); err != nil {
 		return false, err
 	}
-	sure, err := o.env.ask(ctx, "Do it?")
+	sure, err := o.env.confirm(ctx, "Do it?")
 	if err == nil && sure {
 		b.Accept()
 	}

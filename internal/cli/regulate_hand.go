@@ -34,7 +34,7 @@ func newRegulateRecover(env Env) *cobra.Command {
 
 // byHand is a command that sends one signal to one app.
 func (o *regulateHandOptions) byHand(use string, plan func(app string) regulator.Planner) *cobra.Command {
-	cmd := o.command(use, between(0, 2, "a SYSTEM and an APP"), o.completeAppArgs(1), func(ctx context.Context, args []string) error { return o.run(ctx, args, plan) })
+	cmd := o.newCommand(use, between(0, 2, "a SYSTEM and an APP"), o.completeAppArgs(1), func(ctx context.Context, args []string) error { return o.run(ctx, args, plan) })
 	o.naming(cmd)
 	o.appFlag(cmd, "the app")
 	o.writing(cmd)

@@ -27,7 +27,7 @@ func (o *regulateOptions) naming(cmd *cobra.Command) {
 
 // ofSystem is a command about the System that is named.
 func (o *regulateOptions) ofSystem(use string, run func(ctx context.Context, name string) error) *cobra.Command {
-	return o.command(use, cobra.MaximumNArgs(1), o.completeSystems, func(ctx context.Context, args []string) error {
+	return o.newCommand(use, cobra.MaximumNArgs(1), o.completeSystems, func(ctx context.Context, args []string) error {
 		name, err := o.systemOf(args)
 		if err != nil {
 			return err

@@ -26,7 +26,7 @@ type regulateRunOptions struct {
 
 func newRegulateRun(env Env) *cobra.Command {
 	o := &regulateRunOptions{applyOptions: newActing(env, "table", "json", "yaml")}
-	cmd := o.command("run [SYSTEM] APP -- COMMAND [ARG...]", cobra.ArbitraryArgs, o.completeBeforeDash, o.run)
+	cmd := o.newCommand("run [SYSTEM] APP -- COMMAND [ARG...]", cobra.ArbitraryArgs, o.completeBeforeDash, o.run)
 	o.dash = cmd.ArgsLenAtDash
 	o.naming(cmd)
 	o.writing(cmd)

@@ -22,7 +22,7 @@ type regulateSignalsOptions struct {
 
 func newRegulateSignals(env Env) *cobra.Command {
 	o := &regulateSignalsOptions{common: newCommon(env, "table", "wide", "json", "yaml", "name")}
-	cmd := o.command("signals [KIND]", between(0, 1, "one KIND, or none"), o.completeOneKind, o.run)
+	cmd := o.newCommand("signals [KIND]", between(0, 1, "one KIND, or none"), o.completeOneKind, o.run)
 	o.connecting(cmd)
 	o.writing(cmd)
 	cmd.Flags().BoolVar(&o.all, "all", false, "show the signals of all known kinds, without a cluster")

@@ -49,7 +49,7 @@ type regulateHistoryOptions struct {
 
 func newRegulateHistory(env Env) *cobra.Command {
 	o := &regulateHistoryOptions{regulateOptions: newRegulating(env, "table", "json", "yaml")}
-	cmd := o.command("history [SYSTEM] [APP]", between(0, 2, "a SYSTEM and an APP, or fewer"), o.completeAppArgs(1), o.run)
+	cmd := o.newCommand("history [SYSTEM] [APP]", between(0, 2, "a SYSTEM and an APP, or fewer"), o.completeAppArgs(1), o.run)
 	o.naming(cmd)
 	o.writing(cmd)
 	o.appFlag(cmd, "only what was done to this app")
@@ -79,7 +79,7 @@ type regulateNeighboursOptions struct {
 
 func newRegulateNeighbours(env Env) *cobra.Command {
 	o := &regulateNeighboursOptions{regulateOptions: newRegulating(env, "tree", "table", "json", "yaml", "dot", "mermaid", "name")}
-	cmd := o.command("neighbours [SYSTEM] [APP...]", cobra.ArbitraryArgs, o.completeAppArgs(0), o.run)
+	cmd := o.newCommand("neighbours [SYSTEM] [APP...]", cobra.ArbitraryArgs, o.completeAppArgs(0), o.run)
 	o.naming(cmd)
 	o.appFlag(cmd, "only this app")
 	o.writing(cmd)

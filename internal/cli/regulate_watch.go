@@ -31,7 +31,7 @@ func newRegulateWatch(env Env) *cobra.Command {
 	f.StringVar(&o.address, "metrics-address", "", "serve /metrics (OpenMetrics), /healthz and /readyz at this ADDRESS (127.0.0.1:8080)")
 	o.trusting(cmd)
 	o.locking(cmd)
-	o.progress.flag(cmd)
+	o.progress.addFlag(cmd)
 	return cmd
 }
 
@@ -67,7 +67,7 @@ func (o *regulateWatchOptions) confirmWatch(ctx context.Context, b *regulator.Se
 	if o.yes {
 		return true, nil
 	}
-	if err := o.env.canAsk("the apps of " + b.System.Name + " would be changed whenever its rules require it"); err != nil {
+	if err := o.env.mayAsk("the apps of " + b.System.Name + " would be changed whenever its rules require it"); err != nil {
 		return false, err
 	}
 	p, err := b.Plan(ctx, regulator.ByRules)
@@ -78,7 +78,7 @@ func (o *regulateWatchOptions) confirmWatch(ctx context.Context, b *regulator.Se
 	if err := o.showPlan(p, b); err != nil {
 		return false, err
 	}
-	sure, err := o.env.ask(ctx, "Do this, and from now on whatever the rules require?")
+	sure, err := o.env.confirm(ctx, "Do this, and from now on whatever the rules require?")
 	if err == nil && sure {
 		b.Accept()
 	}

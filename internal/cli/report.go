@@ -36,3 +36,10 @@ func (c *common) say(lines ...string) {
 
 // safe makes text of the cluster harmless for a terminal.
 func safe(s string) string { return render.Escape(s) }
+
+// notes prints what was noted when catalogues were read.
+func (c *common) notes(all []string) {
+	for _, n := range all {
+		c.Note(n)
+	}
+}

@@ -68,7 +68,7 @@ func parseMap(flag string, pairs []string) (map[string]string, error) {
 }
 
 // tellRestore writes what a restore leaves out.
-func (c *common) tellRestore(r *backup.Restore) {
+func tellRestore(c *common, r *backup.Restore) {
 	c.notes(r.Notes)
 	for _, u := range r.Unrestored {
 		if u.Hint != "" {

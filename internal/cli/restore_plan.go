@@ -15,7 +15,7 @@ type restorePlanOptions struct {
 
 func newRestorePlan(env Env) *cobra.Command {
 	o := &restorePlanOptions{common: newCommon(env, "table", "json", "yaml", "name")}
-	cmd := o.command("plan [NAME]", between(0, 1, "the NAME of a backup, or --file FILE"), o.completeSystem, func(ctx context.Context, args []string) error {
+	cmd := o.newCommand("plan [NAME]", between(0, 1, "the NAME of a backup, or --file FILE"), o.completeSystem, func(ctx context.Context, args []string) error {
 		r, err := o.question.plan(ctx, o.common, args)
 		if err != nil {
 			return err
@@ -23,7 +23,7 @@ func newRestorePlan(env Env) *cobra.Command {
 		if err := o.write(view.Restore(r)); err != nil {
 			return err
 		}
-		o.tellRestore(r)
+		tellRestore(o.common, r)
 		return nil
 	})
 	o.connecting(cmd)

@@ -16,7 +16,7 @@ type restoreRunOptions struct {
 
 func newRestoreRun(env Env) *cobra.Command {
 	o := &restoreRunOptions{installOptions: newInstallOptions(env, install.Install)}
-	cmd := o.command("run [NAME]", between(0, 1, "the NAME of a backup, or --file FILE"), o.completeSystem, o.run)
+	cmd := o.newCommand("run [NAME]", between(0, 1, "the NAME of a backup, or --file FILE"), o.completeSystem, o.run)
 	o.writingFlags(cmd)
 	o.catalogueFlags(cmd)
 	o.question.flags(cmd)
@@ -38,7 +38,7 @@ func (o *restoreRunOptions) run(ctx context.Context, args []string) error {
 		if err := o.write(view.Restore(r)); err != nil {
 			return err
 		}
-		o.tellRestore(r)
+		tellRestore(o.common, r)
 	}
 	o.Config = o.Another(r.Namespace).Config // that of the backup was asked for, to read it
 	req := o.request()

@@ -22,7 +22,7 @@ type rollbackOptions struct {
 
 func newRollback(env Env) *cobra.Command {
 	o := &rollbackOptions{installOptions: newInstallOptions(env, install.Rollback)}
-	cmd := o.command("rollback NAME [REVISION]", cobra.RangeArgs(1, 2), o.offers(completion.Only(completion.Installed)), o.run)
+	cmd := o.newCommand("rollback NAME [REVISION]", cobra.RangeArgs(1, 2), o.offers(completion.Only(completion.Installed)), o.run)
 	o.writingFlags(cmd)
 	o.findingFlags(cmd)
 	cmd.Flags().BoolVar(&o.force, "force", false, "remove operators installed since, even if their dependents are unknown")
@@ -82,7 +82,7 @@ func (o *rollbackOptions) endOpen(ctx context.Context, req installer.Request) er
 
 func newHistory(env Env) *cobra.Command {
 	o := newInstallOptions(env, "")
-	cmd := o.command("history NAME", exactly(1, "the NAME of an operator, or of a System"), o.offers(completion.Only(completion.Installed)), o.history)
+	cmd := o.newCommand("history NAME", exactly(1, "the NAME of an operator, or of a System"), o.offers(completion.Only(completion.Installed)), o.history)
 	o.connecting(cmd)
 	o.writing(cmd)
 	o.findingFlags(cmd)

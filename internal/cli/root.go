@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"embed"
 	"flag"
 	"log/slog"
@@ -16,6 +17,7 @@ import (
 
 // New returns the root command.
 func New(env Env) *cobra.Command {
+	env.Version = cmp.Or(env.Version, buildVersion())
 	root := &cobra.Command{
 		Use:           "kubectl-sysop",
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl sysop"},

@@ -21,7 +21,7 @@ type rulesListOptions struct {
 
 func newRulesList(env Env) *cobra.Command {
 	o := &rulesListOptions{common: newCommon(env, "table", "wide", "json", "yaml", "name")}
-	cmd := o.command("list [KIND]", between(0, 1, "one KIND, or none"), o.completeOneKind, o.run)
+	cmd := o.newCommand("list [KIND]", between(0, 1, "one KIND, or none"), o.completeOneKind, o.run)
 	o.reading(cmd)
 	o.writing(cmd)
 	cmd.Flags().StringSliceVar(&o.Origins, "origin", nil, "only rules of these origins: "+strings.Join(rules.Origins(), ", "))

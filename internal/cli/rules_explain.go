@@ -17,7 +17,7 @@ type rulesExplainOptions struct{ *common }
 
 func newRulesExplain(env Env) *cobra.Command {
 	o := &rulesExplainOptions{newCommon(env, "tree", "json", "yaml", "name")}
-	cmd := o.command("explain KIND | A B", between(1, 3, "a KIND, or two objects, each TYPE/NAME"), o.completeRoots, o.run)
+	cmd := o.newCommand("explain KIND | A B", between(1, 3, "a KIND, or two objects, each TYPE/NAME"), o.completeRoots, o.run)
 	o.reading(cmd)
 	o.writing(cmd)
 	return cmd

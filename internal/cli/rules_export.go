@@ -21,7 +21,7 @@ type rulesExportOptions struct {
 
 func newRulesExport(env Env) *cobra.Command {
 	o := &rulesExportOptions{common: newCommon(env)}
-	cmd := o.command("export KIND", exactly(1, "a KIND"), o.completeOneKind, o.run)
+	cmd := o.newCommand("export KIND", exactly(1, "a KIND"), o.completeOneKind, o.run)
 	o.reading(cmd)
 	cmd.Flags().BoolVar(&o.kubeplus, "kubeplus", false, "write KubePlus's annotations")
 	cmd.Flags().BoolVar(&o.patch, "patch", false, "write a patch for kubectl patch crd --patch-file")

@@ -23,7 +23,7 @@ type rulesLintOptions struct {
 
 func newRulesLint(env Env) *cobra.Command {
 	o := &rulesLintOptions{common: newCommon(env, "tree", "table", "wide", "json", "yaml", "name")}
-	cmd := o.command("lint", between(0, 0, "files with -f FILE, and no arguments"), cobra.NoFileCompletions, o.run)
+	cmd := o.newCommand("lint", between(0, 0, "files with -f FILE, and no arguments"), cobra.NoFileCompletions, o.run)
 	o.reading(cmd)
 	o.writing(cmd)
 	cmd.Flags().StringArrayVarP(&o.Files, "filename", "f", nil, "check this file of rules, health rules, or catalog entry; may be repeated")

@@ -22,7 +22,7 @@ type snapshotOptions struct {
 
 func newSnapshot(env Env) *cobra.Command {
 	o := &snapshotOptions{common: newCommon(env)}
-	cmd := o.command("snapshot [ROOT...] -o FILE", cobra.ArbitraryArgs, o.completeRoots, o.run)
+	cmd := o.newCommand("snapshot [ROOT...] -o FILE", cobra.ArbitraryArgs, o.completeRoots, o.run)
 	o.reading(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&o.file, "output", "o", "", `the file to write; "-" is standard output`)

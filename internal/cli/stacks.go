@@ -27,7 +27,7 @@ type stacksOptions struct {
 
 func newStacks(env Env) *cobra.Command {
 	o := &stacksOptions{common: newCommon(env, "table", "wide", "json", "yaml", "csv", "svg", "html", "name")}
-	cmd := o.command("stacks", noRoots, cobra.NoFileCompletions, o.run)
+	cmd := o.newCommand("stacks", noRoots, cobra.NoFileCompletions, o.run)
 	o.reading(cmd)
 	o.writing(cmd)
 	f := cmd.Flags()

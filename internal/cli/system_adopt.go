@@ -18,7 +18,7 @@ type adoptOptions struct {
 
 func newSystemAdopt(env Env) *cobra.Command {
 	o := &adoptOptions{keepingOptions: keepingOptions{common: newCommon(env, "table", "json", "yaml", "name")}}
-	cmd := o.command("adopt -f FILE", cobra.NoArgs, cobra.NoFileCompletions, o.run)
+	cmd := o.newCommand("adopt -f FILE", cobra.NoArgs, cobra.NoFileCompletions, o.run)
 	o.connecting(cmd)
 	o.writing(cmd)
 	o.flags(cmd)
@@ -54,7 +54,7 @@ type releaseOptions struct {
 
 func newSystemRelease(env Env) *cobra.Command {
 	o := &releaseOptions{keepingOptions: keepingOptions{common: newCommon(env, "table", "json", "yaml", "name")}}
-	cmd := o.command("release NAME", exactly(1, "the NAME of a System"), o.completeSystem, o.run)
+	cmd := o.newCommand("release NAME", exactly(1, "the NAME of a System"), o.completeSystem, o.run)
 	o.connecting(cmd)
 	o.writing(cmd)
 	o.flags(cmd)

@@ -35,7 +35,7 @@ func (o *keepingOptions) check() error {
 		return err
 	}
 	if !o.yes && o.dryRun == "none" && o.From == "" {
-		return o.env.canAsk("labels and a ConfigMap would be written")
+		return o.env.mayAsk("labels and a ConfigMap would be written")
 	}
 	return nil
 }
@@ -55,7 +55,7 @@ func (o *keepingOptions) apply(ctx context.Context, c *systems.Change, action, d
 		return err
 	}
 	if !o.yes && o.dryRun != "server" {
-		agreed, err := o.env.ask(ctx, fmt.Sprintf("%s of namespace %s: %s of the cluster would change. Do it?", c.Set.Name, c.Set.Namespace, object.Count(c.Count(), "object")))
+		agreed, err := o.env.confirm(ctx, fmt.Sprintf("%s of namespace %s: %s of the cluster would change. Do it?", c.Set.Name, c.Set.Namespace, object.Count(c.Count(), "object")))
 		if err != nil || !agreed {
 			return err
 		}

@@ -26,7 +26,7 @@ type initOptions struct {
 
 func newSystemInit(env Env) *cobra.Command {
 	o := &initOptions{common: newCommon(env)}
-	cmd := o.command("init [ROOT...]", cobra.ArbitraryArgs, o.completeRoots, o.run)
+	cmd := o.newCommand("init [ROOT...]", cobra.ArbitraryArgs, o.completeRoots, o.run)
 	o.reading(cmd)
 	f := cmd.Flags()
 	o.selecting(cmd, &o.selector, ofType)
@@ -86,7 +86,7 @@ func (o *initOptions) request() (systems.DraftRequest, error) {
 
 func newSystemExport(env Env) *cobra.Command {
 	o := &initOptions{common: newCommon(env)}
-	cmd := o.command("export [ROOT...]", cobra.ArbitraryArgs, o.completeRoots, o.export)
+	cmd := o.newCommand("export [ROOT...]", cobra.ArbitraryArgs, o.completeRoots, o.export)
 	o.reading(cmd)
 	o.findingFlags(cmd)
 	f := cmd.Flags()
@@ -109,7 +109,7 @@ func (o *initOptions) export(ctx context.Context, args []string) error {
 		return err
 	}
 	done, err := systems.Export(ctx, systems.ExportRequest{DraftRequest: request, Catalogue: cats.Catalogue, Versions: func(ctx context.Context) (map[string]string, error) {
-		return o.installedVersions(ctx, cats)
+		return installedVersions(ctx, o.common, cats)
 	}})
 	if err != nil {
 		return err

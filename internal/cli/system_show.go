@@ -23,7 +23,7 @@ type systemShowOptions struct {
 
 func newSystemShow(env Env) *cobra.Command {
 	o := &systemShowOptions{common: newCommon(env, "tree", "json", "yaml", "name")}
-	cmd := o.command("show [NAME]", between(0, 1, "the NAME of one System, or none and -f FILE"), cobra.NoFileCompletions, o.run)
+	cmd := o.newCommand("show [NAME]", between(0, 1, "the NAME of one System, or none and -f FILE"), cobra.NoFileCompletions, o.run)
 	o.reading(cmd)
 	o.writing(cmd)
 	systemFlag(cmd, &o.file)

@@ -22,7 +22,7 @@ type systemValidateOptions struct {
 
 func newSystemValidate(env Env) *cobra.Command {
 	o := &systemValidateOptions{common: newCommon(env, "text", "json", "yaml")}
-	cmd := o.command("validate FILE...", between(1, math.MaxInt, "a FILE, or several"), completeManifests, o.run)
+	cmd := o.newCommand("validate FILE...", between(1, math.MaxInt, "a FILE, or several"), completeManifests, o.run)
 	o.reading(cmd)
 	o.writing(cmd)
 	o.findingFlags(cmd)

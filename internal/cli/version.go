@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
-	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -14,8 +13,8 @@ import (
 // Version is set by the linker in a release; else the version of the module.
 var Version = ""
 
-// buildVersion is asked for by every command; reading the build information takes a while.
-var buildVersion = sync.OnceValue(func() string {
+// buildVersion is the version of this program.
+func buildVersion() string {
 	if Version != "" {
 		return Version
 	}
@@ -23,7 +22,7 @@ var buildVersion = sync.OnceValue(func() string {
 		return info.Main.Version
 	}
 	return "(devel)"
-})
+}
 
 // versionDocument is the answer of the version command (docs/schema/version.json).
 type versionDocument struct {
@@ -35,8 +34,8 @@ type versionDocument struct {
 
 func newVersion(env Env) *cobra.Command {
 	c := newCommon(env, "table", "json", "yaml")
-	cmd := c.command("version", cobra.NoArgs, cobra.NoFileCompletions, func(context.Context, []string) error {
-		doc := versionDocument{Head: view.Head{APIVersion: view.APIVersion, Kind: "Version"}, Version: buildVersion()}
+	cmd := c.newCommand("version", cobra.NoArgs, cobra.NoFileCompletions, func(context.Context, []string) error {
+		doc := versionDocument{Head: view.Head{APIVersion: view.APIVersion, Kind: "Version"}, Version: env.Version}
 		if info, ok := debug.ReadBuildInfo(); ok {
 			doc.GoVersion = info.GoVersion
 			for _, s := range info.Settings {
