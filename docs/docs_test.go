@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
+
 	"github.com/shopspring/decimal"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -29,11 +31,11 @@ import (
 func run(t *testing.T, args string) string {
 	t.Helper()
 	var out, errOut bytes.Buffer
-	env := cli.Env{
+	env := command.Env{
 		IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut},
 		Getenv:    func(string) string { return "" }, Demo: demotest.FS(), Now: func() time.Time { return time.Time{} },
 	}
-	if code := cli.Main(t.Context(), env, strings.Fields(args)); code != cli.ExitDone {
+	if code := cli.Main(t.Context(), env, strings.Fields(args)); code != command.ExitDone {
 		t.Fatalf("%s: exit code %d: %s", args, code, &errOut)
 	}
 	return out.String()

@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
+
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/yaml"
@@ -62,11 +64,11 @@ func read(t *testing.T, name string) map[string]any {
 func run(t *testing.T, args ...string) []byte {
 	t.Helper()
 	var out, errOut bytes.Buffer
-	env := cli.Env{
+	env := command.Env{
 		IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut},
 		Getenv:    func(string) string { return "" }, Demo: demotest.FS(), Now: func() time.Time { return time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC) },
 	}
-	if code := cli.Main(t.Context(), env, args); code != cli.ExitDone {
+	if code := cli.Main(t.Context(), env, args); code != command.ExitDone {
 		t.Fatalf("%v: exit code %d: %s", args, code, &errOut)
 	}
 	return out.Bytes()
@@ -229,11 +231,11 @@ func TestServed(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	out := &ending{end: stop}
-	env := cli.Env{
+	env := command.Env{
 		IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: io.Discard},
 		Getenv:    func(string) string { return "" }, Demo: demotest.FS(), Now: time.Now,
 	}
-	if code := cli.Main(ctx, env, strings.Fields("ui -o json --from demo")); code != cli.ExitDone {
+	if code := cli.Main(ctx, env, strings.Fields("ui -o json --from demo")); code != command.ExitDone {
 		t.Fatalf("exit code %d", code)
 	}
 	if err := compile(t, "ui").Validate(instance(t, out.Bytes())); err != nil {

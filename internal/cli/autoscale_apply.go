@@ -6,14 +6,14 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/kubectl-sysop/kubectl-sysop/internal/autoscale"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/autoscaler"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/spf13/cobra"
 )
 
 type autoscaleApplyOptions struct {
@@ -22,9 +22,9 @@ type autoscaleApplyOptions struct {
 	usageOptions
 }
 
-func newAutoscaleApply(env Env) *cobra.Command {
+func newAutoscaleApply(env command.Env) *cobra.Command {
 	o := &autoscaleApplyOptions{installOptions: newInstallOptions(env, install.Install)}
-	cmd := o.newCommand("apply [ROOT... | -f SYSTEM]", cobra.ArbitraryArgs, o.completeRoots, o.run)
+	cmd := o.NewCommand("apply [ROOT... | -f SYSTEM]", cobra.ArbitraryArgs, o.CompleteRoots, o.run)
 	o.writingFlags(cmd)
 	o.namingFlags(cmd)
 	pricesFlag(cmd, &o.prices)
@@ -37,11 +37,11 @@ func (o *autoscaleApplyOptions) run(ctx context.Context, args []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	ask, err := o.autoscaleOptions.request(ctx, o.common, args)
+	ask, err := o.autoscaleOptions.request(ctx, o.Common, args)
 	if err != nil {
 		return err
 	}
-	if err := o.usage(ctx, o.common, &ask); err != nil {
+	if err := o.usage(ctx, o.Common, &ask); err != nil {
 		return err
 	}
 	planned, err := autoscaler.Plan(ctx, &o.Input, ask)

@@ -3,23 +3,23 @@ package cli
 import (
 	"context"
 
-	"github.com/spf13/cobra"
-
 	"github.com/kubectl-sysop/kubectl-sysop/internal/autoscaler"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/spf13/cobra"
 )
 
 type autoscalePlanOptions struct {
-	*common
+	*command.Common
 	autoscaleOptions
 	usageOptions
 }
 
-func newAutoscalePlan(env Env) *cobra.Command {
-	o := &autoscalePlanOptions{common: newCommon(env, "tree", "json", "yaml", "name")}
-	cmd := o.newCommand("plan [ROOT... | -f SYSTEM]", cobra.ArbitraryArgs, o.completeRoots, o.run)
-	o.reading(cmd)
-	o.writing(cmd)
+func newAutoscalePlan(env command.Env) *cobra.Command {
+	o := &autoscalePlanOptions{Common: command.NewCommon(env, "tree", "json", "yaml", "name")}
+	cmd := o.NewCommand("plan [ROOT... | -f SYSTEM]", cobra.ArbitraryArgs, o.CompleteRoots, o.run)
+	o.AddReadFlags(cmd)
+	o.AddOutputFlags(cmd)
 	o.namingFlags(cmd)
 	pricesFlag(cmd, &o.prices)
 	o.usageFlags(cmd)
@@ -27,11 +27,11 @@ func newAutoscalePlan(env Env) *cobra.Command {
 }
 
 func (o *autoscalePlanOptions) run(ctx context.Context, args []string) error {
-	req, err := o.request(ctx, o.common, args)
+	req, err := o.request(ctx, o.Common, args)
 	if err != nil {
 		return err
 	}
-	if err := o.usage(ctx, o.common, &req); err != nil {
+	if err := o.usage(ctx, o.Common, &req); err != nil {
 		return err
 	}
 	req.AtMaximum = true
@@ -39,10 +39,10 @@ func (o *autoscalePlanOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := o.write(view.AutoscalePlan(r.Plan, r.Graph.Gaps())); err != nil {
+	if err := o.Write(view.AutoscalePlan(r.Plan, r.Graph.Gaps())); err != nil {
 		return err
 	}
-	o.notes(r.Notes)
+	o.Notes(r.Notes)
 	r.Session.PrintTimings(r.Graph)
 	return nil
 }

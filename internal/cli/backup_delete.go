@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backup"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backups"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/spf13/cobra"
 )
 
 type backupDeleteOptions struct {
@@ -21,9 +21,9 @@ type backupDeleteOptions struct {
 	olderThan time.Duration
 }
 
-func newBackupDelete(env Env) *cobra.Command {
+func newBackupDelete(env command.Env) *cobra.Command {
 	o := &backupDeleteOptions{installOptions: newInstallOptions(env, install.Uninstall)}
-	cmd := o.newCommand("delete [NAME]", between(0, 1, "the NAME of a backup, or --keep or --older-than"), o.completeSystem, o.run)
+	cmd := o.NewCommand("delete [NAME]", command.RangeArgs(0, 1, "the NAME of a backup, or --keep or --older-than"), o.CompleteSystem, o.run)
 	o.writingFlags(cmd)
 	o.findingFlags(cmd)
 	f := cmd.Flags()
@@ -47,8 +47,8 @@ func (o *backupDeleteOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	expired := backup.Retention{Keep: o.keep, OlderThan: o.olderThan}.Expired(all, o.env.Now())
-	if err := o.write(view.Backups(expired, o.env.Now())); err != nil || len(expired) == 0 {
+	expired := backup.Retention{Keep: o.keep, OlderThan: o.olderThan}.Expired(all, o.Env.Now())
+	if err := o.Write(view.Backups(expired, o.Env.Now())); err != nil || len(expired) == 0 {
 		return err
 	}
 	if agreed, err := o.agreedToAll(ctx, len(expired)); err != nil || !agreed {
@@ -69,7 +69,7 @@ func (o *backupDeleteOptions) agreedToAll(ctx context.Context, n int) (bool, err
 	if o.dryRun != "none" || o.yes {
 		return o.dryRun == "none", nil
 	}
-	return o.env.confirm(ctx, fmt.Sprintf("delete %s with the data. Do it?", object.Count(n, "backup")))
+	return o.Env.Confirm(ctx, fmt.Sprintf("delete %s with the data. Do it?", object.Count(n, "backup")))
 }
 
 // delete uninstalls the System that a backup is.

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backup"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backups"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
+	"github.com/spf13/cobra"
 )
 
 // retentionFlags adds the flags of which older backups are kept.
@@ -45,12 +45,12 @@ func (o *backupRunOptions) prune(ctx context.Context, p *backup.Plan) error {
 	}
 	all = slices.DeleteFunc(all, func(b *backup.Plan) bool { return b.Source != p.Source })
 	var errs []error
-	for _, old := range o.retention.Expired(all, o.env.Now()) {
-		d := &backupDeleteOptions{installOptions: newInstallOptions(o.env, install.Uninstall)}
+	for _, old := range o.retention.Expired(all, o.Env.Now()) {
+		d := &backupDeleteOptions{installOptions: newInstallOptions(o.Env, install.Uninstall)}
 		d.ConnectAs(&in)
 		d.Config.Namespace = &p.Namespace
-		d.output, d.yes, d.dryRun, d.timeout, d.confirmed = "table", true, "none", o.timeout, old.Name
-		fmt.Fprintf(o.env.ErrOut, "deleting the backup %s of %s\n", safe(old.Name), old.Time.Format(time.RFC3339))
+		d.Output, d.yes, d.dryRun, d.timeout, d.confirmed = "table", true, "none", o.timeout, old.Name
+		fmt.Fprintf(o.Env.ErrOut, "deleting the backup %s of %s\n", command.Safe(old.Name), old.Time.Format(time.RFC3339))
 		if err := d.delete(ctx, old.Name); err != nil {
 			errs = append(errs, fmt.Errorf("delete the backup %s: %w", old.Name, err))
 		}

@@ -6,14 +6,14 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/spf13/cobra"
-
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/fetch"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/userfile"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/spf13/cobra"
 )
 
 // bundleOptions are the options of catalog bundle.
@@ -24,9 +24,9 @@ type bundleOptions struct {
 	replace    bool
 }
 
-func newCatalogBundle(env Env) *cobra.Command {
+func newCatalogBundle(env command.Env) *cobra.Command {
 	o := &bundleOptions{installOptions: newInstallOptions(env, install.Install)}
-	cmd := o.newCommand("bundle OPERATOR[@VERSION]... | -f SYSTEM", cobra.ArbitraryArgs, o.completeInstallable(o.common), o.run)
+	cmd := o.NewCommand("bundle OPERATOR[@VERSION]... | -f SYSTEM", cobra.ArbitraryArgs, o.completeInstallable(o.Common), o.run)
 	o.catalogueFlags(cmd)
 	o.valueFlags(cmd)
 	f := cmd.Flags()
@@ -57,11 +57,11 @@ func (o *bundleOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	o.notes(b.Notes)
+	o.Notes(b.Notes)
 	if err := userfile.WriteNew("bundle", o.out, b.Data, o.replace); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(o.env.Out, "%s  %s\n", fetch.Digest(b.Data), safe(filepath.Clean(o.out)))
-	o.say(fmt.Sprintf("%s and %s: images are not in the bundle, move them separately", object.Count(b.Packages, "operator"), object.Count(b.Images, "image")))
+	_, err = fmt.Fprintf(o.Env.Out, "%s  %s\n", fetch.Digest(b.Data), command.Safe(filepath.Clean(o.out)))
+	o.Say(fmt.Sprintf("%s and %s: images are not in the bundle, move them separately", object.Count(b.Packages, "operator"), object.Count(b.Images, "image")))
 	return err
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"slices"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -51,13 +52,13 @@ func completeFlags(root *cobra.Command) {
 			_, isPlain := plain[f.Name]
 			switch {
 			case isFile && extensions == nil:
-				complete(cmd, f.Name, cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault))
+				command.Complete(cmd, f.Name, cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault))
 			case isFile:
-				complete(cmd, f.Name, cobra.FixedCompletions(extensions, cobra.ShellCompDirectiveFilterFileExt))
+				command.Complete(cmd, f.Name, cobra.FixedCompletions(extensions, cobra.ShellCompDirectiveFilterFileExt))
 			case slices.Contains(directories, f.Name):
-				complete(cmd, f.Name, cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
+				command.Complete(cmd, f.Name, cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
 			case isPlain:
-				complete(cmd, f.Name, cobra.NoFileCompletions)
+				command.Complete(cmd, f.Name, cobra.NoFileCompletions)
 			}
 		})
 	})

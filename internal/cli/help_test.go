@@ -7,16 +7,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spf13/cobra"
-
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/spf13/cobra"
 )
 
 // TestHelp holds the files of help against the commands: each belongs to one, with a short text
 // and the headings that describe reads.
 func TestHelp(t *testing.T) {
 	files := map[string]bool{}
-	eachCommand(New(Env{Now: time.Now}), func(c *cobra.Command) {
+	eachCommand(New(command.Env{Now: time.Now}), func(c *cobra.Command) {
 		files[strings.ReplaceAll(strings.TrimPrefix(c.CommandPath(), "kubectl sysop "), " ", "_")] = true
 		if c.Short == "" || strings.Contains(c.Long, "Examples:") || strings.HasSuffix(c.Short, ".") {
 			t.Errorf("%s: short text %q, long text\n%s", c.CommandPath(), c.Short, c.Long)

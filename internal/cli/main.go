@@ -10,20 +10,13 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 )
 
-// Exit codes.
-const (
-	ExitDone        = 0
-	ExitError       = 1
-	ExitNotFine     = 2 // done, and what was asked about is not fine; only with --exit-code
-	ExitInterrupted = 130
-)
-
 // Main runs the command line and returns the exit code.
-func Main(ctx context.Context, env Env, args []string) int {
+func Main(ctx context.Context, env command.Env, args []string) int {
 	root, called, args := begin(env, args)
 	root.SetArgs(args)
 	if completing(args) {
@@ -33,30 +26,30 @@ func Main(ctx context.Context, env Env, args []string) int {
 	err := root.ExecuteContext(ctx)
 	switch {
 	case err == nil:
-		return ExitDone
-	case errors.Is(err, errNotFine):
-		return ExitNotFine
+		return command.ExitDone
+	case errors.Is(err, command.ErrNotFine):
+		return command.ExitNotFine
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
 		fmt.Fprintln(env.ErrOut, "interrupted")
-		return ExitInterrupted
+		return command.ExitInterrupted
 	}
 	lines := []string{err.Error()}
 	if several, ok := errors.AsType[*hint.Lines](err); ok {
 		lines = several.Lines
 	}
 	for _, line := range lines {
-		fmt.Fprintf(env.ErrOut, "error: %s\n", safe(called.in(line)))
+		fmt.Fprintf(env.ErrOut, "error: %s\n", command.Safe(called.in(line)))
 	}
 	if hint := called.in(hint.For(err)); hint != "" {
 		for line := range strings.SplitSeq("hint: "+hint, "\n") {
-			fmt.Fprintln(env.ErrOut, safe(line))
+			fmt.Fprintln(env.ErrOut, command.Safe(line))
 		}
 	}
-	if exit, ok := errors.AsType[*exitError](err); ok {
-		return exit.code
+	if exit, ok := errors.AsType[*command.ProcessError](err); ok {
+		return exit.Code
 	}
 	if _, ok := errors.AsType[*install.FailedError](err); ok && ctx.Err() != nil {
-		return ExitInterrupted // after what was done was told
+		return command.ExitInterrupted // after what was done was told
 	}
-	return ExitError
+	return command.ExitError
 }

@@ -4,15 +4,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
+	"github.com/spf13/cobra"
 )
 
 type metricsOptions struct {
-	*common
+	*command.Common
 	args       []string
 	selector   string
 	depth      int
@@ -25,7 +25,7 @@ type metricsOptions struct {
 	window string
 	every  string
 	step   time.Duration
-	prometheusOptions
+	command.PrometheusOptions
 
 	prices          string
 	share           string
@@ -48,19 +48,19 @@ type metricsOptions struct {
 	byChosen bool
 }
 
-func newMetrics(env Env) *cobra.Command {
-	o := &metricsOptions{common: newCommon(env, "tree", "table", "wide", "json", "yaml", "csv", "openmetrics", "focus", "svg", "html", "name")}
+func newMetrics(env command.Env) *cobra.Command {
+	o := &metricsOptions{Common: command.NewCommon(env, "tree", "table", "wide", "json", "yaml", "csv", "openmetrics", "focus", "svg", "html", "name")}
 	cmd := &cobra.Command{
 		Use:               "metrics [ROOT...]",
 		Args:              cobra.ArbitraryArgs, // it has a subcommand besides
-		ValidArgsFunction: o.completeRoots,
+		ValidArgsFunction: o.CompleteRoots,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.args, o.shareChosen, o.byChosen = args, cmd.Flags().Changed("share"), cmd.Flags().Changed("by")
 			return o.run(cmd.Context())
 		},
 	}
-	o.reading(cmd)
-	o.writing(cmd)
+	o.AddReadFlags(cmd)
+	o.AddOutputFlags(cmd)
 	o.flags(cmd)
 	cmd.AddCommand(newMetricsRules(env), newMetricsDoctor(env))
 	return cmd
@@ -68,7 +68,7 @@ func newMetrics(env Env) *cobra.Command {
 
 func (o *metricsOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	o.selecting(cmd, &o.selector, ofType)
+	o.AddSelectorFlags(cmd, &o.selector, command.OfType)
 	f.IntVar(&o.depth, "depth", 0, "how many levels tree, wide and csv show, each row with the sums of what is below (0: all)")
 	o.keyFlags(cmd)
 	f.StringVar(&o.sortBy, "sort-by", "", "order of the rows: "+strings.Join(cost.SortKeys(), ", ")+" (with --top: cost)")
@@ -78,7 +78,7 @@ func (o *metricsOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.window, "window", "", "add up over a window of time, from Prometheus: 24h, 7d, week, month, lastmonth, 2026-11-01/2026-11-15")
 	f.StringVar(&o.every, "every", "", "divide a --window into rows that add up to it: day, week (from Monday) or month, in UTC")
 	f.DurationVar(&o.step, "step", 0, "the step in which a --window is summed: 1m, 5m, 15m or 60m (default: by its length)")
-	o.prometheusFlags(cmd)
+	o.AddPrometheusFlags(cmd)
 
 	pricesFlag(cmd, &o.prices)
 	f.StringVar(&o.share, "share", "even", "how to split what several stacks need: even, usage, requests, weight (annotation "+app.WeightAnnotation+"), or none: it has rows of its own")
@@ -91,13 +91,13 @@ func (o *metricsOptions) flags(cmd *cobra.Command) {
 	f.DurationVar(&o.interval, "interval", time.Minute, "how often to measure, with --watch and at most with --listen")
 	f.StringVar(&o.listen, "listen", "", "serve the metrics to Prometheus at this address (127.0.0.1:9808), until interrupted")
 	o.focus.flags(cmd)
-	o.systemQueryFlag(cmd, &o.of.Name, "with its prices, sharing, weights and tenant")
+	o.AddSystemQueryFlag(cmd, &o.of.Name, "with its prices, sharing, weights and tenant")
 
 	for flag, values := range map[string][]string{
 		"sort-by": cost.SortKeys(), "share": sharings(), "share-by": {"even", "weighted"}, "step": {"1m", "5m", "15m", "60m"},
 		"window": windowNames(), "every": {"day", "week", "month"},
 	} {
-		offer(cmd, flag, values...)
+		command.Offer(cmd, flag, values...)
 	}
-	complete(cmd, "share-namespace", o.completeNamespaces)
+	command.Complete(cmd, "share-namespace", o.CompleteNamespaces)
 }

@@ -4,29 +4,29 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/spf13/cobra"
-
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/summary"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+	"github.com/spf13/cobra"
 )
 
 type metricsDoctorOptions struct {
-	*common
-	prometheusOptions
+	*command.Common
+	command.PrometheusOptions
 	window string
 }
 
-func newMetricsDoctor(env Env) *cobra.Command {
-	o := &metricsDoctorOptions{common: newCommon(env, "table", "wide", "json", "yaml", "name")}
-	cmd := o.newCommand("doctor", cobra.NoArgs, cobra.NoFileCompletions, o.run)
-	o.connecting(cmd)
-	o.writing(cmd)
+func newMetricsDoctor(env command.Env) *cobra.Command {
+	o := &metricsDoctorOptions{Common: command.NewCommon(env, "table", "wide", "json", "yaml", "name")}
+	cmd := o.NewCommand("doctor", cobra.NoArgs, cobra.NoFileCompletions, o.run)
+	o.AddConnectionFlags(cmd)
+	o.AddOutputFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.window, "window", "30d", "the window of time that is inspected: 24h, 7d, month, lastmonth, 2026-11-01/2026-11-15")
-	o.prometheusFlags(cmd)
-	offer(cmd, "window", windowNames()...)
+	o.AddPrometheusFlags(cmd)
+	command.Offer(cmd, "window", windowNames()...)
 	return cmd
 }
 
@@ -36,18 +36,18 @@ func windowNames() []string {
 }
 
 func (o *metricsDoctorOptions) run(ctx context.Context, _ []string) error {
-	server, err := o.server(ctx)
+	server, err := o.Server(ctx)
 	if err != nil {
 		return err
 	}
 	if server.Address == "" {
 		return hint.With(fmt.Errorf("there is no --prometheus to ask"), "add --prometheus URL, or --prometheus svc:NAMESPACE/NAME:PORT")
 	}
-	w, err := metrics.ParseWindow(o.window, o.env.Now())
+	w, err := metrics.ParseWindow(o.window, o.Env.Now())
 	if err != nil {
 		return fmt.Errorf("--window: %w", err)
 	}
-	timeout, err := o.requestTimeout()
+	timeout, err := o.RequestTimeout()
 	if err != nil {
 		return err
 	}
@@ -55,9 +55,9 @@ func (o *metricsDoctorOptions) run(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	if err := o.write(view.MetricsDoctor(w, all)); err != nil {
+	if err := o.Write(view.MetricsDoctor(w, all)); err != nil {
 		return err
 	}
-	o.say(summary.Inspected(all, w))
+	o.Say(summary.Inspected(all, w))
 	return nil
 }

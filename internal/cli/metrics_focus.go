@@ -3,9 +3,9 @@ package cli
 import (
 	"strings"
 
-	"github.com/spf13/cobra"
-
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/focus"
+	"github.com/spf13/cobra"
 )
 
 // focusOptions are what a FOCUS file says besides the charges.
@@ -17,10 +17,10 @@ func (f *focusOptions) flags(cmd *cobra.Command) {
 	flags.StringVar(&f.AccountID, "billing-account", "", "billing account of -o focus (default: the UID of the namespace kube-system)")
 	flags.StringVar(&f.AccountName, "billing-account-name", "", "the name of the billing account (default: the context of the kubeconfig)")
 	flags.StringVar(&f.Provider, "provider", "kubectl-sysop", "the provider name in -o focus")
-	offer(cmd, "focus-version", focus.Versions()...)
+	command.Offer(cmd, "focus-version", focus.Versions()...)
 }
 
 func (f *focusOptions) validate() error {
-	_, err := oneOf("--focus-version", f.Version, focus.Versions())
+	_, err := command.OneOf("--focus-version", f.Version, focus.Versions())
 	return err
 }

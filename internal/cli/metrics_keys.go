@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/completion"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
+	"github.com/spf13/cobra"
 )
 
 // keyFlags are the flags of the keys of rows and filters, and of the clusters of one report.
@@ -21,8 +21,8 @@ func (o *metricsOptions) keyFlags(cmd *cobra.Command) {
 	f.StringArrayVar(&o.filter, "filter", nil, "show only what has these values of keys of --by: namespace=shop,label:team!=web, node in (a,b); * is any text, (none) what has no value; several must all hold")
 	o.froms.replace(cmd, "from", "; several are one report of several clusters")
 	o.contexts.replace(cmd, "context", "; several are one report of several clusters")
-	complete(cmd, "by", o.offers(completion.Keys))
-	complete(cmd, "filter", o.offers(completion.Filter))
+	command.Complete(cmd, "by", o.CompleteWith(completion.Keys))
+	command.Complete(cmd, "filter", o.CompleteWith(completion.Filter))
 }
 
 // repeatedFlag keeps every value of a flag that holds one.

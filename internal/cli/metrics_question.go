@@ -4,16 +4,16 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/shopspring/decimal"
-
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
+	"github.com/shopspring/decimal"
 )
 
 // question reads the flags, before anything is asked of a cluster.
 func (o *metricsOptions) question(ctx context.Context) (*app.MetricsRequest, error) {
-	if err := o.validate(); err != nil {
+	if err := o.Validate(); err != nil {
 		return nil, err
 	}
 	q := &app.MetricsRequest{Args: o.args, Top: o.top, Containers: o.containers, Rows: o.of.SystemRows}
@@ -44,13 +44,13 @@ func (o *metricsOptions) parseRows(q *app.MetricsRequest) error {
 		q.SortBy = "cost"
 	}
 	if q.SortBy != "" {
-		_, err = oneOf("--sort-by", q.SortBy, cost.SortKeys())
+		_, err = command.OneOf("--sort-by", q.SortBy, cost.SortKeys())
 	}
 	return err
 }
 
 func (o *metricsOptions) parseSharing(q *app.MetricsRequest) error {
-	share, err := oneOf("--share", o.of.Sharing(o.share, o.shareChosen), sharings())
+	share, err := command.OneOf("--share", o.of.Sharing(o.share, o.shareChosen), sharings())
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/summary"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/web"
@@ -13,16 +14,16 @@ import (
 
 // serving answers the scrapes of Prometheus.
 func (o *metricsOptions) serving(ctx context.Context, q *app.MetricsRequest) error {
-	o.output = "openmetrics"
+	o.Output = "openmetrics"
 	reported := false
-	return web.ServeMetrics(ctx, web.MetricsOptions{Address: o.listen, Interval: o.interval, Now: o.env.Now, ErrOut: o.env.ErrOut, Compute: func(ctx context.Context) (view.Output, error) {
+	return web.ServeMetrics(ctx, web.MetricsOptions{Address: o.listen, Interval: o.interval, Now: o.Env.Now, ErrOut: o.Env.ErrOut, Compute: func(ctx context.Context) (view.Output, error) {
 		m, err := o.MeasureAll(ctx, q)
 		if err != nil {
 			return view.Output{}, err
 		}
 		if !reported {
 			reported = true
-			o.say(summary.Metrics(m)...)
+			o.Say(summary.Metrics(m)...)
 		}
 		return o.answer(ctx, m)
 	}})
@@ -40,18 +41,18 @@ func (o *metricsOptions) watching(ctx context.Context, q *app.MetricsRequest) er
 		case err != nil && first:
 			return err
 		case err != nil:
-			fmt.Fprintf(o.env.ErrOut, "warning: %s: trying again in %s\n", safe(err.Error()), o.interval)
+			fmt.Fprintf(o.Env.ErrOut, "warning: %s: trying again in %s\n", command.Safe(err.Error()), o.interval)
 		default:
-			if o.env.Width > 0 {
-				fmt.Fprint(o.env.Out, clear)
-			} else if !first && o.human() {
-				fmt.Fprintln(o.env.Out)
+			if o.Env.Width > 0 {
+				fmt.Fprint(o.Env.Out, clear)
+			} else if !first && o.ForPeople() {
+				fmt.Fprintln(o.Env.Out)
 			}
 			if err := o.show(ctx, m); err != nil {
 				return err
 			}
 			if first {
-				o.say(summary.Metrics(m)...)
+				o.Say(summary.Metrics(m)...)
 			}
 		}
 		select {
@@ -72,8 +73,8 @@ func (o *metricsOptions) repeating(*app.MetricsRequest) error {
 		return fmt.Errorf("--watch and --listen exclude each other")
 	case o.interval < least:
 		return fmt.Errorf("--interval %s: expected %s or more", o.interval, least)
-	case o.listen != "" && o.output != "tree" && o.output != "openmetrics":
-		return fmt.Errorf("--listen serves openmetrics: it cannot serve %s", o.output)
+	case o.listen != "" && o.Output != "tree" && o.Output != "openmetrics":
+		return fmt.Errorf("--listen serves openmetrics: it cannot serve %s", o.Output)
 	}
 	return o.focus.validate()
 }

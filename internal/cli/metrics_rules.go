@@ -3,13 +3,13 @@ package cli
 import (
 	"fmt"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/export"
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
-
-	"github.com/kubectl-sysop/kubectl-sysop/internal/export"
 )
 
-func newMetricsRules(env Env) *cobra.Command {
+func newMetricsRules(env command.Env) *cobra.Command {
 	var matchers string
 	var file bool
 	cmd := &cobra.Command{
@@ -25,7 +25,7 @@ func newMetricsRules(env Env) *cobra.Command {
 	return cmd
 }
 
-func printRules(env Env, matchers string, file bool) error {
+func printRules(env command.Env, matchers string, file bool) error {
 	text, err := yaml.Marshal(export.RecordingRules(matchers, file))
 	if err != nil {
 		return fmt.Errorf("write the rules: %w", err)

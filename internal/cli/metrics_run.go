@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/export"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/focus"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
@@ -22,7 +23,7 @@ func (o *metricsOptions) run(ctx context.Context) error {
 		return err
 	}
 	switch {
-	case o.drawn() && !o.invoiced():
+	case o.IsPicture() && !o.invoiced():
 		return o.draw(ctx, q)
 	case o.listen != "":
 		return o.serving(ctx, q)
@@ -36,7 +37,7 @@ func (o *metricsOptions) run(ctx context.Context) error {
 	if err := o.show(ctx, m); err != nil {
 		return err
 	}
-	o.say(summary.Metrics(m)...)
+	o.Say(summary.Metrics(m)...)
 	m.PrintTimings()
 	return nil
 }
@@ -46,18 +47,18 @@ func (o *metricsOptions) show(ctx context.Context, m *app.MetricsResult) error {
 	if err != nil {
 		return err
 	}
-	return o.write(a)
+	return o.Write(a)
 }
 
 // invoiced says that a page is an invoice: that of groups, of a window, of a filter, or of several
 // clusters.
 func (o *metricsOptions) invoiced() bool {
-	return o.output == "html" && (o.byChosen || o.window != "" || len(o.filter) > 0 || len(o.froms.all)+len(o.contexts.all) > 1)
+	return o.Output == "html" && (o.byChosen || o.window != "" || len(o.filter) > 0 || len(o.froms.all)+len(o.contexts.all) > 1)
 }
 
 // answer is what is shown.
 func (o *metricsOptions) answer(ctx context.Context, m *app.MetricsResult) (view.Output, error) {
-	shape, shown, divided := render.ShapeOf(o.output), m.Report, m.Divided
+	shape, shown, divided := render.ShapeOf(o.Output), m.Report, m.Divided
 	if divided != nil && shape != view.UIShape {
 		shown, divided = divided, nil
 	}
@@ -76,4 +77,17 @@ func (o *metricsOptions) answer(ctx context.Context, m *app.MetricsResult) (view
 		Reading: m.Reading, Prices: m.Request.Book.Name, Sharing: m.Request.Options.Sharing, Tenant: m.Request.Rows.Tenant(), Depth: o.depth, Namespace: m.Home, Gaps: m.Gaps(),
 		Shape: shape, Every: m.Request.Every, Periods: m.Periods, Divided: divided, SharedAmong: m.SharedAmong(),
 	}), nil
+}
+
+func (o *metricsOptions) draw(ctx context.Context, q *app.MetricsRequest) error {
+	err := o.RefuseFlags(command.UnsupportedFlags{{"several --from or --context", len(q.Clusters) > 1}, {"--by", len(q.Keys) > 1 || q.Keys[0].By != cost.ByStack}, {"--filter", len(q.Filter) > 0}, {"--sort-by", o.sortBy != ""}, {"--top", o.top != 0}, {"--depth", o.depth != 0}, {"--containers", o.containers}}, "")
+	if err == nil {
+		err = o.RefuseFlags(command.UnsupportedFlags{{"--watch", o.watch}, {"--listen", o.listen != ""}}, "kubectl sysop ui shows a page that follows the cluster")
+	}
+	if err != nil {
+		return err
+	}
+	v := o.NewPage(q, nil)
+	v.ByPods, v.Shown = true, "costs"
+	return o.WritePage(ctx, v)
 }

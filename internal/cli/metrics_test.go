@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/cli-runtime/pkg/genericiooptions"
-
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/focus"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/prometheus"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 )
 
 // evaluated is a server without samples, which keeps the latest moment that it was
@@ -48,9 +48,9 @@ func TestAWindowThatEndsNowMoves(t *testing.T) {
 	now := time.Date(2026, 11, 15, 10, 0, 0, 0, time.UTC)
 	for window, moves := range map[string]bool{"1h": true, "2026-11-01/2026-11-02": false} {
 		at := now
-		env := Env{IOStreams: genericiooptions.IOStreams{Out: io.Discard, ErrOut: io.Discard}, Now: func() time.Time { return at }}
-		o := &metricsOptions{common: newCommon(env, "tree"), by: []string{"stack"}, share: "even", shareBy: "even", shareOverhead: "0", interval: time.Minute}
-		o.output, o.color, o.window, o.address = "tree", "never", window, server.URL
+		env := command.Env{IOStreams: genericiooptions.IOStreams{Out: io.Discard, ErrOut: io.Discard}, Now: func() time.Time { return at }}
+		o := &metricsOptions{Common: command.NewCommon(env, "tree"), by: []string{"stack"}, share: "even", shareBy: "even", shareOverhead: "0", interval: time.Minute}
+		o.Output, o.window, o.Address = "tree", window, server.URL
 		o.focus.Version = focus.Versions()[0]
 		o.From = filepath.Join(t.TempDir(), "snapshot.yaml")
 		if err := os.WriteFile(o.From, []byte("apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n"), 0o600); err != nil {

@@ -13,7 +13,7 @@ import (
 
 // parseWindow reads the flags of a window.
 func (o *metricsOptions) parseWindow(ctx context.Context, q *app.MetricsRequest) error {
-	server, err := o.server(ctx)
+	server, err := o.Server(ctx)
 	if err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func (o *metricsOptions) parseWindow(ctx context.Context, q *app.MetricsRequest)
 	}
 	q.History = server
 	q.History.Window, q.History.Step = o.window, o.step
-	if err := q.SetWindow(o.env.Now()); err != nil {
+	if err := q.SetWindow(o.Env.Now()); err != nil {
 		return err
 	}
 	if o.step != 0 && !slices.Contains(metrics.Steps(), o.step) {
@@ -40,12 +40,12 @@ func (o *metricsOptions) parseWindow(ctx context.Context, q *app.MetricsRequest)
 	if err := o.parseEvery(q); err != nil {
 		return err
 	}
-	if o.output == "focus" {
+	if o.Output == "focus" {
 		if err := focus.CheckWindow(*q.Window); err != nil {
 			return err
 		}
 	}
-	q.Timeout, err = o.requestTimeout()
+	q.Timeout, err = o.RequestTimeout()
 	return err
 }
 
@@ -57,8 +57,8 @@ func (o *metricsOptions) parseEvery(q *app.MetricsRequest) error {
 	switch {
 	case o.every != "" && !slices.Contains(metrics.Calendars(), q.Every):
 		return hint.With(fmt.Errorf("unknown value %q of --every", o.every), "write one of day, week, month")
-	case o.every != "" && (o.output == "focus" || o.output == "openmetrics" || o.output == "svg" || o.listen != ""):
-		with := "-o " + o.output
+	case o.every != "" && (o.Output == "focus" || o.Output == "openmetrics" || o.Output == "svg" || o.listen != ""):
+		with := "-o " + o.Output
 		if o.listen != "" {
 			with = "--listen"
 		}

@@ -5,17 +5,17 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/spf13/cobra"
-
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/spf13/cobra"
 )
 
-func newPrices(env Env) *cobra.Command {
+func newPrices(env command.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "prices",
 	}
-	holds(cmd)
+	command.MakeGroup(cmd)
 	cmd.AddCommand(newPricesShow(env), newPricesValidate(env))
 	return cmd
 }
@@ -23,13 +23,13 @@ func newPrices(env Env) *cobra.Command {
 // pricesFlag adds --prices.
 func pricesFlag(cmd *cobra.Command, into *string) {
 	cmd.Flags().StringVar(into, "prices", "", `price book: a YAML FILE, or OpenCost's JSON or CSV; without it, or with "default", OpenCost's public prices`)
-	complete(cmd, "prices", fileOr(app.DefaultPrices+"\tOpenCost's public prices", "yaml", "yml", "json", "csv"))
+	command.Complete(cmd, "prices", command.CompleteFileOr(app.DefaultPrices+"\tOpenCost's public prices", "yaml", "yml", "json", "csv"))
 }
 
-func newPricesValidate(env Env) *cobra.Command {
+func newPricesValidate(env command.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:  "validate FILE...",
-		Args: between(1, math.MaxInt, "a FILE, or several"),
+		Args: command.RangeArgs(1, math.MaxInt, "a FILE, or several"),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return []string{app.DefaultPrices + "\tOpenCost's public prices"}, cobra.ShellCompDirectiveDefault
 		},
@@ -38,7 +38,7 @@ func newPricesValidate(env Env) *cobra.Command {
 }
 
 // validatePrices checks every file, whatever is wrong with another.
-func validatePrices(ctx context.Context, env Env, files []string) error {
+func validatePrices(ctx context.Context, env command.Env, files []string) error {
 	var wrong []string
 	for _, name := range files {
 		book, problems, err := app.ParsePrices(ctx, name)
@@ -50,7 +50,7 @@ func validatePrices(ctx context.Context, env Env, files []string) error {
 		case len(problems) > 0:
 			wrong = append(wrong, hint.Placed(name, problems)...)
 		default:
-			fmt.Fprintf(env.Out, "%s: valid: %d prices in %s\n", safe(name), len(book.Lines()), book.Currency)
+			fmt.Fprintf(env.Out, "%s: valid: %d prices in %s\n", command.Safe(name), len(book.Lines()), book.Currency)
 		}
 	}
 	if len(wrong) > 0 {

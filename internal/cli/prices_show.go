@@ -5,34 +5,34 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/spf13/cobra"
-
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/completion"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/spf13/cobra"
 )
 
 type pricesShowOptions struct {
-	*common
+	*command.Common
 	prices  string
 	nodes   bool
 	forNode string
 }
 
-func newPricesShow(env Env) *cobra.Command {
-	o := &pricesShowOptions{common: newCommon(env, "table", "wide", "json", "yaml")}
-	cmd := o.newCommand("show", between(0, 0, "a book with --prices FILE, and no arguments"), cobra.NoFileCompletions, o.run)
-	o.connecting(cmd)
-	o.writing(cmd)
+func newPricesShow(env command.Env) *cobra.Command {
+	o := &pricesShowOptions{Common: command.NewCommon(env, "table", "wide", "json", "yaml")}
+	cmd := o.NewCommand("show", command.RangeArgs(0, 0, "a book with --prices FILE, and no arguments"), cobra.NoFileCompletions, o.run)
+	o.AddConnectionFlags(cmd)
+	o.AddOutputFlags(cmd)
 	pricesFlag(cmd, &o.prices)
 	cmd.Flags().BoolVar(&o.nodes, "nodes", false, "show the prices of each node")
 	cmd.Flags().StringVar(&o.forNode, "node", "", "show the prices of the node with this NAME")
-	complete(cmd, "node", o.offers(completion.Nodes))
-	aliasFlag(cmd, "for-node", "node")
+	command.Complete(cmd, "node", o.CompleteWith(completion.Nodes))
+	command.AliasFlag(cmd, "for-node", "node")
 	return cmd
 }
 
@@ -49,7 +49,7 @@ func (o *pricesShowOptions) run(ctx context.Context, _ []string) error {
 	case o.From != "" || app.Given(o.Config.Namespace):
 		return hint.With(fmt.Errorf("a price book does not depend on a cluster"), "add --nodes, to see what its nodes cost")
 	}
-	if err := o.write(view.Prices(book)); err != nil {
+	if err := o.Write(view.Prices(book)); err != nil {
 		return err
 	}
 	o.tellBook(book)
@@ -58,11 +58,11 @@ func (o *pricesShowOptions) run(ctx context.Context, _ []string) error {
 
 // tellBook says which book it was.
 func (o *pricesShowOptions) tellBook(book *cost.Book) {
-	about := fmt.Sprintf("prices of %s, in %s", safe(book.Name), book.Currency)
+	about := fmt.Sprintf("prices of %s, in %s", command.Safe(book.Name), book.Currency)
 	if o.prices == "" || o.prices == app.DefaultPrices {
 		about = "OpenCost's default prices, in " + book.Currency + " (--prices FILE reads yours)"
 	}
-	fmt.Fprintln(o.env.ErrOut, about)
+	fmt.Fprintln(o.Env.ErrOut, about)
 }
 
 func (o *pricesShowOptions) showNodes(ctx context.Context, book *cost.Book) error {
@@ -85,11 +85,11 @@ func (o *pricesShowOptions) showNodes(ctx context.Context, book *cost.Book) erro
 		namespace = *o.Config.Namespace
 	}
 	o.Gaps(gaps)
-	if err := o.write(view.NodePrices(book.For(o.ClusterName()), nodes, namespace, gaps)); err != nil {
+	if err := o.Write(view.NodePrices(book.For(o.ClusterName()), nodes, namespace, gaps)); err != nil {
 		return err
 	}
 	if len(nodes) == 0 {
-		o.say("no nodes are known: the prices without node overrides apply (prices show)")
+		o.Say("no nodes are known: the prices without node overrides apply (prices show)")
 	}
 	o.tellBook(book)
 	return nil

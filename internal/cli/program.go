@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/completion"
+	"github.com/spf13/cobra"
 )
 
 // pluginWords are what a user types for the plugin.
@@ -48,7 +48,7 @@ func parseProgram(path string, windows bool) calledAs {
 
 // begin returns the command that the binary is, by the name that it was called by, and its
 // arguments.
-func begin(env Env, args []string) (*cobra.Command, calledAs, []string) {
+func begin(env command.Env, args []string) (*cobra.Command, calledAs, []string) {
 	called := parseProgram(env.Program, runtime.GOOS == "windows")
 	root := New(env)
 	i := slices.IndexFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == called.command })

@@ -4,14 +4,14 @@ import (
 	"context"
 	"errors"
 
-	"github.com/spf13/cobra"
-
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view/regulation"
+	"github.com/spf13/cobra"
 )
 
-func newRegulate(env Env) *cobra.Command {
+func newRegulate(env command.Env) *cobra.Command {
 	o := &regulatePlanOptions{regulateOptions: newRegulating(env, "tree", "table", "json", "yaml", "name")}
 	cmd := &cobra.Command{
 		Use:               "regulate [SYSTEM]",
@@ -25,17 +25,17 @@ func newRegulate(env Env) *cobra.Command {
 		case len(args) == 0 && !o.isNamed():
 			return cmd.Help()
 		case len(args) > 1:
-			return unknownCommand(cmd, args[0])
+			return command.UnknownCommand(cmd, args[0])
 		}
 		name, err := o.systemOf(args)
 		if err != nil {
 			return err
 		}
-		if err := o.validate(); err != nil {
+		if err := o.Validate(); err != nil {
 			return err
 		}
 		err = o.run(cmd.Context(), name)
-		if near := cmd.SuggestionsFor(first(args)); err != nil && o.file == "" && len(near) > 0 && !errors.Is(err, errNotFine) {
+		if near := cmd.SuggestionsFor(command.FirstArg(args)); err != nil && o.file == "" && len(near) > 0 && !errors.Is(err, command.ErrNotFine) {
 			return hint.With(err, "the commands are "+near[0]+"; kubectl sysop regulate --help lists them")
 		}
 		return err
@@ -53,7 +53,7 @@ type regulatePlanOptions struct {
 	exitCode bool
 }
 
-func newRegulatePlan(env Env) *cobra.Command {
+func newRegulatePlan(env command.Env) *cobra.Command {
 	o := &regulatePlanOptions{regulateOptions: newRegulating(env, "tree", "table", "json", "yaml", "name")}
 	cmd := o.ofSystem("plan [SYSTEM]", o.run)
 	o.flags(cmd)
@@ -62,7 +62,7 @@ func newRegulatePlan(env Env) *cobra.Command {
 
 func (o *regulatePlanOptions) flags(cmd *cobra.Command) {
 	o.naming(cmd)
-	o.writing(cmd)
+	o.AddOutputFlags(cmd)
 	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit with code 2 if there is something to do")
 }
 
@@ -72,9 +72,9 @@ func (o *regulatePlanOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	b.Session.ReportGaps(b.Graph)
-	err = o.finish(b.Session, b.Graph, regulation.Plan(p, b.State, regulationOptions(b)))
+	err = o.Finish(b.Session, b.Graph, regulation.Plan(p, b.State, regulationOptions(b)))
 	if err == nil && o.exitCode && len(p.Steps) > 0 {
-		return errNotFine
+		return command.ErrNotFine
 	}
 	return err
 }

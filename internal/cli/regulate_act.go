@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view/regulation"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/spf13/cobra"
 )
 
 // applyOptions is what every command takes that writes to the apps of a System.
@@ -26,7 +26,7 @@ type applyOptions struct {
 	acceptUnsigned bool
 }
 
-func newActing(env Env, formats ...string) *applyOptions {
+func newActing(env command.Env, formats ...string) *applyOptions {
 	return &applyOptions{regulateOptions: newRegulating(env, formats...)}
 }
 
@@ -39,8 +39,8 @@ func (o *applyOptions) doing(cmd *cobra.Command) {
 	f.BoolVar(&o.allowExec, "allow-exec", false, "run the commands under exec of the manifest, on this machine")
 	o.trusting(cmd)
 	o.locking(cmd)
-	o.progress.addFlag(cmd)
-	offer(cmd, "dry-run", dryRuns...)
+	o.progress.AddFlag(cmd)
+	command.Offer(cmd, "dry-run", command.DryRuns...)
 }
 
 // trusting adds the flag of what is done by a journal that is not signed.
@@ -50,11 +50,11 @@ func (o *applyOptions) trusting(cmd *cobra.Command) {
 
 // check validates the flags before anything is read.
 func (o *applyOptions) check() error {
-	if err := o.progress.check(); err != nil {
+	if err := o.progress.Validate(); err != nil {
 		return err
 	}
 	switch {
-	case !slices.Contains(dryRuns, o.dryRun):
+	case !slices.Contains(command.DryRuns, o.dryRun):
 		return hint.With(fmt.Errorf("unknown value %q of --dry-run", o.dryRun), "write none, client or server")
 	case o.From != "" && o.dryRun != "client":
 		return hint.With(errors.New("--from: a snapshot cannot be regulated"), "--dry-run=client shows what would be done")
@@ -79,13 +79,13 @@ func (o *applyOptions) confirm(ctx context.Context, p *regulate.Plan, b *regulat
 	if o.dryRun == "server" {
 		return true, nil // What is shown is what the API server says.
 	}
-	if err := o.env.mayAsk(writtenTo(p) + " would be changed"); err != nil {
+	if err := o.Env.MayAsk(writtenTo(p) + " would be changed"); err != nil {
 		return false, err
 	}
 	if err := o.showPlan(p, b); err != nil {
 		return false, err
 	}
-	sure, err := o.env.confirm(ctx, "Do it?")
+	sure, err := o.Env.Confirm(ctx, "Do it?")
 	if err == nil && sure {
 		b.Accept()
 	}
@@ -94,11 +94,11 @@ func (o *applyOptions) confirm(ctx context.Context, p *regulate.Plan, b *regulat
 
 // showPlan writes a plan where there are no done things to show instead.
 func (o *applyOptions) showPlan(p *regulate.Plan, b *regulator.Session) error {
-	shown := *o.common
-	if shown.output == "table" {
-		shown.output = "tree"
+	shown := *o.Common
+	if shown.Output == "table" {
+		shown.Output = "tree"
 	}
-	return shown.write(regulation.Plan(p, b.State, regulationOptions(b)))
+	return shown.Write(regulation.Plan(p, b.State, regulationOptions(b)))
 }
 
 func writtenTo(p *regulate.Plan) string {

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/spf13/cobra"
-
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/spf13/cobra"
 )
 
 type regulateApplyOptions struct {
@@ -18,11 +18,11 @@ type regulateApplyOptions struct {
 	timeout time.Duration
 }
 
-func newRegulateApply(env Env) *cobra.Command {
+func newRegulateApply(env command.Env) *cobra.Command {
 	o := &regulateApplyOptions{applyOptions: newActing(env, "table", "json", "yaml")}
 	cmd := o.ofSystem("apply [SYSTEM]", o.run)
 	o.naming(cmd)
-	o.writing(cmd)
+	o.AddOutputFlags(cmd)
 	o.doing(cmd)
 	f := cmd.Flags()
 	f.BoolVar(&o.wait, "wait", false, "continue until nothing is left to do")
@@ -67,7 +67,7 @@ func (o *regulateApplyOptions) waitForRest(ctx context.Context, b *regulator.Ses
 	}
 	report, err := o.inspect(ctx, b, all, o.timeout)
 	if err == nil && report != nil && !report.Healthy {
-		return errNotFine
+		return command.ErrNotFine
 	}
 	return err
 }

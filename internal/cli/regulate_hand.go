@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
-	"github.com/spf13/cobra"
-
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+	"github.com/spf13/cobra"
 )
 
 type regulateHandOptions struct {
@@ -16,15 +16,15 @@ type regulateHandOptions struct {
 	timeout time.Duration
 }
 
-func newRegulateStop(env Env) *cobra.Command {
+func newRegulateStop(env command.Env) *cobra.Command {
 	o := &regulateHandOptions{applyOptions: newActing(env, "table", "json", "yaml")}
 	cmd := o.byHand("stop [SYSTEM] APP", func(app string) regulator.Planner { return regulator.Stop(app, o.signal) })
 	cmd.Flags().StringVar(&o.signal, "signal", system.Stop, "the signal to send: Stop, or one of the System's own")
-	complete(cmd, "signal", o.completeSignals)
+	command.Complete(cmd, "signal", o.completeSignals)
 	return cmd
 }
 
-func newRegulateRecover(env Env) *cobra.Command {
+func newRegulateRecover(env command.Env) *cobra.Command {
 	o := &regulateHandOptions{applyOptions: newActing(env, "table", "json", "yaml")}
 	cmd := o.byHand("recover [SYSTEM] APP", func(app string) regulator.Planner { return regulator.Recover(app, o.force) })
 	cmd.Flags().DurationVar(&o.timeout, "timeout", recoverTimeout, "how long to wait until the app is Healthy; 0 checks once, briefly")
@@ -34,10 +34,10 @@ func newRegulateRecover(env Env) *cobra.Command {
 
 // byHand is a command that sends one signal to one app.
 func (o *regulateHandOptions) byHand(use string, plan func(app string) regulator.Planner) *cobra.Command {
-	cmd := o.newCommand(use, between(0, 2, "a SYSTEM and an APP"), o.completeAppArgs(1), func(ctx context.Context, args []string) error { return o.run(ctx, args, plan) })
+	cmd := o.NewCommand(use, command.RangeArgs(0, 2, "a SYSTEM and an APP"), o.completeAppArgs(1), func(ctx context.Context, args []string) error { return o.run(ctx, args, plan) })
 	o.naming(cmd)
 	o.appFlag(cmd, "the app")
-	o.writing(cmd)
+	o.AddOutputFlags(cmd)
 	o.doing(cmd)
 	return cmd
 }
@@ -63,7 +63,7 @@ func (o *regulateHandOptions) run(ctx context.Context, args []string, plan func(
 	}
 	switch {
 	case d.Restored != nil && !d.Restored.Healthy:
-		return errNotFine
+		return command.ErrNotFine
 	case o.dryRun == "client":
 		return nil
 	}

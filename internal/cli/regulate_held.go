@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"strings"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
@@ -24,7 +25,7 @@ type heldRun struct {
 // printHeld says on standard error which apps are held. It is an error if one could not be held.
 func (r *heldRun) printHeld(ctx context.Context) error {
 	if r.Held.Outcome == nil || len(r.Held.Plan.Steps) == 0 {
-		fmt.Fprintf(r.o.env.ErrOut, "no app is held: none needs %s\n", r.App)
+		fmt.Fprintf(r.o.Env.ErrOut, "no app is held: none needs %s\n", r.App)
 		return nil
 	}
 	if err := r.printDone(r.Held); err != nil {
@@ -42,15 +43,15 @@ func (r *heldRun) printHeld(ctx context.Context) error {
 // printDone prints what was done as a table on standard error.
 func (r *heldRun) printDone(d *regulator.Result) error {
 	out := regulation.Done(d.Outcome, d.Plan, d.Restored, regulationOptions(r.Session))
-	return render.Write(r.o.env.ErrOut, "table", out, render.Options{Width: r.o.env.Width, NoHeaders: r.o.noHeaders})
+	return render.Write(r.o.Env.ErrOut, "table", out, render.Options{Width: r.o.Env.Width, NoHeaders: r.o.NoHeaders})
 }
 
 // execute runs the command to its end. Signals reach it as they reach us: it is of our
 // process group.
-func (r *heldRun) execute(command []string) error {
-	fmt.Fprintf(r.o.env.ErrOut, "running %s\n", safe(strings.Join(command, " ")))
-	cmd := exec.Command(command[0], command[1:]...) //nolint:gosec // It is what the user asked for.
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = r.o.env.In, r.o.env.Out, r.o.env.ErrOut
+func (r *heldRun) execute(argv []string) error {
+	fmt.Fprintf(r.o.Env.ErrOut, "running %s\n", command.Safe(strings.Join(argv, " ")))
+	cmd := exec.Command(argv[0], argv[1:]...) //nolint:gosec // It is what the user asked for.
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = r.o.Env.In, r.o.Env.Out, r.o.Env.ErrOut
 	return cmd.Run()
 }
 
@@ -65,12 +66,12 @@ func (r *heldRun) inspect(ctx context.Context) error {
 }
 
 // end says how it ended: failed is how the command did.
-func (r *heldRun) end(ctx context.Context, command []string, failed error) error {
+func (r *heldRun) end(ctx context.Context, argv []string, failed error) error {
 	code := 0
 	if exit, ok := errors.AsType[*exec.ExitError](failed); ok {
 		code = exit.ExitCode()
 	} else if failed != nil {
-		code = ExitError
+		code = command.ExitError
 	}
 	if r.Freed != nil && r.Freed.Outcome != nil {
 		if err := r.printDone(r.Freed); err != nil {
@@ -80,30 +81,30 @@ func (r *heldRun) end(ctx context.Context, command []string, failed error) error
 	if err := r.inspect(ctx); err != nil {
 		return err
 	}
-	if !r.o.human() {
-		if err := r.o.write(r.answer(command, code)); err != nil {
+	if !r.o.ForPeople() {
+		if err := r.o.Write(r.answer(argv, code)); err != nil {
 			return err
 		}
 	}
-	r.o.say(summary.Left(r.HeldRun)...)
+	r.o.Say(summary.Left(r.HeldRun)...)
 	switch {
 	case failed != nil:
-		return &exitError{fmt.Errorf("%s: %w", command[0], failed), code}
+		return &command.ProcessError{Err: fmt.Errorf("%s: %w", argv[0], failed), Code: code}
 	case r.Left != "":
-		return errNotFine
+		return command.ErrNotFine
 	}
 	if err := r.Unrecovered(); err != nil {
 		return err
 	}
 	if r.Freed != nil && r.Freed.Restored != nil && !r.Freed.Restored.Healthy {
-		return errNotFine
+		return command.ErrNotFine
 	}
 	return nil
 }
 
 // answer is the whole run, for machines.
-func (r *heldRun) answer(command []string, code int) view.Output {
-	run := regulation.Run{App: r.App, Command: command, ExitCode: code, Left: r.Left, Held: r.Held.Outcome}
+func (r *heldRun) answer(argv []string, code int) view.Output {
+	run := regulation.Run{App: r.App, Command: argv, ExitCode: code, Left: r.Left, Held: r.Held.Outcome}
 	if r.Freed != nil {
 		run.Freed, run.Restored = r.Freed.Outcome, r.Freed.Restored
 	}

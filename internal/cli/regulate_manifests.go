@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spf13/cobra"
-
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
+	"github.com/spf13/cobra"
 )
 
 type regulateManifestsOptions struct {
@@ -17,16 +17,16 @@ type regulateManifestsOptions struct {
 	replicas int32
 }
 
-func newRegulateManifests(env Env) *cobra.Command {
+func newRegulateManifests(env command.Env) *cobra.Command {
 	o := &regulateManifestsOptions{regulateOptions: newRegulating(env, "yaml", "json")}
 	cmd := o.ofSystem("manifests [SYSTEM]", o.run)
 	o.naming(cmd)
 	f := cmd.Flags()
-	f.StringVarP(&o.output, "output", "o", o.formats[0], "output format: "+strings.Join(o.formats, ", "))
+	f.StringVarP(&o.Output, "output", "o", o.Formats[0], "output format: "+strings.Join(o.Formats, ", "))
 	f.StringVar(&o.image, "image", "", "the image with the binary kubectl-sysop as its entry point")
 	f.Int32Var(&o.replicas, "replicas", 1, "number of replicas; one acts, the others stand by")
-	must(cmd.MarkFlagRequired("image"))
-	offer(cmd, "output", o.formats...)
+	command.Must(cmd.MarkFlagRequired("image"))
+	command.Offer(cmd, "output", o.Formats...)
 	return cmd
 }
 
@@ -45,5 +45,5 @@ func (o *regulateManifestsOptions) run(ctx context.Context, name string) error {
 	for i, m := range list {
 		manifests[i] = render.Manifest{Object: m.Object.Object, Comment: m.Comment}
 	}
-	return render.Manifests(o.env.Out, o.output, manifests)
+	return render.Manifests(o.Env.Out, o.Output, manifests)
 }

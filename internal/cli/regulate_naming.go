@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/spf13/cobra"
-
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/completion"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/spf13/cobra"
 )
 
 // naming adds the flags of which System is named, and of how it is read.
@@ -16,18 +16,18 @@ func (o *regulateOptions) naming(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&o.file, "filename", "f", "", `the manifest of the System: FILE, "-" or "demo", instead of the NAME of an adopted one`)
 	f.StringVar(&o.systemName, "system", "", "NAME of an adopted System, like the argument SYSTEM")
-	complete(cmd, "system", func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-		return o.completeSystem(cmd, nil, typed)
+	command.Complete(cmd, "system", func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		return o.CompleteSystem(cmd, nil, typed)
 	})
-	o.inferring(cmd)
-	o.connecting(cmd)
+	o.AddInferredFlag(cmd)
+	o.AddConnectionFlags(cmd)
 	f.StringArrayVar(&o.RulesFiles, "rules", nil, "your own relationship rules, from a YAML FILE; may be repeated")
 	f.BoolVar(&o.ShowTimings, "timings", false, "print to stderr the time of each stage and the amount read")
 }
 
 // ofSystem is a command about the System that is named.
 func (o *regulateOptions) ofSystem(use string, run func(ctx context.Context, name string) error) *cobra.Command {
-	return o.newCommand(use, cobra.MaximumNArgs(1), o.completeSystems, func(ctx context.Context, args []string) error {
+	return o.NewCommand(use, cobra.MaximumNArgs(1), o.completeSystems, func(ctx context.Context, args []string) error {
 		name, err := o.systemOf(args)
 		if err != nil {
 			return err
@@ -39,8 +39,8 @@ func (o *regulateOptions) ofSystem(use string, run func(ctx context.Context, nam
 // appFlag adds the flag of which app is named, of commands that take one.
 func (o *regulateOptions) appFlag(cmd *cobra.Command, subject string) {
 	cmd.Flags().StringVar(&o.app, "app", "", subject+", like the argument APP")
-	complete(cmd, "app", func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-		return completion.Beginning(o.appNames(cmd.Context(), o.systemOr(first(args))), typed), noFiles
+	command.Complete(cmd, "app", func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		return completion.Beginning(o.appNames(cmd.Context(), o.systemOr(command.FirstArg(args))), typed), command.NoFiles
 	})
 }
 
@@ -62,7 +62,7 @@ func (o *regulateOptions) systemOr(arg string) string {
 func (o *regulateOptions) systemOf(args []string) (string, error) {
 	switch {
 	case o.systemName == "":
-		return first(args), nil
+		return command.FirstArg(args), nil
 	case len(args) > 0:
 		return "", fmt.Errorf("%q and --system %s: the System is named twice", args[0], o.systemName)
 	}
@@ -102,17 +102,17 @@ func (o *regulateOptions) splitOne(args []string) (system, app string, err error
 }
 
 // completeAppArgs completes a System and then most apps of it, 0 for any number.
-func (o *regulateOptions) completeAppArgs(most int) completer {
+func (o *regulateOptions) completeAppArgs(most int) command.Completer {
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		if !o.isNamed() && len(args) == 0 {
-			names, how := o.completeSystem(cmd, args, typed)
+			names, how := o.CompleteSystem(cmd, args, typed)
 			return append(names, completion.Beginning(o.appNames(cmd.Context(), ""), typed)...), how
 		}
 		system, apps, err := o.split(args, 0)
 		if err != nil || most > 0 && len(apps) >= most {
-			return nil, noFiles
+			return nil, command.NoFiles
 		}
 		remaining := slices.DeleteFunc(o.appNames(cmd.Context(), system), func(app string) bool { return slices.Contains(apps, app) })
-		return completion.Beginning(remaining, typed), noFiles
+		return completion.Beginning(remaining, typed), command.NoFiles
 	}
 }

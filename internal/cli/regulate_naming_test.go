@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/cli-runtime/pkg/genericiooptions"
-
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/demotest"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 )
 
 // Every command of regulation takes the System first, or by -f or --system, and the app behind
@@ -59,8 +59,8 @@ func TestSplit(t *testing.T) {
 
 // All of them have the flags, and what is written on the line is one and the same.
 func TestRegulateNaming(t *testing.T) {
-	env := func(out io.Writer) Env {
-		return Env{
+	env := func(out io.Writer) command.Env {
+		return command.Env{
 			IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: io.Discard},
 			Getenv:    func(string) string { return "" }, Demo: demotest.FS(), Now: func() time.Time { return time.Time{} },
 		}

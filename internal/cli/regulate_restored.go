@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/restored"
@@ -35,10 +36,10 @@ func (o *applyOptions) inspect(ctx context.Context, b *regulator.Session, out *r
 func (o *applyOptions) printRestored(ctx context.Context, report *restored.Report, apps []string, err error) (*restored.Report, error) {
 	switch {
 	case ctx.Err() != nil && len(apps) > 0:
-		o.say("interrupted: whether what recovered is Healthy is unknown; see kubectl sysop regulate status")
+		o.Say("interrupted: whether what recovered is Healthy is unknown; see kubectl sysop regulate status")
 		return nil, nil //nolint:nilnil // as above
 	case report != nil && err == nil:
-		fmt.Fprintln(o.env.ErrOut, safe(report.Text(fmt.Sprintf("what recovered (%s)", strings.Join(apps, ", ")))))
+		fmt.Fprintln(o.Env.ErrOut, command.Safe(report.Text(fmt.Sprintf("what recovered (%s)", strings.Join(apps, ", ")))))
 	}
 	return report, err
 }
@@ -46,7 +47,7 @@ func (o *applyOptions) printRestored(ctx context.Context, report *restored.Repor
 // printOutput shows what a command of an app wrote, each line with the app before it.
 func (o *applyOptions) printOutput(app, text string) {
 	for line := range strings.Lines(text) {
-		fmt.Fprintf(o.env.ErrOut, "%s: %s\n", safe(app), safe(strings.TrimRight(line, "\r\n")))
+		fmt.Fprintf(o.Env.ErrOut, "%s: %s\n", command.Safe(app), command.Safe(strings.TrimRight(line, "\r\n")))
 	}
 }
 
@@ -58,18 +59,18 @@ func (o *applyOptions) printResult(ctx context.Context, b *regulator.Session, d 
 		return nil
 	}
 	looked := timeout == noLook
-	if !o.human() && !looked { // a document has all of it
+	if !o.ForPeople() && !looked { // a document has all of it
 		looked = true
 		if d.Restored, err = o.inspect(ctx, b, out, timeout); err != nil {
 			return err
 		}
 	}
-	if err := o.write(regulation.Done(out, d.Plan, d.Restored, regulationOptions(b))); err != nil {
+	if err := o.Write(regulation.Done(out, d.Plan, d.Restored, regulationOptions(b))); err != nil {
 		return err
 	}
-	o.say(summary.Unwritten(d)...)
+	o.Say(summary.Unwritten(d)...)
 	if o.dryRun == "server" {
-		o.say("dry run: the API server accepted it, and stored nothing")
+		o.Say("dry run: the API server accepted it, and stored nothing")
 	}
 	if !looked {
 		if d.Restored, err = o.inspect(ctx, b, out, timeout); err != nil {

@@ -8,11 +8,11 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/spf13/cobra"
-
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
+	"github.com/spf13/cobra"
 )
 
 type regulateRunOptions struct {
@@ -24,19 +24,19 @@ type regulateRunOptions struct {
 	dash func() int
 }
 
-func newRegulateRun(env Env) *cobra.Command {
+func newRegulateRun(env command.Env) *cobra.Command {
 	o := &regulateRunOptions{applyOptions: newActing(env, "table", "json", "yaml")}
-	cmd := o.newCommand("run [SYSTEM] APP -- COMMAND [ARG...]", cobra.ArbitraryArgs, o.completeBeforeDash, o.run)
+	cmd := o.NewCommand("run [SYSTEM] APP -- COMMAND [ARG...]", cobra.ArbitraryArgs, o.completeBeforeDash, o.run)
 	o.dash = cmd.ArgsLenAtDash
 	o.naming(cmd)
-	o.writing(cmd)
+	o.AddOutputFlags(cmd)
 	o.doing(cmd)
 	f := cmd.Flags()
 	o.appFlag(cmd, "the app that the command is about")
 	f.StringVar(&o.signal, "signal", system.Stop, "the signal to send: Stop, or one of the System's own")
 	f.DurationVar(&o.timeout, "timeout", 10*time.Minute, "how long to wait until the app is Healthy after the command")
 	f.BoolVar(&o.refusedToo, "ignore-refused", false, "run the command even if a neighbour cannot be held")
-	complete(cmd, "signal", o.completeSignals)
+	command.Complete(cmd, "signal", o.completeSignals)
 	return cmd
 }
 
@@ -77,7 +77,7 @@ func (o *regulateRunOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	id := strconv.FormatInt(o.env.Now().UnixMilli(), 36)
+	id := strconv.FormatInt(o.Env.Now().UnixMilli(), 36)
 	r := &heldRun{o.applyOptions, &regulator.HeldRun{
 		Session: b, App: o.app, Signal: o.signal, ID: id, What: command[0], Timeout: o.timeout, IgnoreRefused: o.refusedToo, Apply: o.applying(b),
 	}}

@@ -7,17 +7,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/demotest"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/yaml"
-
-	"github.com/kubectl-sysop/kubectl-sysop/internal/demotest"
 )
 
 func regulateSignals(t *testing.T, args ...string) (out, talk string, err error) {
 	t.Helper()
 	var o, e bytes.Buffer
-	env := Env{
+	env := command.Env{
 		IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &o, ErrOut: &e},
 		Getenv:    func(string) string { return "" }, Demo: demotest.FS(), Now: func() time.Time { return time.Time{} },
 	}
@@ -104,7 +104,7 @@ func TestRegulateSignalsDocument(t *testing.T) {
 
 // TestRegulateSignalsExamples runs the examples of the help, as they stand there.
 func TestRegulateSignalsExamples(t *testing.T) {
-	signals, _, err := New(Env{Now: time.Now}).Find([]string{"regulate", "signals"})
+	signals, _, err := New(command.Env{Now: time.Now}).Find([]string{"regulate", "signals"})
 	if err != nil {
 		t.Fatal(err)
 	}

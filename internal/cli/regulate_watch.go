@@ -7,10 +7,10 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/spf13/cobra"
-
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/summary"
+	"github.com/spf13/cobra"
 )
 
 type regulateWatchOptions struct {
@@ -19,11 +19,11 @@ type regulateWatchOptions struct {
 	address string
 }
 
-func newRegulateWatch(env Env) *cobra.Command {
+func newRegulateWatch(env command.Env) *cobra.Command {
 	o := &regulateWatchOptions{applyOptions: newActing(env, "table", "json", "yaml")}
 	cmd := o.ofSystem("watch [SYSTEM]", o.run)
 	o.naming(cmd)
-	o.writing(cmd)
+	o.AddOutputFlags(cmd)
 	f := cmd.Flags()
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask for confirmation; without it you are asked once, at the start")
 	f.BoolVar(&o.allowExec, "allow-exec", false, "run the commands under exec of the manifest, on this machine")
@@ -31,12 +31,12 @@ func newRegulateWatch(env Env) *cobra.Command {
 	f.StringVar(&o.address, "metrics-address", "", "serve /metrics (OpenMetrics), /healthz and /readyz at this ADDRESS (127.0.0.1:8080)")
 	o.trusting(cmd)
 	o.locking(cmd)
-	o.progress.addFlag(cmd)
+	o.progress.AddFlag(cmd)
 	return cmd
 }
 
 func (o *regulateWatchOptions) run(ctx context.Context, name string) error {
-	o.dryRun, o.progress.signals = "none", false
+	o.dryRun, o.progress.Signals = "none", false
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (o *regulateWatchOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	o.say(summary.Watched(b.System, b.Namespace))
+	o.Say(summary.Watched(b.System, b.Namespace))
 	if sure, err := o.confirmWatch(ctx, b); err != nil || !sure {
 		return err
 	}
@@ -59,7 +59,7 @@ func (o *regulateWatchOptions) run(ctx context.Context, name string) error {
 	if !o.elect {
 		return w.Run(ctx, nil)
 	}
-	return w.Elect(ctx, func(holder string, since time.Time) { o.say(summary.Standby(holder, since)) }, func() { o.say("elected: this watch acts now") })
+	return w.Elect(ctx, func(holder string, since time.Time) { o.Say(summary.Standby(holder, since)) }, func() { o.Say("elected: this watch acts now") })
 }
 
 // confirmWatch shows what would be done now, and asks.
@@ -67,7 +67,7 @@ func (o *regulateWatchOptions) confirmWatch(ctx context.Context, b *regulator.Se
 	if o.yes {
 		return true, nil
 	}
-	if err := o.env.mayAsk("the apps of " + b.System.Name + " would be changed whenever its rules require it"); err != nil {
+	if err := o.Env.MayAsk("the apps of " + b.System.Name + " would be changed whenever its rules require it"); err != nil {
 		return false, err
 	}
 	p, err := b.Plan(ctx, regulator.ByRules)
@@ -78,7 +78,7 @@ func (o *regulateWatchOptions) confirmWatch(ctx context.Context, b *regulator.Se
 	if err := o.showPlan(p, b); err != nil {
 		return false, err
 	}
-	sure, err := o.env.confirm(ctx, "Do this, and from now on whatever the rules require?")
+	sure, err := o.Env.Confirm(ctx, "Do this, and from now on whatever the rules require?")
 	if err == nil && sure {
 		b.Accept()
 	}
@@ -91,7 +91,7 @@ func (o *regulateWatchOptions) serve(ctx context.Context, w *regulator.Watcher) 
 	if err != nil {
 		return nil, fmt.Errorf("--metrics-address %s: %w", o.address, err)
 	}
-	fmt.Fprintf(o.env.ErrOut, "serving http://%s/metrics\n", listener.Addr())
+	fmt.Fprintf(o.Env.ErrOut, "serving http://%s/metrics\n", listener.Addr())
 	server := &http.Server{Handler: w.Metrics.Handler(), ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = server.Serve(listener) }()
 	return func() { _ = server.Close() }, nil

@@ -18,7 +18,7 @@ func (o *regulateWatchOptions) watcher(b *regulator.Session) *regulator.Watcher 
 		o.Warn(fmt.Sprintf("%s of %s is refused (%s): %s", r.Signal, r.App, r.Reason, r.Message))
 	}
 	w.Drifted = func(d *regulate.Drift) {
-		o.say(summary.Drift(d, b.System.Name)...)
+		o.Say(summary.Drift(d, b.System.Name)...)
 	}
 	p := &watchPrinter{o: o.applyOptions, b: b}
 	w.Applied = p.print
@@ -40,17 +40,17 @@ func (p *watchPrinter) print(d *regulator.Result) error {
 	quiet := *d.Plan
 	quiet.Pending, quiet.Refused = nil, nil
 	a := regulation.Done(d.Outcome, &quiet, nil, regulationOptions(p.b))
-	switch p.o.output {
+	switch p.o.Output {
 	case "json":
-		return render.JSONLine(p.o.env.Out, a.Document)
+		return render.JSONLine(p.o.Env.Out, a.Document)
 	case "yaml":
-		if _, err := fmt.Fprintln(p.o.env.Out, "---"); err != nil {
+		if _, err := fmt.Fprintln(p.o.Env.Out, "---"); err != nil {
 			return err
 		}
-		return p.o.write(a)
+		return p.o.Write(a)
 	}
 	p.dropRepeatedCause(a.Table)
-	return p.o.writeUnder(a, false)
+	return p.o.WriteUnder(a, false)
 }
 
 // dropRepeatedCause leaves a cause out that was printed last, by the last column.

@@ -9,14 +9,14 @@ import (
 	"sync"
 
 	"github.com/go-logr/logr"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/spf13/cobra"
 	"k8s.io/klog/v2"
-
-	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 )
 
 // New returns the root command.
-func New(env Env) *cobra.Command {
+func New(env command.Env) *cobra.Command {
 	env.Version = cmp.Or(env.Version, buildVersion())
 	root := &cobra.Command{
 		Use:           "kubectl-sysop",
@@ -24,13 +24,13 @@ func New(env Env) *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	holds(root)
+	command.MakeGroup(root)
 	root.SetIn(env.In)
 	root.SetOut(env.Out)
 	root.SetErr(env.ErrOut)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		if args := cmd.Flags().Args(); onlyHolds(cmd) && len(args) > 0 {
-			return unknownCommand(cmd, args[0]) // The flag would be one of its.
+		if args := cmd.Flags().Args(); command.IsGroup(cmd) && len(args) > 0 {
+			return command.UnknownCommand(cmd, args[0]) // The flag would be one of its.
 		}
 		return hint.With(err, cmd.CommandPath()+" --help lists the flags")
 	})
@@ -75,7 +75,7 @@ func describe(root *cobra.Command) {
 			path = root.Name()
 		}
 		text, err := helpTexts.ReadFile("help/" + strings.ReplaceAll(path, " ", "_") + ".txt")
-		must(err)
+		command.Must(err)
 		about, examples, _ := strings.Cut(string(text), "\nExamples:\n\n")
 		short, long, _ := strings.Cut(about, "\n")
 		cmd.Short, cmd.Long, cmd.Example = short, strings.TrimSpace(long), strings.TrimRight(examples, "\n")

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
+
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/shopspring/decimal"
 
@@ -40,7 +42,7 @@ func answer(t *testing.T, width int, args ...string) (stdout, stderr string) {
 	var out, talk bytes.Buffer
 	e := env(strings.NewReader(""), &out, &talk)
 	e.Width = width
-	if code := cli.Main(t.Context(), e, args); code != cli.ExitDone {
+	if code := cli.Main(t.Context(), e, args); code != command.ExitDone {
 		t.Fatalf("%v: exit code %d: %s", args, code, &talk)
 	}
 	return out.String(), talk.String()

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"runtime/debug"
 
-	"github.com/spf13/cobra"
-
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/spf13/cobra"
 )
 
 // Version is set by the linker in a release; else the version of the module.
@@ -32,9 +32,9 @@ type versionDocument struct {
 	Revision  string `json:"revision,omitempty"`
 }
 
-func newVersion(env Env) *cobra.Command {
-	c := newCommon(env, "table", "json", "yaml")
-	cmd := c.newCommand("version", cobra.NoArgs, cobra.NoFileCompletions, func(context.Context, []string) error {
+func newVersion(env command.Env) *cobra.Command {
+	c := command.NewCommon(env, "table", "json", "yaml")
+	cmd := c.NewCommand("version", cobra.NoArgs, cobra.NoFileCompletions, func(context.Context, []string) error {
 		doc := versionDocument{Head: view.Head{APIVersion: view.APIVersion, Kind: "Version"}, Version: env.Version}
 		if info, ok := debug.ReadBuildInfo(); ok {
 			doc.GoVersion = info.GoVersion
@@ -44,12 +44,12 @@ func newVersion(env Env) *cobra.Command {
 				}
 			}
 		}
-		if c.output == "table" {
+		if c.Output == "table" {
 			_, err := fmt.Fprintf(env.Out, "kubectl-sysop %s (%s)\n", doc.Version, doc.GoVersion)
 			return err
 		}
-		return c.write(view.Output{Document: doc})
+		return c.Write(view.Output{Document: doc})
 	})
-	c.writing(cmd)
+	c.AddOutputFlags(cmd)
 	return cmd
 }

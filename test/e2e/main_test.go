@@ -25,6 +25,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
+
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/kubernetes"
 
@@ -72,8 +74,8 @@ func run(m *testing.M) int {
 	}
 	// Some tests run commands in this process, where others use client-go: its logger is set
 	// once, now.
-	quiet := cli.Env{IOStreams: genericiooptions.NewTestIOStreamsDiscard(), Getenv: os.Getenv, Now: time.Now}
-	if code := cli.Main(context.Background(), quiet, []string{"version"}); code != cli.ExitDone {
+	quiet := command.Env{IOStreams: genericiooptions.NewTestIOStreamsDiscard(), Getenv: os.Getenv, Now: time.Now}
+	if code := cli.Main(context.Background(), quiet, []string{"version"}); code != command.ExitDone {
 		fmt.Fprintln(os.Stderr, "version: exit code", code)
 		return 1
 	}

@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"context"
@@ -13,16 +13,16 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/prometheus"
 )
 
-// prometheusOptions are the flags of a Prometheus and of how to reach it.
-type prometheusOptions struct {
-	address, matchers, config string
+// PrometheusOptions are the flags of a Prometheus and of how to reach it.
+type PrometheusOptions struct {
+	Address, matchers, config string
 	headers                   []string
 	access                    prometheus.Access
 }
 
-func (o *prometheusOptions) prometheusFlags(cmd *cobra.Command) {
+func (o *PrometheusOptions) AddPrometheusFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.address, "prometheus", "", "the address of Prometheus (or a server with its API): a URL, or svc:NAMESPACE/NAME[:PORT] through the API server (TLS: svc:https:NAMESPACE/NAME:PORT)")
+	f.StringVar(&o.Address, "prometheus", "", "the address of Prometheus (or a server with its API): a URL, or svc:NAMESPACE/NAME[:PORT] through the API server (TLS: svc:https:NAMESPACE/NAME:PORT)")
 	f.StringVar(&o.matchers, "prometheus-matchers", "", `PromQL label matchers for every query, if a server has the series of several clusters (cluster="eu-1")`)
 	f.StringVar(&o.config, "prometheus-config", "", "a FILE with the URL of Prometheus and how to reach it: tokens, users, headers and certificates (docs/invoice.md)")
 	f.StringVar(&o.access.TokenFile, "prometheus-token-file", "", "a FILE with the bearer token for a --prometheus URL")
@@ -33,8 +33,8 @@ func (o *prometheusOptions) prometheusFlags(cmd *cobra.Command) {
 	f.BoolVar(&o.access.Insecure, "prometheus-insecure", false, "accept any certificate of a --prometheus URL")
 }
 
-// server is what the flags and the file of access say; without an address there is none.
-func (o *prometheusOptions) server(ctx context.Context) (app.HistorySource, error) {
+// Server is what the flags and the file of access say; without an address there is none.
+func (o *PrometheusOptions) Server(ctx context.Context) (app.HistorySource, error) {
 	own := o.access
 	own.Headers = nil // of this run
 	for _, text := range o.headers {
@@ -50,7 +50,7 @@ func (o *prometheusOptions) server(ctx context.Context) (app.HistorySource, erro
 	case (own.CertFile == "") != (own.KeyFile == ""):
 		return app.HistorySource{}, fmt.Errorf("a client certificate needs both --prometheus-cert-file and --prometheus-key-file")
 	}
-	s := app.HistorySource{Address: o.address, Matchers: o.matchers}
+	s := app.HistorySource{Address: o.Address, Matchers: o.matchers}
 	if o.config != "" {
 		file, err := prometheus.ReadAccess(ctx, o.config)
 		if err != nil {
@@ -69,7 +69,7 @@ func (o *prometheusOptions) server(ctx context.Context) (app.HistorySource, erro
 }
 
 // check refuses what a server that is reached in this way does not get.
-func (o *prometheusOptions) check(s *app.HistorySource) error {
+func (o *PrometheusOptions) check(s *app.HistorySource) error {
 	switch {
 	case s.Address == "" && o.config != "":
 		return hint.With(fmt.Errorf("--prometheus-config %s: names no server", o.config), "write its url into the file, or add --prometheus URL")
@@ -80,7 +80,7 @@ func (o *prometheusOptions) check(s *app.HistorySource) error {
 	case strings.HasPrefix(s.Address, "svc:"):
 		return s.Access.CheckService(s.Address)
 	}
-	if hasUser(o.address) {
+	if hasUser(o.Address) {
 		return hint.With(fmt.Errorf("--prometheus: the address has a user, and every user of this machine can read the command line"), "write url, username and password into a file for --prometheus-config")
 	}
 	return nil

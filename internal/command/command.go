@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"context"
@@ -14,50 +14,50 @@ import (
 // runner runs a command with its arguments.
 type runner = func(ctx context.Context, args []string) error
 
-// command is a command without flags; its help is a file.
-func command(use string, args cobra.PositionalArgs, complete completer, run runner) *cobra.Command {
+// New is a command without flags; its help is a file.
+func New(use string, args cobra.PositionalArgs, complete Completer, run runner) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Args: args, ValidArgsFunction: complete,
 		RunE: func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), args) },
 	}
 }
 
-// newCommand is a command that runs after the flags of c are checked.
-func (c *common) newCommand(use string, args cobra.PositionalArgs, complete completer, run runner) *cobra.Command {
-	return command(use, args, complete, func(ctx context.Context, args []string) error {
-		if err := c.validate(); err != nil {
+// NewCommand is a command that runs after the flags of c are checked.
+func (c *Common) NewCommand(use string, args cobra.PositionalArgs, complete Completer, run runner) *cobra.Command {
+	return New(use, args, complete, func(ctx context.Context, args []string) error {
+		if err := c.Validate(); err != nil {
 			return err
 		}
 		return run(ctx, args)
 	})
 }
 
-// group is a command that only holds others.
-func group(use string, commands ...*cobra.Command) *cobra.Command {
+// Group is a command that only holds others.
+func Group(use string, commands ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{Use: use}
-	holds(cmd)
+	MakeGroup(cmd)
 	cmd.AddCommand(commands...)
 	return cmd
 }
 
-// holds makes a command one that does nothing but hold others.
-func holds(cmd *cobra.Command) {
+// MakeGroup makes a command one that does nothing but hold others.
+func MakeGroup(cmd *cobra.Command) {
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.SuggestionsMinimumDistance = 3
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return cmd.Help()
 		}
-		return unknownCommand(cmd, args[0])
+		return UnknownCommand(cmd, args[0])
 	}
 }
 
-// onlyHolds says that a command does nothing but hold others: the others complete their arguments.
-func onlyHolds(cmd *cobra.Command) bool {
+// IsGroup says that a command does nothing but hold others: the others complete their arguments.
+func IsGroup(cmd *cobra.Command) bool {
 	return cmd.HasAvailableSubCommands() && cmd.ValidArgsFunction == nil
 }
 
-func unknownCommand(cmd *cobra.Command, name string) error {
+func UnknownCommand(cmd *cobra.Command, name string) error {
 	err := fmt.Errorf("unknown command %q", name)
 	if near := cmd.SuggestionsFor(name); len(near) > 0 {
 		return hint.With(err, "did you mean "+slices.Concat(object.Nearest(name, near), near)[0]+"?")
@@ -65,11 +65,11 @@ func unknownCommand(cmd *cobra.Command, name string) error {
 	return hint.With(err, cmd.CommandPath()+" --help lists the commands")
 }
 
-// exactly takes n arguments.
-func exactly(n int, expected string) cobra.PositionalArgs { return between(n, n, expected) }
+// ExactArgs takes n arguments.
+func ExactArgs(n int, expected string) cobra.PositionalArgs { return RangeArgs(n, n, expected) }
 
-// between takes some arguments, and says what they are.
-func between(least, most int, expected string) cobra.PositionalArgs {
+// RangeArgs takes some arguments, and says what they are.
+func RangeArgs(least, most int, expected string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most {
 			return hint.With(fmt.Errorf("expected %s", expected), cmd.CommandPath()+" --help has examples")
@@ -78,8 +78,8 @@ func between(least, most int, expected string) cobra.PositionalArgs {
 	}
 }
 
-// first is the first argument; empty for none.
-func first(args []string) string {
+// FirstArg is the first argument; empty for none.
+func FirstArg(args []string) string {
 	if len(args) == 0 {
 		return ""
 	}

@@ -1,4 +1,6 @@
-package cli
+// Package command is what the commands of the command line share: the environment of the process, the
+// flags that several take, their completions, questions and progress on standard error.
+package command
 
 import (
 	"errors"
@@ -35,16 +37,25 @@ type Env struct {
 	CompletionTimeout time.Duration
 }
 
-// errNotFine ends a command that has answered, where --exit-code asks for that.
-var errNotFine = errors.New("not fine")
+// Exit codes.
+const (
+	ExitDone        = 0
+	ExitError       = 1
+	ExitNotFine     = 2 // done, and what was asked about is not fine; only with --exit-code
+	ExitInterrupted = 130
+)
 
-// exitError ends the process as a command that was run ended.
-type exitError struct {
-	error
-	code int
+// ErrNotFine ends a command that has answered, where --exit-code asks for that.
+var ErrNotFine = errors.New("not fine")
+
+// ProcessError ends the process as a command that was run ended.
+type ProcessError struct {
+	Err error
+	Code int
 }
 
-func (e *exitError) Unwrap() error { return e.error }
+func (e *ProcessError) Error() string { return e.Err.Error() }
+func (e *ProcessError) Unwrap() error { return e.Err }
 
 // Process returns the environment of this process.
 func Process(demo fs.FS) Env {

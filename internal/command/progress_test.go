@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"bytes"
@@ -52,10 +52,10 @@ func TestProgress(t *testing.T) {
 		{"none", true, ""},
 	} {
 		var out bytes.Buffer
-		p := newProgressPrinter(Env{IOStreams: genericiooptions.IOStreams{ErrOut: &out}, Talk: c.terminal})
+		p := NewProgressPrinter(Env{IOStreams: genericiooptions.IOStreams{ErrOut: &out}, Talk: c.terminal})
 		p.mode = c.mode
 		for _, e := range runEvents() {
-			p.print(e)
+			p.Print(e)
 		}
 		if out.String() != c.want {
 			t.Errorf("%s, a terminal %v: got\n%swant\n%s", c.mode, c.terminal, &out, c.want)
@@ -72,10 +72,10 @@ func TestProgressJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	p := newProgressPrinter(Env{IOStreams: genericiooptions.IOStreams{ErrOut: &out}})
+	p := NewProgressPrinter(Env{IOStreams: genericiooptions.IOStreams{ErrOut: &out}})
 	p.mode = "json"
 	for _, e := range runEvents() {
-		p.print(e)
+		p.Print(e)
 	}
 	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
 	if len(lines) != len(runEvents()) {
@@ -91,7 +91,7 @@ func TestProgressJSON(t *testing.T) {
 		}
 	}
 	p.mode = "loud"
-	if err := p.check(); err == nil {
+	if err := p.Validate(); err == nil {
 		t.Error("an unknown mode is accepted")
 	}
 }

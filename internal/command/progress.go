@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"fmt"
@@ -14,37 +14,37 @@ import (
 // progressModes are the values of --progress.
 var progressModes = []string{"auto", "plain", "json", "none"}
 
-// progressPrinter is a receiver of the events of runs: it prints them on standard error.
-type progressPrinter struct {
+// ProgressPrinter is a receiver of the events of runs: it prints them on standard error.
+type ProgressPrinter struct {
 	mode string
 	out  io.Writer
-	// signals says that auto prints the results of signals, too.
-	signals bool
+	// Signals says that auto prints the results of signals, too.
+	Signals bool
 }
 
-func newProgressPrinter(env Env) progressPrinter {
-	return progressPrinter{mode: "auto", out: env.ErrOut, signals: env.Talk}
+func NewProgressPrinter(env Env) ProgressPrinter {
+	return ProgressPrinter{mode: "auto", out: env.ErrOut, Signals: env.Talk}
 }
 
-func (p *progressPrinter) addFlag(cmd *cobra.Command) {
+func (p *ProgressPrinter) AddFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&p.mode, "progress", p.mode, "what stderr has of the progress: auto, plain (lines, also where no terminal is), json (a line of JSON for each event) or none")
-	offer(cmd, "progress", progressModes...)
+	Offer(cmd, "progress", progressModes...)
 }
 
-func (p *progressPrinter) check() (err error) {
-	p.mode, err = oneOf("--progress", p.mode, progressModes)
+func (p *ProgressPrinter) Validate() (err error) {
+	p.mode, err = OneOf("--progress", p.mode, progressModes)
 	return err
 }
 
-// print prints an event.
-func (p *progressPrinter) print(e journal.Event) {
+// Print prints an event.
+func (p *ProgressPrinter) Print(e journal.Event) {
 	switch {
 	case p.mode == "none":
 	case p.mode == "json":
 		_ = render.JSONLine(p.out, e) // every event has a form in JSON, and a run does not end because stderr is closed
-	case e.Signal == "" || p.signals || p.mode == "plain":
+	case e.Signal == "" || p.Signals || p.mode == "plain":
 		if line := summary.Progress(e); line != "" {
-			fmt.Fprintln(p.out, safe(line))
+			fmt.Fprintln(p.out, Safe(line))
 		}
 	}
 }

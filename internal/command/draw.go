@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"cmp"
@@ -16,28 +16,28 @@ import (
 // drawings are the formats of a UIState.
 var drawings = []string{"html", "svg"}
 
-// drawn says that the answer is a UIState.
-func (c *common) drawn() bool { return slices.Contains(drawings, c.output) }
+// IsPicture says that the answer is a UIState.
+func (c *Common) IsPicture() bool { return slices.Contains(drawings, c.Output) }
 
-// unsupportedFlags are flags of a command that a UIState cannot honour, with whether they are set.
-type unsupportedFlags []struct {
-	flag string
-	set  bool
+// UnsupportedFlags are flags of a command that a UIState cannot honour, with whether they are set.
+type UnsupportedFlags []struct {
+	Flag string
+	Set  bool
 }
 
-// refuse is an error for the first of them that is set: a page that leaves a flag out would say
+// RefuseFlags is an error for the first of them that is set: a page that leaves a flag out would say
 // another thing than was asked.
-func (c *common) refuse(flags unsupportedFlags, wayOut string) error {
+func (c *Common) RefuseFlags(flags UnsupportedFlags, wayOut string) error {
 	for _, f := range flags {
-		if f.set {
-			return hint.With(fmt.Errorf("%s: not supported with -o %s", f.flag, c.output), cmp.Or(wayOut, "leave it out: the page can be sorted, filtered and folded"))
+		if f.Set {
+			return hint.With(fmt.Errorf("%s: not supported with -o %s", f.Flag, c.Output), cmp.Or(wayOut, "leave it out: the page can be sorted, filtered and folded"))
 		}
 	}
 	return nil
 }
 
-// drawPage writes the page of what the command is about, and says on stderr what is not in it.
-func (c *common) drawPage(ctx context.Context, v *app.Page) error {
+// WritePage writes the page of what the command is about, and says on stderr what is not in it.
+func (c *Common) WritePage(ctx context.Context, v *app.Page) error {
 	v.Mode, v.MissingSources, v.Members = "file", app.MissingInFile(), true
 	if err := v.Open(ctx); err != nil {
 		return err
@@ -51,10 +51,10 @@ func (c *common) drawPage(ctx context.Context, v *app.Page) error {
 	if l.EventsGap != nil {
 		c.Gaps([]object.Gap{*l.EventsGap})
 	}
-	if err := c.write(view.Output{UIState: p}); err != nil {
+	if err := c.Write(view.Output{UIState: p}); err != nil {
 		return err
 	}
-	c.say(summary.Page(v)...)
+	c.Say(summary.Page(v)...)
 	if held := len(p.Nodes); held < p.Objects {
 		c.Warn(fmt.Sprintf("%d of %d objects are in it", held, p.Objects))
 	}

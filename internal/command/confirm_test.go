@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"bytes"
@@ -28,7 +28,7 @@ func TestAsk(t *testing.T) {
 		var out bytes.Buffer
 		env := Env{}
 		env.In, env.ErrOut = strings.NewReader(c.typed), &out
-		if yes, err := env.confirm(t.Context(), "2 objects change. Do it?"); err != nil || yes != c.yes {
+		if yes, err := env.Confirm(t.Context(), "2 objects change. Do it?"); err != nil || yes != c.yes {
 			t.Errorf("%q: %v, %v", c.typed, yes, err)
 		}
 		if want := "2 objects change. Do it? [y/N] " + c.shown; out.String() != want {
@@ -44,18 +44,18 @@ func TestAskIsInterrupted(t *testing.T) {
 	defer end.Close()
 	env := Env{}
 	env.In, env.ErrOut = never, io.Discard
-	if yes, err := env.confirm(ctx, "Do it?"); yes || !errors.Is(err, context.Canceled) {
+	if yes, err := env.Confirm(ctx, "Do it?"); yes || !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, %v", yes, err)
 	}
 }
 
 func TestNobodyToAsk(t *testing.T) {
 	env := Env{}
-	if err := env.mayAsk("shop would be changed"); err == nil || !strings.HasPrefix(err.Error(), "shop would be changed: nothing was done") || !strings.Contains(hint.For(err), "--yes") {
+	if err := env.MayAsk("shop would be changed"); err == nil || !strings.HasPrefix(err.Error(), "shop would be changed: nothing was done") || !strings.Contains(hint.For(err), "--yes") {
 		t.Errorf("%v", err)
 	}
 	env.Ask = true
-	if err := env.mayAsk(""); err != nil {
+	if err := env.MayAsk(""); err != nil {
 		t.Error(err)
 	}
 }

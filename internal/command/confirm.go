@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"bufio"
@@ -10,19 +10,19 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/userfile"
 )
 
-// mayAsk says whether there is a person to ask before something is written; what says what
+// MayAsk says whether there is a person to ask before something is written; what says what
 // would be done.
-func (e Env) mayAsk(action string) error {
+func (e Env) MayAsk(action string) error {
 	if e.Ask {
 		return nil
 	}
 	return hint.With(fmt.Errorf("%s: nothing was done: cannot ask for confirmation (standard input or standard error is not a terminal)", action), "use --yes to do it without asking, --dry-run to show it")
 }
 
-// confirm puts a question on standard error. Whatever is not yes is no. An interrupt ends the
+// Confirm puts a question on standard error. Whatever is not yes is no. An interrupt ends the
 // waiting, not the reading.
-func (e Env) confirm(ctx context.Context, question string) (bool, error) {
-	fmt.Fprintf(e.ErrOut, "%s [y/N] ", safe(question))
+func (e Env) Confirm(ctx context.Context, question string) (bool, error) {
+	fmt.Fprintf(e.ErrOut, "%s [y/N] ", Safe(question))
 	typed, err := userfile.Await(ctx, func() ([]byte, error) {
 		return bufio.NewReader(e.In).ReadBytes('\n')
 	})
@@ -40,11 +40,11 @@ func (e Env) confirm(ctx context.Context, question string) (bool, error) {
 	return false, nil
 }
 
-// dryRuns are the values of --dry-run.
-var dryRuns = []string{"none", "client", "server"}
+// DryRuns are the values of --dry-run.
+var DryRuns = []string{"none", "client", "server"}
 
-// oneOf is the value of a flag, which must be one of the valid ones.
-func oneOf(flag, value string, valid []string) (string, error) {
+// OneOf is the value of a flag, which must be one of the valid ones.
+func OneOf(flag, value string, valid []string) (string, error) {
 	for _, v := range valid {
 		if v == value {
 			return v, nil
