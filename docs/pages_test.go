@@ -8,10 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
-
 	"github.com/kubectl-sysop/kubectl-sysop/examples"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/cli"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/demotest"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/pages"
 )

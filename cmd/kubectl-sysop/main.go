@@ -7,10 +7,9 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
-
 	"github.com/kubectl-sysop/kubectl-sysop/examples"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/cli"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	_ "github.com/kubectl-sysop/kubectl-sysop/internal/startup" // puts the first garbage collection off
 )
 

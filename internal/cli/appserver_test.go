@@ -15,9 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 )
 
 // appServer is as much of an API server as health asks: a Deployment with its ReplicaSet and its

@@ -5,14 +5,16 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/shopspring/decimal"
+	"github.com/spf13/cobra"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/autoscale"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/autoscaler"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/cli/metricscmd"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
-	"github.com/shopspring/decimal"
-	"github.com/spf13/cobra"
 )
 
 func newAutoscale(env command.Env) *cobra.Command {
@@ -63,7 +65,7 @@ func (o *usageOptions) usageFlags(cmd *cobra.Command) {
 	f.StringVar(&o.budget, "budget", "", "what all may cost a month at the maxima, in the currency of the price book (default: as the System says)")
 	f.DurationVar(&o.stabilization, "stabilization", autoscale.DefaultStabilization, "for how long usage must be lower before pods are removed")
 	o.AddPrometheusFlags(cmd)
-	command.Offer(cmd, "window", windowNames()...)
+	command.Offer(cmd, "window", metricscmd.WindowNames()...)
 }
 
 // usage adds to a request where usage is from.

@@ -6,14 +6,16 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/autoscale"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/autoscaler"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/cli/metricscmd"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/spf13/cobra"
 )
 
 type autoscaleApplyOptions struct {
@@ -27,7 +29,7 @@ func newAutoscaleApply(env command.Env) *cobra.Command {
 	cmd := o.NewCommand("apply [ROOT... | -f SYSTEM]", cobra.ArbitraryArgs, o.CompleteRoots, o.run)
 	o.writingFlags(cmd)
 	o.namingFlags(cmd)
-	pricesFlag(cmd, &o.prices)
+	metricscmd.PricesFlag(cmd, &o.prices)
 	o.usageFlags(cmd)
 	cmd.Flags().BoolVar(&o.wait, "wait", true, "wait until the scalers are Healthy: they know the usage of their targets")
 	return cmd

@@ -3,10 +3,12 @@ package cli
 import (
 	"context"
 
+	"github.com/spf13/cobra"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/autoscaler"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/cli/metricscmd"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
-	"github.com/spf13/cobra"
 )
 
 type autoscalePlanOptions struct {
@@ -21,7 +23,7 @@ func newAutoscalePlan(env command.Env) *cobra.Command {
 	o.AddReadFlags(cmd)
 	o.AddOutputFlags(cmd)
 	o.namingFlags(cmd)
-	pricesFlag(cmd, &o.prices)
+	metricscmd.PricesFlag(cmd, &o.prices)
 	o.usageFlags(cmd)
 	return cmd
 }

@@ -3,10 +3,11 @@ package cli
 import (
 	"context"
 
+	"github.com/spf13/cobra"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/autoscaler"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
-	"github.com/spf13/cobra"
 )
 
 type autoscaleRemoveOptions struct {

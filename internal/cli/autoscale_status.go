@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/spf13/cobra"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/autoscaler"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/cli/metricscmd"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
-	"github.com/spf13/cobra"
 )
 
 type autoscaleStatusOptions struct {
@@ -22,7 +24,7 @@ func newAutoscaleStatus(env command.Env) *cobra.Command {
 	o.AddReadFlags(cmd)
 	o.AddOutputFlags(cmd)
 	o.namingFlags(cmd)
-	pricesFlag(cmd, &o.prices)
+	metricscmd.PricesFlag(cmd, &o.prices)
 	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit with code 2 unless at least one scaler is found, and all work and are below their maxima")
 	return cmd
 }

@@ -3,9 +3,10 @@ package cli
 import (
 	"slices"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 )
 
 // fileFlags are flags whose value is a file, with the extensions that it may have; nil is any.

@@ -9,9 +9,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/spf13/cobra"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/completion"
-	"github.com/spf13/cobra"
 )
 
 // addCompletion adds the kubectl plugin's completion to cobra's scripts for shells.

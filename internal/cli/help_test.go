@@ -7,9 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
-	"github.com/spf13/cobra"
 )
 
 // TestHelp holds the files of help against the commands: each belongs to one, with a short text

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalogs"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/cli/regulatecmd"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
@@ -16,7 +19,6 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/summary"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // installer makes an installer on the cluster of the command.
@@ -29,14 +31,16 @@ func (o *installOptions) installer(cats *catalogs.Catalogs) *installer.Installer
 
 // regulation holds the dependents of apps while they are changed, and prints what it does.
 func (o *installOptions) regulation() *regulator.Upgrades {
-	acting := newActing(o.Env, "table")
-	acting.Output, acting.dryRun = "table", "none"
+	acting := regulatecmd.NewActing(o.Env, "table")
+	acting.Output, acting.DryRun = "table", "none"
 	return &regulator.Upgrades{
-		Input: &o.Input, Action: o.action, Timeout: o.timeout, Events: o.progress.Print, Distrusted: acting.warnDistrusted, Output: acting.printOutput,
-		Held: func(ctx context.Context, r *regulator.HeldRun) error { return (&heldRun{acting, r}).printHeld(ctx) },
+		Input: &o.Input, Action: o.action, Timeout: o.timeout, Events: o.progress.Print, Distrusted: acting.WarnDistrusted, Output: acting.PrintOutput,
+		Held: func(ctx context.Context, r *regulator.HeldRun) error {
+			return (&regulatecmd.HeldRun{Options: acting, HeldRun: r}).PrintHeld(ctx)
+		},
 		Freed: func(ctx context.Context, r *regulator.HeldRun) {
 			o.Say(summary.Left(r)...)
-			if err := (&heldRun{acting, r}).inspect(ctx); err != nil {
+			if err := (&regulatecmd.HeldRun{Options: acting, HeldRun: r}).PrintRestored(ctx); err != nil {
 				o.Note(err.Error())
 			}
 		},

@@ -6,11 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 )
 
 // What deletes data is done with its name alone, whatever the command: --yes and y never are enough.

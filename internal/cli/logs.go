@@ -5,9 +5,10 @@ import (
 	"io"
 	"sync"
 
+	"github.com/spf13/cobra"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/logs"
-	"github.com/spf13/cobra"
 )
 
 type logsOptions struct {

@@ -3,9 +3,10 @@ package cli
 import (
 	"errors"
 
+	"github.com/spf13/cobra"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
-	"github.com/spf13/cobra"
 )
 
 func newMonitor(env command.Env) *cobra.Command {

@@ -3,13 +3,14 @@ package cli
 import (
 	"context"
 
+	"github.com/spf13/cobra"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/monitor"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/monitoring"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
-	"github.com/spf13/cobra"
 )
 
 func newMonitorRemove(env command.Env) *cobra.Command {

@@ -8,12 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/completion"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/suite"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/completion"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/suite"
 )
 
 func TestParseProgram(t *testing.T) {

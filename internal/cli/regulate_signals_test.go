@@ -7,11 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/demotest"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/demotest"
 )
 
 func regulateSignals(t *testing.T, args ...string) (out, talk string, err error) {
@@ -21,8 +22,8 @@ func regulateSignals(t *testing.T, args ...string) (out, talk string, err error)
 		IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &o, ErrOut: &e},
 		Getenv:    func(string) string { return "" }, Demo: demotest.FS(), Now: func() time.Time { return time.Time{} },
 	}
-	cmd := newRegulateSignals(env)
-	cmd.SetArgs(args)
+	cmd := New(env)
+	cmd.SetArgs(append([]string{"regulate", "signals"}, args...))
 	cmd.SetOut(io.Discard)
 	cmd.SetErr(io.Discard)
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true

@@ -9,10 +9,13 @@ import (
 	"sync"
 
 	"github.com/go-logr/logr"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/spf13/cobra"
 	"k8s.io/klog/v2"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/cli/metricscmd"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/cli/regulatecmd"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 )
 
 // New returns the root command.
@@ -46,7 +49,7 @@ func New(env command.Env) *cobra.Command {
 			quietLogs()
 		}
 	}
-	root.AddCommand(newAutoscale(env), newBackup(env), newCatalog(env), newGraph(env), newCheck(env), newDiff(env), newHealth(env), newHistory(env), newPath(env), newImpact(env), newInstall(env), newLogs(env), newMetrics(env), newMan(env), newMonitor(env), newPrices(env), newRegulate(env), newRestore(env), newRollback(env), newRules(env), newSnapshot(env), newStacks(env), newSystem(env), newUI(env), newUninstall(env), newUpgrade(env), newVersion(env))
+	root.AddCommand(newAutoscale(env), newBackup(env), newCatalog(env), newGraph(env), newCheck(env), newDiff(env), newHealth(env), newHistory(env), newPath(env), newImpact(env), newInstall(env), newLogs(env), metricscmd.New(env), newMan(env), newMonitor(env), metricscmd.NewPrices(env), regulatecmd.New(env), newRestore(env), newRollback(env), newRules(env), newSnapshot(env), newStacks(env), newSystem(env), newUI(env), newUninstall(env), newUpgrade(env), newVersion(env))
 	addCompletion(env, root)
 	describe(root)
 	return root

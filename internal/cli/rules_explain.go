@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/rules"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
-	"github.com/spf13/cobra"
 )
 
 type rulesExplainOptions struct{ *command.Common }

@@ -5,15 +5,17 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/cli/metricscmd"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/summary"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
-	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/labels"
 )
 
 type stacksOptions struct {
@@ -35,7 +37,7 @@ func newStacks(env command.Env) *cobra.Command {
 	f.StringVar(&o.sortBy, "sort-by", "name", "order of the stacks: "+strings.Join(app.StackOrders(), ", "))
 	f.BoolVar(&o.all, "all", false, "also list the stacks of the cluster system, and the objects in no stack with the reason")
 	command.AddHealthRuleFlags(cmd, &o.rules, o.Common)
-	pricesFlag(cmd, &o.prices)
+	metricscmd.PricesFlag(cmd, &o.prices)
 	command.Offer(cmd, "sort-by", app.StackOrders()...)
 	return cmd
 }

@@ -9,12 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
-
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/shopspring/decimal"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/cli"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 )
 
 // stacksWorld is the snapshot of the script.

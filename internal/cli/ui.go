@@ -8,12 +8,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/cli/metricscmd"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/web"
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 type uiOptions struct {
@@ -41,7 +43,7 @@ func newUI(env command.Env) *cobra.Command {
 	o.flags = f
 	o.AddSelectorFlags(cmd, &o.selector, "select the roots of a TYPE by label; without a ROOT, the stacks with such a root")
 	command.AddHealthRuleFlags(cmd, &o.rules, o.Common)
-	pricesFlag(cmd, &o.prices)
+	metricscmd.PricesFlag(cmd, &o.prices)
 	o.AddPrometheusFlags(cmd)
 	o.catalogues.findingFlags(cmd)
 	f.BoolVar(&o.open, "open", false, "open it in the browser")

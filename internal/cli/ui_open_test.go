@@ -13,10 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/demotest"
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/demotest"
 )
 
 // TestOpenHandsOverByFile has a browser that notes its arguments. The token is in none of them,

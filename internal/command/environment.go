@@ -50,7 +50,7 @@ var ErrNotFine = errors.New("not fine")
 
 // ProcessError ends the process as a command that was run ended.
 type ProcessError struct {
-	Err error
+	Err  error
 	Code int
 }
 

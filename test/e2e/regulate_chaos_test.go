@@ -13,12 +13,11 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
-
 	"golang.org/x/sync/errgroup"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/cli"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/faults"
 )

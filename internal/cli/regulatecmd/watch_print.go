@@ -1,4 +1,4 @@
-package cli
+package regulatecmd
 
 import (
 	"fmt"

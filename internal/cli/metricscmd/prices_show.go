@@ -1,9 +1,11 @@
-package cli
+package metricscmd
 
 import (
 	"context"
 	"fmt"
 	"slices"
+
+	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
@@ -13,7 +15,6 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/spf13/cobra"
 )
 
 type pricesShowOptions struct {
@@ -28,7 +29,7 @@ func newPricesShow(env command.Env) *cobra.Command {
 	cmd := o.NewCommand("show", command.RangeArgs(0, 0, "a book with --prices FILE, and no arguments"), cobra.NoFileCompletions, o.run)
 	o.AddConnectionFlags(cmd)
 	o.AddOutputFlags(cmd)
-	pricesFlag(cmd, &o.prices)
+	PricesFlag(cmd, &o.prices)
 	cmd.Flags().BoolVar(&o.nodes, "nodes", false, "show the prices of each node")
 	cmd.Flags().StringVar(&o.forNode, "node", "", "show the prices of the node with this NAME")
 	command.Complete(cmd, "node", o.CompleteWith(completion.Nodes))

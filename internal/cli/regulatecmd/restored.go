@@ -1,4 +1,4 @@
-package cli
+package regulatecmd
 
 import (
 	"context"
@@ -25,7 +25,7 @@ const (
 
 // inspect waits until what recovered is Healthy, and says so or what is not.
 func (o *applyOptions) inspect(ctx context.Context, b *regulator.Session, out *regulate.Outcome, timeout time.Duration) (*restored.Report, error) {
-	if o.dryRun != "none" {
+	if o.DryRun != "none" {
 		return nil, nil //nolint:nilnil // nothing to say is no error
 	}
 	report, err := b.Inspect(ctx, out, timeout)
@@ -44,8 +44,8 @@ func (o *applyOptions) printRestored(ctx context.Context, report *restored.Repor
 	return report, err
 }
 
-// printOutput shows what a command of an app wrote, each line with the app before it.
-func (o *applyOptions) printOutput(app, text string) {
+// PrintOutput shows what a command of an app wrote, each line with the app before it.
+func (o *applyOptions) PrintOutput(app, text string) {
 	for line := range strings.Lines(text) {
 		fmt.Fprintf(o.Env.ErrOut, "%s: %s\n", command.Safe(app), command.Safe(strings.TrimRight(line, "\r\n")))
 	}
@@ -69,7 +69,7 @@ func (o *applyOptions) printResult(ctx context.Context, b *regulator.Session, d 
 		return err
 	}
 	o.Say(summary.Unwritten(d)...)
-	if o.dryRun == "server" {
+	if o.DryRun == "server" {
 		o.Say("dry run: the API server accepted it, and stored nothing")
 	}
 	if !looked {

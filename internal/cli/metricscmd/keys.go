@@ -1,16 +1,17 @@
-package cli
+package metricscmd
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/completion"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
-	"github.com/spf13/cobra"
 )
 
 // keyFlags are the flags of the keys of rows and filters, and of the clusters of one report.

@@ -1,4 +1,4 @@
-package cli
+package metricscmd
 
 import (
 	"fmt"
@@ -13,10 +13,11 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/focus"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/prometheus"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 )
 
 // evaluated is a server without samples, which keeps the latest moment that it was

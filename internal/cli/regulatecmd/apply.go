@@ -1,4 +1,4 @@
-package cli
+package regulatecmd
 
 import (
 	"context"
@@ -6,10 +6,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
-	"github.com/spf13/cobra"
 )
 
 type regulateApplyOptions struct {
@@ -19,7 +20,7 @@ type regulateApplyOptions struct {
 }
 
 func newRegulateApply(env command.Env) *cobra.Command {
-	o := &regulateApplyOptions{applyOptions: newActing(env, "table", "json", "yaml")}
+	o := &regulateApplyOptions{applyOptions: NewActing(env, "table", "json", "yaml")}
 	cmd := o.ofSystem("apply [SYSTEM]", o.run)
 	o.naming(cmd)
 	o.AddOutputFlags(cmd)
@@ -49,7 +50,7 @@ func (o *regulateApplyOptions) run(ctx context.Context, name string) error {
 	if o.wait {
 		timeout = noLook // the end of the run checks all apps
 	}
-	if err := o.printResult(ctx, b, d, timeout); err != nil || !o.wait || d.Declined || o.dryRun != "none" {
+	if err := o.printResult(ctx, b, d, timeout); err != nil || !o.wait || d.Declined || o.DryRun != "none" {
 		return err
 	}
 	return o.waitForRest(ctx, b, d.Outcome)

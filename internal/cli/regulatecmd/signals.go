@@ -1,9 +1,11 @@
-package cli
+package regulatecmd
 
 import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
@@ -11,7 +13,6 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
-	"github.com/spf13/cobra"
 )
 
 type regulateSignalsOptions struct {

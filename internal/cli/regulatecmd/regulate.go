@@ -1,17 +1,18 @@
-package cli
+package regulatecmd
 
 import (
 	"context"
 	"errors"
 
+	"github.com/spf13/cobra"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view/regulation"
-	"github.com/spf13/cobra"
 )
 
-func newRegulate(env command.Env) *cobra.Command {
+func New(env command.Env) *cobra.Command {
 	o := &regulatePlanOptions{regulateOptions: newRegulating(env, "tree", "table", "json", "yaml", "name")}
 	cmd := &cobra.Command{
 		Use:               "regulate [SYSTEM]",

@@ -1,17 +1,18 @@
-package cli
+package metricscmd
 
 import (
 	"context"
 	"fmt"
 	"math"
 
+	"github.com/spf13/cobra"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
-	"github.com/spf13/cobra"
 )
 
-func newPrices(env command.Env) *cobra.Command {
+func NewPrices(env command.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "prices",
 	}
@@ -20,8 +21,8 @@ func newPrices(env command.Env) *cobra.Command {
 	return cmd
 }
 
-// pricesFlag adds --prices.
-func pricesFlag(cmd *cobra.Command, into *string) {
+// PricesFlag adds --prices.
+func PricesFlag(cmd *cobra.Command, into *string) {
 	cmd.Flags().StringVar(into, "prices", "", `price book: a YAML FILE, or OpenCost's JSON or CSV; without it, or with "default", OpenCost's public prices`)
 	command.Complete(cmd, "prices", command.CompleteFileOr(app.DefaultPrices+"\tOpenCost's public prices", "yaml", "yml", "json", "csv"))
 }

@@ -1,4 +1,4 @@
-package cli
+package regulatecmd
 
 import (
 	"context"
@@ -7,10 +7,11 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/summary"
-	"github.com/spf13/cobra"
 )
 
 type regulateWatchOptions struct {
@@ -20,7 +21,7 @@ type regulateWatchOptions struct {
 }
 
 func newRegulateWatch(env command.Env) *cobra.Command {
-	o := &regulateWatchOptions{applyOptions: newActing(env, "table", "json", "yaml")}
+	o := &regulateWatchOptions{applyOptions: NewActing(env, "table", "json", "yaml")}
 	cmd := o.ofSystem("watch [SYSTEM]", o.run)
 	o.naming(cmd)
 	o.AddOutputFlags(cmd)
@@ -36,7 +37,7 @@ func newRegulateWatch(env command.Env) *cobra.Command {
 }
 
 func (o *regulateWatchOptions) run(ctx context.Context, name string) error {
-	o.dryRun, o.progress.Signals = "none", false
+	o.DryRun, o.progress.Signals = "none", false
 	if err := o.check(); err != nil {
 		return err
 	}

@@ -1,14 +1,15 @@
-package cli
+package regulatecmd
 
 import (
 	"context"
 	"fmt"
 	"slices"
 
+	"github.com/spf13/cobra"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/completion"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
-	"github.com/spf13/cobra"
 )
 
 // naming adds the flags of which System is named, and of how it is read.

@@ -1,4 +1,4 @@
-package cli
+package regulatecmd
 
 import (
 	"bytes"
@@ -8,9 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/demotest"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 )
 
 // Every command of regulation takes the System first, or by -f or --system, and the app behind
@@ -65,7 +66,7 @@ func TestRegulateNaming(t *testing.T) {
 			Getenv:    func(string) string { return "" }, Demo: demotest.FS(), Now: func() time.Time { return time.Time{} },
 		}
 	}
-	for _, cmd := range newRegulate(env(io.Discard)).Commands() {
+	for _, cmd := range New(env(io.Discard)).Commands() {
 		if name := cmd.Name(); name == "signals" {
 			continue // it is about kinds
 		}
@@ -78,7 +79,7 @@ func TestRegulateNaming(t *testing.T) {
 	}
 	run := func(args string) string {
 		var out bytes.Buffer
-		cmd := newRegulate(env(&out))
+		cmd := New(env(&out))
 		cmd.SetArgs(strings.Fields(args + " -f demo --from demo"))
 		cmd.SetOut(io.Discard)
 		cmd.SetErr(io.Discard)

@@ -1,12 +1,13 @@
-package cli
+package metricscmd
 
 import (
 	"fmt"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/export"
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/export"
 )
 
 func newMetricsRules(env command.Env) *cobra.Command {

@@ -1,4 +1,4 @@
-package cli
+package regulatecmd
 
 import (
 	"context"
@@ -8,11 +8,12 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
-	"github.com/spf13/cobra"
 )
 
 type regulateRunOptions struct {
@@ -25,7 +26,7 @@ type regulateRunOptions struct {
 }
 
 func newRegulateRun(env command.Env) *cobra.Command {
-	o := &regulateRunOptions{applyOptions: newActing(env, "table", "json", "yaml")}
+	o := &regulateRunOptions{applyOptions: NewActing(env, "table", "json", "yaml")}
 	cmd := o.NewCommand("run [SYSTEM] APP -- COMMAND [ARG...]", cobra.ArbitraryArgs, o.completeBeforeDash, o.run)
 	o.dash = cmd.ArgsLenAtDash
 	o.naming(cmd)
@@ -70,7 +71,7 @@ func (o *regulateRunOptions) run(ctx context.Context, args []string) error {
 	if o.timeout <= 0 {
 		return fmt.Errorf("--timeout %s: expected more than 0", o.timeout)
 	}
-	if _, err := exec.LookPath(command[0]); err != nil && o.dryRun == "none" {
+	if _, err := exec.LookPath(command[0]); err != nil && o.DryRun == "none" {
 		return fmt.Errorf("run %s: %w", command[0], err) // Before anything is held.
 	}
 	b, err := regulator.OpenApp(ctx, &o.Input, o.request(name))
@@ -78,18 +79,18 @@ func (o *regulateRunOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	id := strconv.FormatInt(o.Env.Now().UnixMilli(), 36)
-	r := &heldRun{o.applyOptions, &regulator.HeldRun{
+	r := &HeldRun{Options: o.applyOptions, HeldRun: &regulator.HeldRun{
 		Session: b, App: o.app, Signal: o.signal, ID: id, What: command[0], Timeout: o.timeout, IgnoreRefused: o.refusedToo, Apply: o.applying(b),
 	}}
 	switch err := r.Hold(ctx); {
 	case err != nil:
 		return err
-	case o.dryRun != "none":
+	case o.DryRun != "none":
 		return o.printResult(ctx, b, r.Held, noLook)
 	case r.Held.Declined:
 		return nil
 	}
-	if err := r.printHeld(ctx); err != nil {
+	if err := r.PrintHeld(ctx); err != nil {
 		return err
 	}
 	failed := r.execute(command)

@@ -1,4 +1,4 @@
-package cli
+package regulatecmd
 
 import (
 	"context"
@@ -7,26 +7,27 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view/regulation"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
-	"github.com/spf13/cobra"
 )
 
 // applyOptions is what every command takes that writes to the apps of a System.
 type applyOptions struct {
 	*regulateOptions
 	yes       bool
-	dryRun    string
+	DryRun    string
 	allowExec bool
 	force     bool
 	// acceptUnsigned acts by a journal that is not signed.
 	acceptUnsigned bool
 }
 
-func newActing(env command.Env, formats ...string) *applyOptions {
+func NewActing(env command.Env, formats ...string) *applyOptions {
 	return &applyOptions{regulateOptions: newRegulating(env, formats...)}
 }
 
@@ -34,7 +35,7 @@ func newActing(env command.Env, formats ...string) *applyOptions {
 func (o *applyOptions) doing(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask for confirmation")
-	f.StringVar(&o.dryRun, "dry-run", "none", "none, client (show what would be done) or server (dry run on the API server; nothing is stored)")
+	f.StringVar(&o.DryRun, "dry-run", "none", "none, client (show what would be done) or server (dry run on the API server; nothing is stored)")
 	f.Lookup("dry-run").NoOptDefVal = "client"
 	f.BoolVar(&o.allowExec, "allow-exec", false, "run the commands under exec of the manifest, on this machine")
 	o.trusting(cmd)
@@ -54,9 +55,9 @@ func (o *applyOptions) check() error {
 		return err
 	}
 	switch {
-	case !slices.Contains(command.DryRuns, o.dryRun):
-		return hint.With(fmt.Errorf("unknown value %q of --dry-run", o.dryRun), "write none, client or server")
-	case o.From != "" && o.dryRun != "client":
+	case !slices.Contains(command.DryRuns, o.DryRun):
+		return hint.With(fmt.Errorf("unknown value %q of --dry-run", o.DryRun), "write none, client or server")
+	case o.From != "" && o.DryRun != "client":
 		return hint.With(errors.New("--from: a snapshot cannot be regulated"), "--dry-run=client shows what would be done")
 	}
 	return o.checkLease()
@@ -64,8 +65,8 @@ func (o *applyOptions) check() error {
 
 // applying is how a plan of a session is applied.
 func (o *applyOptions) applying(b *regulator.Session) regulator.ApplyRequest {
-	r := regulator.ApplyRequest{DryRun: o.dryRun, AllowExec: o.allowExec, Force: o.force, AcceptUnsigned: o.acceptUnsigned, Output: o.printOutput}
-	if !o.yes || o.dryRun == "client" {
+	r := regulator.ApplyRequest{DryRun: o.DryRun, AllowExec: o.allowExec, Force: o.force, AcceptUnsigned: o.acceptUnsigned, Output: o.PrintOutput}
+	if !o.yes || o.DryRun == "client" {
 		r.Confirm = func(ctx context.Context, p *regulate.Plan) (bool, error) { return o.confirm(ctx, p, b) }
 	}
 	return r
@@ -73,10 +74,10 @@ func (o *applyOptions) applying(b *regulator.Session) regulator.ApplyRequest {
 
 // confirm shows a plan and asks. It is false where nothing is to be done.
 func (o *applyOptions) confirm(ctx context.Context, p *regulate.Plan, b *regulator.Session) (bool, error) {
-	if o.dryRun == "client" || len(p.Steps) == 0 {
+	if o.DryRun == "client" || len(p.Steps) == 0 {
 		return false, o.showPlan(p, b)
 	}
-	if o.dryRun == "server" {
+	if o.DryRun == "server" {
 		return true, nil // What is shown is what the API server says.
 	}
 	if err := o.Env.MayAsk(writtenTo(p) + " would be changed"); err != nil {

@@ -1,14 +1,15 @@
-package cli
+package metricscmd
 
 import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
-	"github.com/spf13/cobra"
 )
 
 type metricsOptions struct {
@@ -48,7 +49,7 @@ type metricsOptions struct {
 	byChosen bool
 }
 
-func newMetrics(env command.Env) *cobra.Command {
+func New(env command.Env) *cobra.Command {
 	o := &metricsOptions{Common: command.NewCommon(env, "tree", "table", "wide", "json", "yaml", "csv", "openmetrics", "focus", "svg", "html", "name")}
 	cmd := &cobra.Command{
 		Use:               "metrics [ROOT...]",
@@ -80,7 +81,7 @@ func (o *metricsOptions) flags(cmd *cobra.Command) {
 	f.DurationVar(&o.step, "step", 0, "the step in which a --window is summed: 1m, 5m, 15m or 60m (default: by its length)")
 	o.AddPrometheusFlags(cmd)
 
-	pricesFlag(cmd, &o.prices)
+	PricesFlag(cmd, &o.prices)
 	f.StringVar(&o.share, "share", "even", "how to split what several stacks need: even, usage, requests, weight (annotation "+app.WeightAnnotation+"), or none: it has rows of its own")
 	f.BoolVar(&o.shareIdle, "share-idle", false, "split the idle cost of a node among the stacks that pay there")
 	f.StringSliceVar(&o.shareNamespaces, "share-namespace", nil, "namespaces that all stacks pay for")
@@ -95,7 +96,7 @@ func (o *metricsOptions) flags(cmd *cobra.Command) {
 
 	for flag, values := range map[string][]string{
 		"sort-by": cost.SortKeys(), "share": sharings(), "share-by": {"even", "weighted"}, "step": {"1m", "5m", "15m", "60m"},
-		"window": windowNames(), "every": {"day", "week", "month"},
+		"window": WindowNames(), "every": {"day", "week", "month"},
 	} {
 		command.Offer(cmd, flag, values...)
 	}

@@ -1,13 +1,14 @@
-package cli
+package regulatecmd
 
 import (
 	"context"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
-	"github.com/spf13/cobra"
 )
 
 type regulateHandOptions struct {
@@ -17,7 +18,7 @@ type regulateHandOptions struct {
 }
 
 func newRegulateStop(env command.Env) *cobra.Command {
-	o := &regulateHandOptions{applyOptions: newActing(env, "table", "json", "yaml")}
+	o := &regulateHandOptions{applyOptions: NewActing(env, "table", "json", "yaml")}
 	cmd := o.byHand("stop [SYSTEM] APP", func(app string) regulator.Planner { return regulator.Stop(app, o.signal) })
 	cmd.Flags().StringVar(&o.signal, "signal", system.Stop, "the signal to send: Stop, or one of the System's own")
 	command.Complete(cmd, "signal", o.completeSignals)
@@ -25,7 +26,7 @@ func newRegulateStop(env command.Env) *cobra.Command {
 }
 
 func newRegulateRecover(env command.Env) *cobra.Command {
-	o := &regulateHandOptions{applyOptions: newActing(env, "table", "json", "yaml")}
+	o := &regulateHandOptions{applyOptions: NewActing(env, "table", "json", "yaml")}
 	cmd := o.byHand("recover [SYSTEM] APP", func(app string) regulator.Planner { return regulator.Recover(app, o.force) })
 	cmd.Flags().DurationVar(&o.timeout, "timeout", recoverTimeout, "how long to wait until the app is Healthy; 0 checks once, briefly")
 	cmd.Flags().BoolVar(&o.force, "force", false, "recover although a rule holds it, and also restore fields that others changed")
@@ -64,7 +65,7 @@ func (o *regulateHandOptions) run(ctx context.Context, args []string, plan func(
 	switch {
 	case d.Restored != nil && !d.Restored.Healthy:
 		return command.ErrNotFine
-	case o.dryRun == "client":
+	case o.DryRun == "client":
 		return nil
 	}
 	return d.Refusal()

@@ -1,11 +1,12 @@
-package cli
+package metricscmd
 
 import (
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/focus"
-	"github.com/spf13/cobra"
 )
 
 // focusOptions are what a FOCUS file says besides the charges.

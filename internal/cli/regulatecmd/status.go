@@ -1,14 +1,15 @@
-package cli
+package regulatecmd
 
 import (
 	"context"
 	"fmt"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view/regulation"
-	"github.com/spf13/cobra"
 )
 
 type regulateStatusOptions struct {

@@ -1,4 +1,4 @@
-package cli
+package regulatecmd
 
 import (
 	"context"
@@ -6,12 +6,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/completion"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view/regulation"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
-	"github.com/spf13/cobra"
 )
 
 // regulateOptions is what every command about a System takes.
@@ -31,11 +32,11 @@ func newRegulating(env command.Env, formats ...string) *regulateOptions {
 
 // request names the System, by its name or by -f.
 func (o *regulateOptions) request(name string) regulator.Request {
-	return regulator.Request{Name: name, File: o.file, Lease: o.lease, Events: o.progress.Print, Distrusted: o.warnDistrusted}
+	return regulator.Request{Name: name, File: o.file, Lease: o.lease, Events: o.progress.Print, Distrusted: o.WarnDistrusted}
 }
 
-// warnDistrusted warns that the journal may not be trusted, and lists what it has pending.
-func (o *regulateOptions) warnDistrusted(reason string, pending []string) {
+// WarnDistrusted warns that the journal may not be trusted, and lists what it has pending.
+func (o *regulateOptions) WarnDistrusted(reason string, pending []string) {
 	o.Warn(reason)
 	for _, line := range pending {
 		fmt.Fprintf(o.Env.ErrOut, "  %s\n", command.Safe(line))

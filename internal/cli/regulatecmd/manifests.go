@@ -1,14 +1,15 @@
-package cli
+package regulatecmd
 
 import (
 	"context"
 	"fmt"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
-	"github.com/spf13/cobra"
 )
 
 type regulateManifestsOptions struct {

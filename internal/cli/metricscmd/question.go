@@ -1,14 +1,15 @@
-package cli
+package metricscmd
 
 import (
 	"context"
 	"fmt"
 
+	"github.com/shopspring/decimal"
+
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
-	"github.com/shopspring/decimal"
 )
 
 // question reads the flags, before anything is asked of a cluster.

@@ -1,15 +1,16 @@
-package cli
+package metricscmd
 
 import (
 	"context"
 	"fmt"
+
+	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/summary"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
-	"github.com/spf13/cobra"
 )
 
 type metricsDoctorOptions struct {
@@ -26,12 +27,12 @@ func newMetricsDoctor(env command.Env) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&o.window, "window", "30d", "the window of time that is inspected: 24h, 7d, month, lastmonth, 2026-11-01/2026-11-15")
 	o.AddPrometheusFlags(cmd)
-	command.Offer(cmd, "window", windowNames()...)
+	command.Offer(cmd, "window", WindowNames()...)
 	return cmd
 }
 
-// windowNames are windows to offer.
-func windowNames() []string {
+// WindowNames are windows to offer.
+func WindowNames() []string {
 	return []string{"1h", "24h", "7d", "30d", "today", "yesterday", "week", "lastweek", "month", "lastmonth"}
 }
 
