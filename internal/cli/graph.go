@@ -50,7 +50,7 @@ func (o *graphOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if o.IsPicture() {
+	if o.IsDrawing() {
 		return o.draw(ctx)
 	}
 	r, err := o.Graph(ctx, app.GraphRequest{

@@ -56,7 +56,7 @@ func (o *healthOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if o.IsPicture() {
+	if o.IsDrawing() {
 		return o.draw(ctx)
 	}
 	opening, stop := o.opening(ctx, q)

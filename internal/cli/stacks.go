@@ -54,7 +54,7 @@ func (o *stacksOptions) run(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	if o.IsPicture() {
+	if o.IsDrawing() {
 		return o.draw(ctx)
 	}
 	q := app.StacksRequest{Selector: selector, All: o.all, SortBy: o.sortBy}

@@ -16,8 +16,8 @@ import (
 // drawings are the formats of a UIState.
 var drawings = []string{"html", "svg"}
 
-// IsPicture says that the answer is a UIState.
-func (c *Common) IsPicture() bool { return slices.Contains(drawings, c.Output) }
+// IsDrawing says that the answer is a UIState.
+func (c *Common) IsDrawing() bool { return slices.Contains(drawings, c.Output) }
 
 // UnsupportedFlags are flags of a command that a UIState cannot honour, with whether they are set.
 type UnsupportedFlags []struct {

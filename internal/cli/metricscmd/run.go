@@ -23,7 +23,7 @@ func (o *metricsOptions) run(ctx context.Context) error {
 		return err
 	}
 	switch {
-	case o.IsPicture() && !o.invoiced():
+	case o.IsDrawing() && !o.invoiced():
 		return o.draw(ctx, q)
 	case o.listen != "":
 		return o.serving(ctx, q)

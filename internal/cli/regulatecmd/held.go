@@ -55,7 +55,7 @@ func (r *HeldRun) execute(argv []string) error {
 	return cmd.Run()
 }
 
-// PrintRestored looks at the recovered apps, and prints what they are now.
+// PrintRestored inspects the recovered apps, and prints their health.
 func (r *HeldRun) PrintRestored(ctx context.Context) error {
 	if r.Freed == nil {
 		return nil
