@@ -57,6 +57,7 @@ func IsGroup(cmd *cobra.Command) bool {
 	return cmd.HasAvailableSubCommands() && cmd.ValidArgsFunction == nil
 }
 
+// UnknownCommand is the error for a name that no command of cmd has.
 func UnknownCommand(cmd *cobra.Command, name string) error {
 	err := fmt.Errorf("unknown command %q", name)
 	if near := cmd.SuggestionsFor(name); len(near) > 0 {

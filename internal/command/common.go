@@ -29,6 +29,8 @@ type Common struct {
 	NoHeaders bool
 }
 
+// NewCommon returns the flags of a command that writes its answer in these formats; the first is the
+// usual one.
 func NewCommon(env Env, formats ...string) *Common {
 	c := &Common{Env: env, Formats: formats, Input: app.Input{Clock: app.NewStopwatch(env.Now), Version: env.Version, Stdin: env.In, Demo: env.Demo, Now: env.Now}}
 	c.Report = c

@@ -18,6 +18,7 @@ const NoFiles = cobra.ShellCompDirectiveNoFileComp
 // Completer is what cobra asks to complete an argument or the value of a flag.
 type Completer = func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective)
 
+// Shell is what completions read.
 func (c *Common) Shell() *completion.Shell {
 	return &completion.Shell{Input: &c.Input, Limit: c.Env.CompletionTimeout}
 }
@@ -36,14 +37,17 @@ func (c *Common) CompleteWith(f completion.Completer) Completer {
 	}
 }
 
+// CompleteRoots completes kinds, and objects behind their kind.
 func (c *Common) CompleteRoots(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	return c.CompleteWith(completion.Roots)(cmd, args, typed)
 }
 
+// CompleteOneKind completes a kind for the only argument.
 func (c *Common) CompleteOneKind(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	return c.CompleteWith(completion.Only(completion.Kinds))(cmd, args, typed)
 }
 
+// CompleteNamespaces completes the names of namespaces.
 func (c *Common) CompleteNamespaces(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	return c.CompleteWith(completion.Namespaces)(cmd, args, typed)
 }

@@ -61,6 +61,7 @@ func AddSystemFlag(cmd *cobra.Command, into *string) {
 	Complete(cmd, "filename", CompleteManifests)
 }
 
+// CompleteManifests completes the file of a System.
 func CompleteManifests(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	return CompleteFileOr(systems.Demo+"\tthe System of the example", "yaml", "yml", "json")(cmd, args, typed)
 }

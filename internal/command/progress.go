@@ -22,15 +22,18 @@ type ProgressPrinter struct {
 	Signals bool
 }
 
+// NewProgressPrinter returns a printer for the standard error of a process.
 func NewProgressPrinter(env Env) ProgressPrinter {
 	return ProgressPrinter{mode: "auto", out: env.ErrOut, Signals: env.Talk}
 }
 
+// AddFlag adds --progress.
 func (p *ProgressPrinter) AddFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&p.mode, "progress", p.mode, "what stderr has of the progress: auto, plain (lines, also where no terminal is), json (a line of JSON for each event) or none")
 	Offer(cmd, "progress", progressModes...)
 }
 
+// Validate checks the value of --progress.
 func (p *ProgressPrinter) Validate() (err error) {
 	p.mode, err = OneOf("--progress", p.mode, progressModes)
 	return err

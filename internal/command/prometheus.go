@@ -20,6 +20,7 @@ type PrometheusOptions struct {
 	access                    prometheus.Access
 }
 
+// AddPrometheusFlags adds --prometheus, and the flags of how to reach it.
 func (o *PrometheusOptions) AddPrometheusFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.Address, "prometheus", "", "the address of Prometheus (or a server with its API): a URL, or svc:NAMESPACE/NAME[:PORT] through the API server (TLS: svc:https:NAMESPACE/NAME:PORT)")

@@ -1,3 +1,4 @@
+// Package metricscmd has the commands of usage and cost: metrics and prices.
 package metricscmd
 
 import (
@@ -49,6 +50,7 @@ type metricsOptions struct {
 	byChosen bool
 }
 
+// New returns the command metrics.
 func New(env command.Env) *cobra.Command {
 	o := &metricsOptions{Common: command.NewCommon(env, "tree", "table", "wide", "json", "yaml", "csv", "openmetrics", "focus", "svg", "html", "name")}
 	cmd := &cobra.Command{

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 )
 
+// NewPrices returns the command prices.
 func NewPrices(env command.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "prices",

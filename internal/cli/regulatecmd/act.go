@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
-// applyOptions is what every command takes that writes to the apps of a System.
-type applyOptions struct {
+// ApplyOptions is what every command takes that writes to the apps of a System.
+type ApplyOptions struct {
 	*regulateOptions
 	yes       bool
 	DryRun    string
@@ -27,12 +27,13 @@ type applyOptions struct {
 	acceptUnsigned bool
 }
 
-func NewActing(env command.Env, formats ...string) *applyOptions {
-	return &applyOptions{regulateOptions: newRegulating(env, formats...)}
+// NewActing returns the options of a command that sends signals.
+func NewActing(env command.Env, formats ...string) *ApplyOptions {
+	return &ApplyOptions{regulateOptions: newRegulating(env, formats...)}
 }
 
 // doing adds the flags of what is written.
-func (o *applyOptions) doing(cmd *cobra.Command) {
+func (o *ApplyOptions) doing(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask for confirmation")
 	f.StringVar(&o.DryRun, "dry-run", "none", "none, client (show what would be done) or server (dry run on the API server; nothing is stored)")
@@ -45,12 +46,12 @@ func (o *applyOptions) doing(cmd *cobra.Command) {
 }
 
 // trusting adds the flag of what is done by a journal that is not signed.
-func (o *applyOptions) trusting(cmd *cobra.Command) {
+func (o *ApplyOptions) trusting(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.acceptUnsigned, "accept-unsigned", false, "with --yes: accept an unsigned journal (of an older version, or of a user who may not write Secrets)")
 }
 
 // check validates the flags before anything is read.
-func (o *applyOptions) check() error {
+func (o *ApplyOptions) check() error {
 	if err := o.progress.Validate(); err != nil {
 		return err
 	}
@@ -64,7 +65,7 @@ func (o *applyOptions) check() error {
 }
 
 // applying is how a plan of a session is applied.
-func (o *applyOptions) applying(b *regulator.Session) regulator.ApplyRequest {
+func (o *ApplyOptions) applying(b *regulator.Session) regulator.ApplyRequest {
 	r := regulator.ApplyRequest{DryRun: o.DryRun, AllowExec: o.allowExec, Force: o.force, AcceptUnsigned: o.acceptUnsigned, Output: o.PrintOutput}
 	if !o.yes || o.DryRun == "client" {
 		r.Confirm = func(ctx context.Context, p *regulate.Plan) (bool, error) { return o.confirm(ctx, p, b) }
@@ -73,7 +74,7 @@ func (o *applyOptions) applying(b *regulator.Session) regulator.ApplyRequest {
 }
 
 // confirm shows a plan and asks. It is false where nothing is to be done.
-func (o *applyOptions) confirm(ctx context.Context, p *regulate.Plan, b *regulator.Session) (bool, error) {
+func (o *ApplyOptions) confirm(ctx context.Context, p *regulate.Plan, b *regulator.Session) (bool, error) {
 	if o.DryRun == "client" || len(p.Steps) == 0 {
 		return false, o.showPlan(p, b)
 	}
@@ -94,7 +95,7 @@ func (o *applyOptions) confirm(ctx context.Context, p *regulate.Plan, b *regulat
 }
 
 // showPlan writes a plan where there are no done things to show instead.
-func (o *applyOptions) showPlan(p *regulate.Plan, b *regulator.Session) error {
+func (o *ApplyOptions) showPlan(p *regulate.Plan, b *regulator.Session) error {
 	shown := *o.Common
 	if shown.Output == "table" {
 		shown.Output = "tree"

@@ -14,13 +14,13 @@ import (
 )
 
 type regulateApplyOptions struct {
-	*applyOptions
+	*ApplyOptions
 	wait    bool
 	timeout time.Duration
 }
 
 func newRegulateApply(env command.Env) *cobra.Command {
-	o := &regulateApplyOptions{applyOptions: NewActing(env, "table", "json", "yaml")}
+	o := &regulateApplyOptions{ApplyOptions: NewActing(env, "table", "json", "yaml")}
 	cmd := o.ofSystem("apply [SYSTEM]", o.run)
 	o.naming(cmd)
 	o.AddOutputFlags(cmd)

@@ -12,13 +12,13 @@ import (
 )
 
 type regulateHandOptions struct {
-	*applyOptions
+	*ApplyOptions
 	signal  string
 	timeout time.Duration
 }
 
 func newRegulateStop(env command.Env) *cobra.Command {
-	o := &regulateHandOptions{applyOptions: NewActing(env, "table", "json", "yaml")}
+	o := &regulateHandOptions{ApplyOptions: NewActing(env, "table", "json", "yaml")}
 	cmd := o.byHand("stop [SYSTEM] APP", func(app string) regulator.Planner { return regulator.Stop(app, o.signal) })
 	cmd.Flags().StringVar(&o.signal, "signal", system.Stop, "the signal to send: Stop, or one of the System's own")
 	command.Complete(cmd, "signal", o.completeSignals)
@@ -26,7 +26,7 @@ func newRegulateStop(env command.Env) *cobra.Command {
 }
 
 func newRegulateRecover(env command.Env) *cobra.Command {
-	o := &regulateHandOptions{applyOptions: NewActing(env, "table", "json", "yaml")}
+	o := &regulateHandOptions{ApplyOptions: NewActing(env, "table", "json", "yaml")}
 	cmd := o.byHand("recover [SYSTEM] APP", func(app string) regulator.Planner { return regulator.Recover(app, o.force) })
 	cmd.Flags().DurationVar(&o.timeout, "timeout", recoverTimeout, "how long to wait until the app is Healthy; 0 checks once, briefly")
 	cmd.Flags().BoolVar(&o.force, "force", false, "recover although a rule holds it, and also restore fields that others changed")

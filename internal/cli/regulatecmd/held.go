@@ -18,7 +18,7 @@ import (
 
 // HeldRun prints a change of an app while its neighbours are held.
 type HeldRun struct {
-	Options *applyOptions
+	Options *ApplyOptions
 	*regulator.HeldRun
 }
 

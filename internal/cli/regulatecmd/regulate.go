@@ -1,3 +1,4 @@
+// Package regulatecmd has the commands of regulation, and how a run of it is printed.
 package regulatecmd
 
 import (
@@ -12,6 +13,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view/regulation"
 )
 
+// New returns the command regulate.
 func New(env command.Env) *cobra.Command {
 	o := &regulatePlanOptions{regulateOptions: newRegulating(env, "tree", "table", "json", "yaml", "name")}
 	cmd := &cobra.Command{

@@ -24,7 +24,7 @@ const (
 )
 
 // inspect waits until what recovered is Healthy, and says so or what is not.
-func (o *applyOptions) inspect(ctx context.Context, b *regulator.Session, out *regulate.Outcome, timeout time.Duration) (*restored.Report, error) {
+func (o *ApplyOptions) inspect(ctx context.Context, b *regulator.Session, out *regulate.Outcome, timeout time.Duration) (*restored.Report, error) {
 	if o.DryRun != "none" {
 		return nil, nil //nolint:nilnil // nothing to say is no error
 	}
@@ -33,7 +33,7 @@ func (o *applyOptions) inspect(ctx context.Context, b *regulator.Session, out *r
 }
 
 // printRestored prints the health of what recovered. An interrupt is no error: it was recovered.
-func (o *applyOptions) printRestored(ctx context.Context, report *restored.Report, apps []string, err error) (*restored.Report, error) {
+func (o *ApplyOptions) printRestored(ctx context.Context, report *restored.Report, apps []string, err error) (*restored.Report, error) {
 	switch {
 	case ctx.Err() != nil && len(apps) > 0:
 		o.Say("interrupted: whether what recovered is Healthy is unknown; see kubectl sysop regulate status")
@@ -45,7 +45,7 @@ func (o *applyOptions) printRestored(ctx context.Context, report *restored.Repor
 }
 
 // PrintOutput shows what a command of an app wrote, each line with the app before it.
-func (o *applyOptions) PrintOutput(app, text string) {
+func (o *ApplyOptions) PrintOutput(app, text string) {
 	for line := range strings.Lines(text) {
 		fmt.Fprintf(o.Env.ErrOut, "%s: %s\n", command.Safe(app), command.Safe(strings.TrimRight(line, "\r\n")))
 	}
@@ -53,7 +53,7 @@ func (o *applyOptions) PrintOutput(app, text string) {
 
 // printResult shows what was done, and waits for what was recovered, unless timeout is noLook.
 // It is an error if anything failed.
-func (o *applyOptions) printResult(ctx context.Context, b *regulator.Session, d *regulator.Result, timeout time.Duration) (err error) {
+func (o *ApplyOptions) printResult(ctx context.Context, b *regulator.Session, d *regulator.Result, timeout time.Duration) (err error) {
 	out := d.Outcome
 	if out == nil {
 		return nil

@@ -17,7 +17,7 @@ import (
 )
 
 type regulateRunOptions struct {
-	*applyOptions
+	*ApplyOptions
 	signal     string
 	timeout    time.Duration
 	refusedToo bool
@@ -26,7 +26,7 @@ type regulateRunOptions struct {
 }
 
 func newRegulateRun(env command.Env) *cobra.Command {
-	o := &regulateRunOptions{applyOptions: NewActing(env, "table", "json", "yaml")}
+	o := &regulateRunOptions{ApplyOptions: NewActing(env, "table", "json", "yaml")}
 	cmd := o.NewCommand("run [SYSTEM] APP -- COMMAND [ARG...]", cobra.ArbitraryArgs, o.completeBeforeDash, o.run)
 	o.dash = cmd.ArgsLenAtDash
 	o.naming(cmd)
@@ -79,7 +79,7 @@ func (o *regulateRunOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	id := strconv.FormatInt(o.Env.Now().UnixMilli(), 36)
-	r := &HeldRun{Options: o.applyOptions, HeldRun: &regulator.HeldRun{
+	r := &HeldRun{Options: o.ApplyOptions, HeldRun: &regulator.HeldRun{
 		Session: b, App: o.app, Signal: o.signal, ID: id, What: command[0], Timeout: o.timeout, IgnoreRefused: o.refusedToo, Apply: o.applying(b),
 	}}
 	switch err := r.Hold(ctx); {

@@ -15,13 +15,13 @@ import (
 )
 
 type regulateWatchOptions struct {
-	*applyOptions
+	*ApplyOptions
 	elect   bool
 	address string
 }
 
 func newRegulateWatch(env command.Env) *cobra.Command {
-	o := &regulateWatchOptions{applyOptions: NewActing(env, "table", "json", "yaml")}
+	o := &regulateWatchOptions{ApplyOptions: NewActing(env, "table", "json", "yaml")}
 	cmd := o.ofSystem("watch [SYSTEM]", o.run)
 	o.naming(cmd)
 	o.AddOutputFlags(cmd)

@@ -20,14 +20,14 @@ func (o *regulateWatchOptions) watcher(b *regulator.Session) *regulator.Watcher 
 	w.Drifted = func(d *regulate.Drift) {
 		o.Say(summary.Drift(d, b.System.Name)...)
 	}
-	p := &watchPrinter{o: o.applyOptions, b: b}
+	p := &watchPrinter{o: o.ApplyOptions, b: b}
 	w.Applied = p.print
 	return w
 }
 
 // watchPrinter writes what a watch did: lines, or documents.
 type watchPrinter struct {
-	o *applyOptions
+	o *ApplyOptions
 	b *regulator.Session
 	// why is the cause that was printed last.
 	why string
