@@ -33,7 +33,7 @@ func newBackupRun(env Env) *cobra.Command {
 	cmd.Flags().StringVar(&o.name, "name", "", "the NAME of the backup, to continue a run that was killed (default: the source and the time)")
 	o.out.flags(cmd)
 	pauseFlag(cmd, &o.pause)
-	retentionFlags(cmd, &o.retention)
+	retentionFlags(cmd, &o.retention, "then delete, of the backups of the same source,")
 	return cmd
 }
 
