@@ -22,6 +22,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
@@ -323,6 +324,9 @@ func (c cluster) checkInstalled(ctx context.Context, p *backup.Plan) error {
 	for _, f := range found {
 		if f.Err != nil {
 			return f.Err
+		}
+		if f.Journal.Trust() == journal.Unsigned {
+			return hint.With(fmt.Errorf("the journal of %s is not signed: another program may have written it", p.Name), "kubectl sysop history "+p.Name+" -n "+p.Namespace+" shows it; kubectl sysop uninstall "+p.Name+" -n "+p.Namespace+" deletes the backup")
 		}
 		if f.Journal.Manifest != "" {
 			return isRecordOf(p, record, f.Journal.Manifest)
