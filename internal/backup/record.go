@@ -17,6 +17,28 @@ const (
 	SpecsKey  = "system.yaml"
 )
 
+// PartsKey is the annotation of a record with its parts: evidence is read from metadata alone.
+const PartsKey = "sysop.dev/backup-parts"
+
+// recordedPart is a part in PartsKey; Backup is zero for one that was not saved.
+type recordedPart struct {
+	Object object.Ref `json:"object"`
+	Backup object.Ref `json:"backup,omitzero"`
+}
+
+// PartsText is the value of PartsKey.
+func (p *Plan) PartsText() (string, error) {
+	var all []recordedPart
+	for i := range p.Parts {
+		all = append(all, recordedPart{p.Parts[i].Object, p.Parts[i].Backup})
+	}
+	for _, u := range p.Unsaved {
+		all = append(all, recordedPart{Object: u.Object})
+	}
+	text, err := json.Marshal(all)
+	return string(text), err
+}
+
 // ParseRecord reads a record, or the same of a file.
 func ParseRecord(name string, text, specs []byte) (*Plan, error) {
 	p := &Plan{}

@@ -28,8 +28,11 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// maxRecord is what a ConfigMap holds, with room for its metadata.
-const maxRecord = 900 << 10
+// maxRecord is what a ConfigMap holds, and maxParts what its annotations hold, with room for others.
+const (
+	maxRecord = 900 << 10
+	maxParts  = 200 << 10
+)
 
 // System returns the System that the objects of a plan are, and its manifest.
 func System(p *backup.Plan) (*system.System, string, error) {
@@ -52,21 +55,29 @@ func System(p *backup.Plan) (*system.System, string, error) {
 
 // recordOf is the ConfigMap that says what the backup is of. It has no value of a Secret.
 func recordOf(p *backup.Plan) (*unstructured.Unstructured, error) {
-	text := []byte(p.Record)
+	text, recorded := []byte(p.Record), p
+	var err error
 	if p.Record == "" {
-		var err error
-		if text, err = json.Marshal(p); err != nil {
-			return nil, err
-		}
+		text, err = json.Marshal(p)
+	} else {
+		recorded, err = backup.ParseRecord(p.Name, text, nil)
 	}
-	if size := len(text) + len(p.Specs); size > maxRecord {
-		return nil, hint.With(fmt.Errorf("the record of the backup has %d bytes, and the limit of a ConfigMap is %d", size, maxRecord), "back up fewer ROOTs at a time")
+	if err != nil {
+		return nil, err
+	}
+	parts, err := recorded.PartsText()
+	if err != nil {
+		return nil, err
+	}
+	if size := len(text) + len(p.Specs); size > maxRecord || len(parts) > maxParts {
+		return nil, hint.With(fmt.Errorf("the record of the backup has %d bytes, %d of them in an annotation: the limits are %d and %d", size, len(parts), maxRecord, maxParts), "back up fewer ROOTs at a time")
 	}
 	o := &unstructured.Unstructured{Object: map[string]any{"data": map[string]any{backup.RecordKey: string(text), backup.SpecsKey: p.Specs}}}
 	o.SetGroupVersionKind(app.ConfigMapKind.WithVersion("v1"))
 	o.SetName(p.Name)
 	o.SetNamespace(p.Namespace)
 	o.SetLabels(map[string]string{backup.SourceLabel: p.Source, backup.NameLabel: p.Name})
+	o.SetAnnotations(map[string]string{backup.PartsKey: parts})
 	return o, nil
 }
 
