@@ -368,34 +368,3 @@ func isRecordOf(p *backup.Plan, record object.Ref, manifest string) error {
 	}
 	return hint.With(fmt.Errorf("%s in the namespace %s is installed, and is no backup: another program wrote its record", p.Name, p.Namespace), "kubectl sysop history "+p.Name+" -n "+p.Namespace+" shows what it is")
 }
-
-// Expired returns the backups that a retention does not keep: those of the source of a backup, or of
-// every source for nil. Only installed backups count: a record that another program wrote neither
-// expires nor takes the place of a backup.
-func Expired(ctx context.Context, in *app.Input, r backup.Retention, of *backup.Plan) ([]*backup.Plan, error) {
-	connected, err := systems.Connect(ctx, in)
-	if err != nil {
-		return nil, err
-	}
-	c := cluster{connected}
-	all, err := c.list(ctx, in)
-	if err != nil {
-		return nil, err
-	}
-	var counted []*backup.Plan
-	for _, p := range all {
-		if of != nil && !p.SameSource(of) {
-			continue
-		}
-		err := c.checkInstalled(ctx, p)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err != nil {
-			in.Report.Warn("left out: " + err.Error())
-			continue
-		}
-		counted = append(counted, p)
-	}
-	return r.Expired(counted, in.Now()), nil
-}

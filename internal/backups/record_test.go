@@ -2,6 +2,7 @@ package backups
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
 )
 
 // madeAt is a backup of one part, whose object is a ConfigMap: it is Healthy.
@@ -124,5 +126,28 @@ func TestRecordOfAnotherBackup(t *testing.T) {
 		if _, err := planOf(other); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
+	}
+}
+
+// Deleting older backups needs the rights of the run for objects of other names.
+func TestRetentionRoles(t *testing.T) {
+	t.Parallel()
+	roles := RetentionRoles(permission.Role("run", []permission.Permission{
+		{Verb: "get", Resource: "namespaces", Name: "shop"},
+		{Verb: "create", Resource: "configmaps", Namespace: "shop"},
+		{Verb: "delete", Resource: "configmaps", Namespace: "shop", Name: "one"},
+		{Verb: "delete", Group: backup.SnapshotGroup, Resource: "volumesnapshots", Namespace: "data", Name: "one"},
+		{Verb: "create", Resource: "secrets", Namespace: "empty"},
+	}))
+	var got []string
+	for _, role := range roles {
+		got = append(got, fmt.Sprint(role.GetKind(), " ", role.GetNamespace(), " ", role.GetName(), " ", role.Object["rules"]))
+	}
+	want := []string{
+		"Role data run-retention [map[apiGroups:[snapshot.storage.k8s.io] resources:[volumesnapshots] verbs:[delete]]]",
+		"Role shop run-retention [map[apiGroups:[] resources:[configmaps] verbs:[delete]]]",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the roles are\n%s", strings.Join(got, "\n"))
 	}
 }

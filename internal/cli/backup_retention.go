@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backup"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backups"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
 )
 
 // retentionFlags adds the flags of which backups are kept; when is the start of their help.
@@ -28,6 +29,22 @@ func checkRetention(r backup.Retention) error {
 		return fmt.Errorf("--keep-for %s: expected more than 0", r.KeepFor)
 	}
 	return nil
+}
+
+// writeRetentionRoles writes the roles that a run needs to delete older backups.
+func (o *backupRunOptions) writeRetentionRoles(ctx context.Context, req installer.Request) error {
+	if o.retention == (backup.Retention{}) {
+		return nil
+	}
+	cats, err := o.catalogued(ctx, o.common)
+	if err != nil {
+		return err
+	}
+	roles, err := o.installer(cats).Roles(ctx, req, &installUser{o.installOptions, cats})
+	if err != nil {
+		return err
+	}
+	return o.writeRoles(backups.RetentionRoles(roles))
 }
 
 // prune deletes the backups of the source of p that the retention does not keep, each as backup

@@ -75,8 +75,11 @@ func (o *backupRunOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	fmt.Fprintf(o.env.ErrOut, "backup %s; if this is interrupted, --name %[1]s --delete-data=%[1]s continues it\n", safe(p.Name))
-	if err := o.saved(ctx, p, req); err != nil || o.dryRun != "none" || o.printRBAC {
+	if err := o.saved(ctx, p, req); err != nil || o.dryRun != "none" {
 		return err
+	}
+	if o.printRBAC {
+		return o.writeRetentionRoles(ctx, req)
 	}
 	if err := o.save(ctx, p, recipients); err != nil {
 		return err
