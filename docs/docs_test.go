@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/cli"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/demotest"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/pages"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
@@ -29,11 +30,11 @@ import (
 func run(t *testing.T, args string) string {
 	t.Helper()
 	var out, errOut bytes.Buffer
-	env := cli.Env{
+	env := command.Env{
 		IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut},
 		Getenv:    func(string) string { return "" }, Demo: demotest.FS(), Now: func() time.Time { return time.Time{} },
 	}
-	if code := cli.Main(t.Context(), env, strings.Fields(args)); code != cli.ExitDone {
+	if code := cli.Main(t.Context(), env, strings.Fields(args)); code != command.ExitDone {
 		t.Fatalf("%s: exit code %d: %s", args, code, &errOut)
 	}
 	return out.String()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/examples"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/cli"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/demotest"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/pages"
 )
@@ -26,7 +27,7 @@ func TestMain(m *testing.M) {
 		if dir := os.Getenv(demoVariable); dir != "" {
 			demo = os.DirFS(dir)
 		}
-		os.Exit(cli.Main(context.Background(), cli.Process(demo), os.Args[1:]))
+		os.Exit(cli.Main(context.Background(), command.Process(demo), os.Args[1:]))
 	}
 	// A page may install links to the plugin under names of their own: those are the plugin
 	// too, and never the tests.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/examples"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/cli"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	_ "github.com/kubectl-sysop/kubectl-sysop/internal/startup" // puts the first garbage collection off
 )
 
@@ -17,7 +18,7 @@ func main() {
 	// A second signal kills the process at once.
 	context.AfterFunc(ctx, stop)
 	cli.HushCompletion(os.Args)
-	code := cli.Main(ctx, cli.Process(examples.Demo()), os.Args[1:])
+	code := cli.Main(ctx, command.Process(examples.Demo()), os.Args[1:])
 	stop()
 	os.Exit(code)
 }

@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/cli"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/demotest"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/page"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
@@ -62,11 +63,11 @@ func read(t *testing.T, name string) map[string]any {
 func run(t *testing.T, args ...string) []byte {
 	t.Helper()
 	var out, errOut bytes.Buffer
-	env := cli.Env{
+	env := command.Env{
 		IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut},
 		Getenv:    func(string) string { return "" }, Demo: demotest.FS(), Now: func() time.Time { return time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC) },
 	}
-	if code := cli.Main(t.Context(), env, args); code != cli.ExitDone {
+	if code := cli.Main(t.Context(), env, args); code != command.ExitDone {
 		t.Fatalf("%v: exit code %d: %s", args, code, &errOut)
 	}
 	return out.Bytes()
@@ -229,11 +230,11 @@ func TestServed(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	out := &ending{end: stop}
-	env := cli.Env{
+	env := command.Env{
 		IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: io.Discard},
 		Getenv:    func(string) string { return "" }, Demo: demotest.FS(), Now: time.Now,
 	}
-	if code := cli.Main(ctx, env, strings.Fields("ui -o json --from demo")); code != cli.ExitDone {
+	if code := cli.Main(ctx, env, strings.Fields("ui -o json --from demo")); code != command.ExitDone {
 		t.Fatalf("exit code %d", code)
 	}
 	if err := compile(t, "ui").Validate(instance(t, out.Bytes())); err != nil {

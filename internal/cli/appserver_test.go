@@ -17,6 +17,8 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 )
 
 // appServer is as much of an API server as health asks: a Deployment with its ReplicaSet and its
@@ -168,9 +170,9 @@ contexts: [{name: here, context: {cluster: one, user: me, namespace: shop}}]}`
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	env := Env{IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: errOut}, Getenv: func(string) string { return "" }, Now: time.Now}
-	o := &healthOptions{common: newCommon(env, "tree", "json"), args: args}
-	o.output, o.timeout = output, time.Minute
+	env := command.Env{IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: errOut}, Getenv: func(string) string { return "" }, Now: time.Now}
+	o := &healthOptions{Common: command.NewCommon(env, "tree", "json"), args: args}
+	o.Output, o.timeout = output, time.Minute
 	o.Config.KubeConfig, o.Config.CacheDir = &file, &cache
 	wrap := o.Config.WrapConfigFn
 	o.Config.WrapConfigFn = func(c *rest.Config) *rest.Config {

@@ -11,12 +11,14 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/autoscale"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/autoscaler"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/cli/metricscmd"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 )
 
-func newAutoscale(env Env) *cobra.Command {
-	return group("autoscale", newAutoscalePlan(env), newAutoscaleApply(env), newAutoscaleStatus(env), newAutoscaleRemove(env))
+func newAutoscale(env command.Env) *cobra.Command {
+	return command.Group("autoscale", newAutoscalePlan(env), newAutoscaleApply(env), newAutoscaleStatus(env), newAutoscaleRemove(env))
 }
 
 // autoscaleOptions say what is scaled.
@@ -33,7 +35,7 @@ func (o *autoscaleOptions) namingFlags(cmd *cobra.Command) {
 }
 
 // request reads what is scaled.
-func (o *autoscaleOptions) request(ctx context.Context, c *common, args []string) (autoscaler.Request, error) {
+func (o *autoscaleOptions) request(ctx context.Context, c *command.Common, args []string) (autoscaler.Request, error) {
 	req := autoscaler.Request{Args: args, Name: o.name}
 	var err error
 	q := systems.Query{Name: o.scaled}
@@ -52,7 +54,7 @@ func (o *autoscaleOptions) request(ctx context.Context, c *common, args []string
 
 // usageOptions say from which usage, and within which bounds.
 type usageOptions struct {
-	prometheusOptions
+	command.PrometheusOptions
 	window, budget string
 	stabilization  time.Duration
 }
@@ -62,15 +64,15 @@ func (o *usageOptions) usageFlags(cmd *cobra.Command) {
 	f.StringVar(&o.window, "window", "", "take usage over a window of time, from --prometheus: 24h, 7d, lastweek (default: that of the moment)")
 	f.StringVar(&o.budget, "budget", "", "what all may cost a month at the maxima, in the currency of the price book (default: as the System says)")
 	f.DurationVar(&o.stabilization, "stabilization", autoscale.DefaultStabilization, "for how long usage must be lower before pods are removed")
-	o.prometheusFlags(cmd)
-	offer(cmd, "window", windowNames()...)
+	o.AddPrometheusFlags(cmd)
+	command.Offer(cmd, "window", metricscmd.WindowNames()...)
 }
 
 // usage adds to a request where usage is from.
-func (o *usageOptions) usage(ctx context.Context, c *common, req *autoscaler.Request) error {
+func (o *usageOptions) usage(ctx context.Context, c *command.Common, req *autoscaler.Request) error {
 	const most = time.Hour // of the field in an HPA
 	var err error
-	if req.History, err = o.server(ctx); err != nil {
+	if req.History, err = o.Server(ctx); err != nil {
 		return err
 	}
 	switch {
@@ -85,7 +87,7 @@ func (o *usageOptions) usage(ctx context.Context, c *common, req *autoscaler.Req
 		return fmt.Errorf("--budget %q: expected an amount of money a month above 0, such as 250", o.budget)
 	}
 	req.History.Window, req.Budget, req.Stabilization = o.window, o.budget, o.stabilization
-	req.Timeout, err = c.requestTimeout()
+	req.Timeout, err = c.RequestTimeout()
 	return err
 }
 

@@ -10,6 +10,8 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/autoscale"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/autoscaler"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/cli/metricscmd"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
@@ -22,12 +24,12 @@ type autoscaleApplyOptions struct {
 	usageOptions
 }
 
-func newAutoscaleApply(env Env) *cobra.Command {
+func newAutoscaleApply(env command.Env) *cobra.Command {
 	o := &autoscaleApplyOptions{installOptions: newInstallOptions(env, install.Install)}
-	cmd := o.command("apply [ROOT... | -f SYSTEM]", cobra.ArbitraryArgs, o.completeRoots, o.run)
+	cmd := o.NewCommand("apply [ROOT... | -f SYSTEM]", cobra.ArbitraryArgs, o.CompleteRoots, o.run)
 	o.writingFlags(cmd)
 	o.namingFlags(cmd)
-	pricesFlag(cmd, &o.prices)
+	metricscmd.PricesFlag(cmd, &o.prices)
 	o.usageFlags(cmd)
 	cmd.Flags().BoolVar(&o.wait, "wait", true, "wait until the scalers are Healthy: they know the usage of their targets")
 	return cmd
@@ -37,11 +39,11 @@ func (o *autoscaleApplyOptions) run(ctx context.Context, args []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	ask, err := o.autoscaleOptions.request(ctx, o.common, args)
+	ask, err := o.autoscaleOptions.request(ctx, o.Common, args)
 	if err != nil {
 		return err
 	}
-	if err := o.usage(ctx, o.common, &ask); err != nil {
+	if err := o.usage(ctx, o.Common, &ask); err != nil {
 		return err
 	}
 	planned, err := autoscaler.Plan(ctx, &o.Input, ask)

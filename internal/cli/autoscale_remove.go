@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/autoscaler"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 )
 
@@ -14,9 +15,9 @@ type autoscaleRemoveOptions struct {
 	autoscaleOptions
 }
 
-func newAutoscaleRemove(env Env) *cobra.Command {
+func newAutoscaleRemove(env command.Env) *cobra.Command {
 	o := &autoscaleRemoveOptions{installOptions: newInstallOptions(env, install.Uninstall)}
-	cmd := o.command("remove [ROOT... | -f SYSTEM]", cobra.ArbitraryArgs, o.completeRoots, o.run)
+	cmd := o.NewCommand("remove [ROOT... | -f SYSTEM]", cobra.ArbitraryArgs, o.CompleteRoots, o.run)
 	o.writingFlags(cmd)
 	o.namingFlags(cmd)
 	return cmd
@@ -26,7 +27,7 @@ func (o *autoscaleRemoveOptions) run(ctx context.Context, args []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	ask, err := o.autoscaleOptions.request(ctx, o.common, args)
+	ask, err := o.autoscaleOptions.request(ctx, o.Common, args)
 	if err != nil {
 		return err
 	}

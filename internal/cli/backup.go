@@ -11,11 +11,12 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backup"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backups"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
-func newBackup(env Env) *cobra.Command {
-	return group("backup", newBackupPlan(env), newBackupRun(env), newBackupList(env), newBackupShow(env), newBackupVerify(env), newBackupDelete(env))
+func newBackup(env command.Env) *cobra.Command {
+	return command.Group("backup", newBackupPlan(env), newBackupRun(env), newBackupList(env), newBackupShow(env), newBackupVerify(env), newBackupDelete(env))
 }
 
 // backupQuestion are the flags that say what is backed up.
@@ -30,24 +31,24 @@ var levels = []string{string(backup.Application), string(backup.Crash), string(b
 // engines are the values of --engine.
 var engines = []string{"sysop", string(backup.ByVelero)}
 
-func (q *backupQuestion) flags(cmd *cobra.Command, c *common) {
-	c.systemQueryFlag(cmd, &q.system, "which is backed up")
-	systemFlag(cmd, &q.file)
+func (q *backupQuestion) flags(cmd *cobra.Command, c *command.Common) {
+	c.AddSystemQueryFlag(cmd, &q.system, "which is backed up")
+	command.AddSystemFlag(cmd, &q.file)
 	f := cmd.Flags()
 	f.StringVar(&q.consistency, "consistency", levels[0], "app: the backups of the operators, and snapshots of other claims; crash: snapshots of all claims at once; quiesced: as app, while the apps that write are stopped")
 	f.StringVar(&q.engine, "engine", engines[0], "sysop: the operators and the snapshot controller save each part; velero: Velero saves the namespaces")
 	f.BoolVar(&q.strict, "strict", false, "fail if a part cannot be saved")
-	offer(cmd, "consistency", levels...)
-	offer(cmd, "engine", engines...)
+	command.Offer(cmd, "consistency", levels...)
+	command.Offer(cmd, "engine", engines...)
 }
 
 // plan plans a backup, and writes what it leaves out to stderr.
-func (q *backupQuestion) plan(ctx context.Context, c *common, cats *catalogueOptions, roots []string, name string) (*backup.Plan, error) {
-	level, err := oneOf("--consistency", q.consistency, levels)
+func (q *backupQuestion) plan(ctx context.Context, c *command.Common, cats *catalogueOptions, roots []string, name string) (*backup.Plan, error) {
+	level, err := command.OneOf("--consistency", q.consistency, levels)
 	if err != nil {
 		return nil, err
 	}
-	engine, err := oneOf("--engine", q.engine, engines)
+	engine, err := command.OneOf("--engine", q.engine, engines)
 	if err != nil {
 		return nil, err
 	}
@@ -60,18 +61,18 @@ func (q *backupQuestion) plan(ctx context.Context, c *common, cats *catalogueOpt
 	}
 	return backups.Make(ctx, &c.Input, backups.Request{
 		System: cmp.Or(q.file, q.system), Roots: roots, Name: name, Consistency: backup.Consistency(level), Velero: engine == string(backup.ByVelero), Strict: q.strict, Catalogue: known.Catalogue,
-		Versions: func(ctx context.Context) (map[string]string, error) { return c.installedVersions(ctx, known) },
+		Versions: func(ctx context.Context) (map[string]string, error) { return installedVersions(ctx, c, known) },
 	})
 }
 
 // tellPlan writes what a plan notes.
-func (c *common) tellPlan(p *backup.Plan) {
-	c.notes(p.Notes)
+func tellPlan(c *command.Common, p *backup.Plan) {
+	c.Notes(p.Notes)
 	shown := map[string]bool{}
 	for _, u := range p.Unsaved {
 		if u.Hint != "" && !shown[u.Hint] {
 			shown[u.Hint] = true
-			fmt.Fprintln(c.env.ErrOut, safe("hint: "+u.Hint))
+			fmt.Fprintln(c.Env.ErrOut, command.Safe("hint: "+u.Hint))
 		}
 	}
 	var secrets []string
@@ -84,30 +85,30 @@ func (c *common) tellPlan(p *backup.Plan) {
 }
 
 type backupPlanOptions struct {
-	*common
+	*command.Common
 	catalogueOptions
 	question backupQuestion
 }
 
-func newBackupPlan(env Env) *cobra.Command {
-	o := &backupPlanOptions{common: newCommon(env, "table", "json", "yaml", "name")}
-	cmd := o.command("plan [ROOT...]", cobra.ArbitraryArgs, o.completeRoots, o.run)
-	o.reading(cmd)
-	o.writing(cmd)
+func newBackupPlan(env command.Env) *cobra.Command {
+	o := &backupPlanOptions{Common: command.NewCommon(env, "table", "json", "yaml", "name")}
+	cmd := o.NewCommand("plan [ROOT...]", cobra.ArbitraryArgs, o.CompleteRoots, o.run)
+	o.AddReadFlags(cmd)
+	o.AddOutputFlags(cmd)
 	o.findingFlags(cmd)
-	o.question.flags(cmd, o.common)
+	o.question.flags(cmd, o.Common)
 	return cmd
 }
 
 func (o *backupPlanOptions) run(ctx context.Context, args []string) error {
-	p, err := o.question.plan(ctx, o.common, &o.catalogueOptions, args, "")
+	p, err := o.question.plan(ctx, o.Common, &o.catalogueOptions, args, "")
 	if p != nil {
-		if wrong := o.write(view.Backup(p)); wrong != nil {
+		if wrong := o.Write(view.Backup(p)); wrong != nil {
 			return wrong
 		}
-		o.tellPlan(p)
-		if o.human() {
-			fmt.Fprintln(o.env.ErrOut, safe(p.Source+": "+view.BackupSummary(p)))
+		tellPlan(o.Common, p)
+		if o.ForPeople() {
+			fmt.Fprintln(o.Env.ErrOut, command.Safe(p.Source+": "+view.BackupSummary(p)))
 		}
 	}
 	return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backup"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backups"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
@@ -20,9 +21,9 @@ type backupDeleteOptions struct {
 	retention backup.Retention
 }
 
-func newBackupDelete(env Env) *cobra.Command {
+func newBackupDelete(env command.Env) *cobra.Command {
 	o := &backupDeleteOptions{installOptions: newInstallOptions(env, install.Uninstall)}
-	cmd := o.command("delete [NAME]", between(0, 1, "the NAME of a backup, or --keep or --keep-for"), o.completeSystem, o.run)
+	cmd := o.NewCommand("delete [NAME]", command.RangeArgs(0, 1, "the NAME of a backup, or --keep or --keep-for"), o.CompleteSystem, o.run)
 	o.writingFlags(cmd)
 	o.findingFlags(cmd)
 	retentionFlags(cmd, &o.retention, "without a NAME: delete")
@@ -47,7 +48,7 @@ func (o *backupDeleteOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := o.write(view.Backups(expired, o.env.Now())); err != nil || len(expired) == 0 {
+	if err := o.Write(view.Backups(expired, o.Env.Now())); err != nil || len(expired) == 0 {
 		return err
 	}
 	if agreed, err := o.agreedToAll(ctx, len(expired)); err != nil || !agreed {
@@ -68,7 +69,7 @@ func (o *backupDeleteOptions) agreedToAll(ctx context.Context, n int) (bool, err
 	if o.dryRun != "none" || o.yes {
 		return o.dryRun == "none", nil
 	}
-	return o.env.ask(ctx, fmt.Sprintf("delete %s with the data. Do it?", object.Count(n, "backup")))
+	return o.Env.Confirm(ctx, fmt.Sprintf("delete %s with the data. Do it?", object.Count(n, "backup")))
 }
 
 // delete uninstalls the System that a backup is.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backup"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backups"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 )
 
@@ -50,10 +51,10 @@ func (o *backupRunOptions) save(ctx context.Context, p *backup.Plan, recipients 
 		return hint.With(errors.New(strings.Join(result.Notes, "; ")), "kubectl sysop backup show "+p.Name+" -n "+p.Namespace)
 	}
 	if result.Pause != nil {
-		o.say(result.Pause.Text())
+		o.Say(result.Pause.Text())
 	}
 	if result.Spread != "" {
-		o.say("the snapshots were taken within " + result.Spread)
+		o.Say("the snapshots were taken within " + result.Spread)
 	}
 	if o.out.file == "" {
 		return nil
@@ -67,7 +68,7 @@ func (o *backupRunOptions) save(ctx context.Context, p *backup.Plan, recipients 
 	if err := result.WriteFile(o.out.file, secrets, recipients); err != nil {
 		return err
 	}
-	fmt.Fprintf(o.env.ErrOut, "written to %s\n", safe(o.out.file))
+	fmt.Fprintf(o.Env.ErrOut, "written to %s\n", command.Safe(o.out.file))
 	if recipients == nil && len(result.Secrets()) > 0 {
 		o.Warn("the file has no Secrets: name who may read them with --recipient")
 	}

@@ -7,46 +7,47 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backups"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
-func newBackupList(env Env) *cobra.Command {
-	o := newCommon(env, "table", "json", "yaml", "name")
-	cmd := o.command("list", cobra.NoArgs, cobra.NoFileCompletions, func(ctx context.Context, _ []string) error {
+func newBackupList(env command.Env) *cobra.Command {
+	o := command.NewCommon(env, "table", "json", "yaml", "name")
+	cmd := o.NewCommand("list", cobra.NoArgs, cobra.NoFileCompletions, func(ctx context.Context, _ []string) error {
 		all, err := backups.List(ctx, &o.Input)
 		if err != nil {
 			return err
 		}
-		if err := o.write(view.Backups(all, o.env.Now())); err != nil {
+		if err := o.Write(view.Backups(all, o.Env.Now())); err != nil {
 			return err
 		}
-		if len(all) == 0 && o.human() {
-			fmt.Fprintln(o.env.ErrOut, "no backups found")
+		if len(all) == 0 && o.ForPeople() {
+			fmt.Fprintln(o.Env.ErrOut, "no backups found")
 		}
 		return nil
 	})
-	o.reading(cmd)
-	o.writing(cmd)
+	o.AddReadFlags(cmd)
+	o.AddOutputFlags(cmd)
 	return cmd
 }
 
-func newBackupShow(env Env) *cobra.Command {
-	o := newCommon(env, "table", "json", "yaml", "name")
-	cmd := o.command("show NAME", exactly(1, "the NAME of a backup"), o.completeSystem, func(ctx context.Context, args []string) error {
+func newBackupShow(env command.Env) *cobra.Command {
+	o := command.NewCommon(env, "table", "json", "yaml", "name")
+	cmd := o.NewCommand("show NAME", command.ExactArgs(1, "the NAME of a backup"), o.CompleteSystem, func(ctx context.Context, args []string) error {
 		p, err := backups.Read(ctx, &o.Input, args[0])
 		if err != nil {
 			return err
 		}
-		if err := o.write(view.Backup(p)); err != nil {
+		if err := o.Write(view.Backup(p)); err != nil {
 			return err
 		}
-		o.notes(p.Notes)
-		if o.human() {
-			fmt.Fprintln(o.env.ErrOut, safe(view.VerifiedText(p)))
+		o.Notes(p.Notes)
+		if o.ForPeople() {
+			fmt.Fprintln(o.Env.ErrOut, command.Safe(view.VerifiedText(p)))
 		}
 		return nil
 	})
-	o.reading(cmd)
-	o.writing(cmd)
+	o.AddReadFlags(cmd)
+	o.AddOutputFlags(cmd)
 	return cmd
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backup"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backups"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
@@ -53,7 +54,7 @@ func (u *pausingUser) ConfirmRecovery(ctx context.Context, r *installer.Recovery
 
 // prepare opens the pause of a quiesced backup, and ends those of killed ones.
 func (o *backupRunOptions) prepare(ctx context.Context, roots []string) (err error) {
-	if level, _ := oneOf("--consistency", o.question.consistency, levels); level != string(backup.Quiesced) {
+	if level, _ := command.OneOf("--consistency", o.question.consistency, levels); level != string(backup.Quiesced) {
 		return nil // a wrong level is reported by the plan
 	}
 	if o.question.engine == string(backup.ByVelero) {
@@ -85,11 +86,11 @@ func (o *backupRunOptions) saved(ctx context.Context, p *backup.Plan, req instal
 	if err := o.announcePause(ctx, q.Pause()); err != nil {
 		return err
 	}
-	q.Stopped = func(p *regulator.Pause) { o.say("stopped: " + listOr(p.Apps, "no app")) }
+	q.Stopped = func(p *regulator.Pause) { o.Say("stopped: " + listOr(p.Apps, "no app")) }
 	q.Released = func(p *regulator.Pause) {
-		o.say(fmt.Sprintf("recovered after %s: %s", p.Ended.Sub(p.Began).Round(time.Second/10), listOr(p.Apps, "no app")))
+		o.Say(fmt.Sprintf("recovered after %s: %s", p.Ended.Sub(p.Began).Round(time.Second/10), listOr(p.Apps, "no app")))
 	}
-	cats, err := o.catalogued(ctx, o.common)
+	cats, err := o.catalogued(ctx, o.Common)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backup"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backups"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
 )
@@ -36,7 +37,7 @@ func (o *backupRunOptions) writeRetentionRoles(ctx context.Context, req installe
 	if o.retention == (backup.Retention{}) {
 		return nil
 	}
-	cats, err := o.catalogued(ctx, o.common)
+	cats, err := o.catalogued(ctx, o.Common)
 	if err != nil {
 		return err
 	}
@@ -61,11 +62,11 @@ func (o *backupRunOptions) prune(ctx context.Context, p *backup.Plan) error {
 	}
 	var errs []error
 	for _, old := range expired {
-		d := &backupDeleteOptions{installOptions: newInstallOptions(o.env, install.Uninstall)}
+		d := &backupDeleteOptions{installOptions: newInstallOptions(o.Env, install.Uninstall)}
 		d.ConnectAs(&in)
 		d.Config.Namespace = &p.Namespace
-		d.output, d.yes, d.dryRun, d.timeout, d.confirmed = "table", true, "none", o.timeout, old.Name
-		fmt.Fprintf(o.env.ErrOut, "deleting the backup %s of %s\n", safe(old.Name), old.Time.Format(time.RFC3339))
+		d.Output, d.yes, d.dryRun, d.timeout, d.confirmed = "table", true, "none", o.timeout, old.Name
+		fmt.Fprintf(o.Env.ErrOut, "deleting the backup %s of %s\n", command.Safe(old.Name), old.Time.Format(time.RFC3339))
 		if err := d.delete(ctx, old.Name); err != nil {
 			errs = append(errs, fmt.Errorf("delete the backup %s: %w", old.Name, err))
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backup"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backups"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
@@ -24,12 +25,12 @@ type backupRunOptions struct {
 	quiesce   *backups.Quiesce // nil for another consistency
 }
 
-func newBackupRun(env Env) *cobra.Command {
+func newBackupRun(env command.Env) *cobra.Command {
 	o := &backupRunOptions{installOptions: newInstallOptions(env, install.Install)}
-	cmd := o.command("run [ROOT...]", cobra.ArbitraryArgs, o.completeRoots, o.run)
+	cmd := o.NewCommand("run [ROOT...]", cobra.ArbitraryArgs, o.CompleteRoots, o.run)
 	o.writingFlags(cmd)
 	o.findingFlags(cmd)
-	o.question.flags(cmd, o.common)
+	o.question.flags(cmd, o.Common)
 	cmd.Flags().StringVar(&o.name, "name", "", "the NAME of the backup, to continue a run that was killed (default: the source and the time)")
 	o.out.flags(cmd)
 	pauseFlag(cmd, &o.pause)
@@ -55,7 +56,7 @@ func (o *backupRunOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	in := o.Input // installing reads with fresh questions
-	p, err := o.question.plan(ctx, o.common, &o.catalogueOptions, args, o.name)
+	p, err := o.question.plan(ctx, o.Common, &o.catalogueOptions, args, o.name)
 	if err != nil {
 		return err
 	}
@@ -63,18 +64,18 @@ func (o *backupRunOptions) run(ctx context.Context, args []string) error {
 	if err := o.named(p.Name); err != nil {
 		return err
 	}
-	if o.human() && !o.printRBAC {
-		if err := o.write(view.Backup(p)); err != nil {
+	if o.ForPeople() && !o.printRBAC {
+		if err := o.Write(view.Backup(p)); err != nil {
 			return err
 		}
-		o.tellPlan(p)
+		tellPlan(o.Common, p)
 	}
 	req := o.request()
 	req.Wait = true
 	if req.System, req.Manifest, err = backups.System(p); err != nil {
 		return err
 	}
-	fmt.Fprintf(o.env.ErrOut, "backup %s; if this is interrupted, --name %[1]s --delete-data=%[1]s continues it\n", safe(p.Name))
+	fmt.Fprintf(o.Env.ErrOut, "backup %s; if this is interrupted, --name %[1]s --delete-data=%[1]s continues it\n", command.Safe(p.Name))
 	if err := o.saved(ctx, p, req); err != nil || o.dryRun != "none" {
 		return err
 	}

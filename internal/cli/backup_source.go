@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/backup"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/backups"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/backup"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/backups"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 )
 
 // backupSource are the flags that say which backup is restored.
@@ -21,7 +23,7 @@ func (q *backupSource) flags(cmd *cobra.Command) {
 }
 
 // read reads the backup, with the Secrets of its file.
-func (q *backupSource) read(ctx context.Context, c *common, args []string) (*backup.Plan, []*unstructured.Unstructured, error) {
+func (q *backupSource) read(ctx context.Context, c *command.Common, args []string) (*backup.Plan, []*unstructured.Unstructured, error) {
 	var p *backup.Plan
 	var secrets []*unstructured.Unstructured
 	var err error
@@ -37,7 +39,7 @@ func (q *backupSource) read(ctx context.Context, c *common, args []string) (*bac
 		p, err = backups.Read(ctx, &in, args[0])
 	}
 	if err == nil {
-		err = p.CheckTime(c.env.Now())
+		err = p.CheckTime(c.Env.Now())
 	}
 	return p, secrets, err
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backups"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
@@ -23,9 +24,9 @@ type backupVerifyOptions struct {
 	allowExec      bool
 }
 
-func newBackupVerify(env Env) *cobra.Command {
+func newBackupVerify(env command.Env) *cobra.Command {
 	o := &backupVerifyOptions{installOptions: newInstallOptions(env, install.Install)}
-	cmd := o.command("verify [NAME]", between(0, 1, "the NAME of a backup, or --file FILE"), o.completeSystem, o.run)
+	cmd := o.NewCommand("verify [NAME]", command.RangeArgs(0, 1, "the NAME of a backup, or --file FILE"), o.CompleteSystem, o.run)
 	o.writingFlags(cmd)
 	o.findingFlags(cmd)
 	o.source.flags(cmd)
@@ -44,7 +45,7 @@ func (o *backupVerifyOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	cats, err := o.catalogued(ctx, o.common)
+	cats, err := o.catalogued(ctx, o.Common)
 	if err != nil {
 		return err
 	}
@@ -57,11 +58,11 @@ func (o *backupVerifyOptions) run(ctx context.Context, args []string) error {
 		}
 		return o.writeRoles(roles)
 	}
-	if o.human() || o.dryRun != installer.DryRunNone {
-		if err := o.write(view.Restore(h.Restore)); err != nil {
+	if o.ForPeople() || o.dryRun != installer.DryRunNone {
+		if err := o.Write(view.Restore(h.Restore)); err != nil {
 			return err
 		}
-		o.tellRestore(h.Restore)
+		tellRestore(o.Common, h.Restore)
 	}
 	if o.dryRun != installer.DryRunClient {
 		if err := h.Try(ctx, inst); err != nil {
@@ -72,11 +73,11 @@ func (o *backupVerifyOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	_, err = h.Run(ctx, inst)
-	if wrong := o.write(view.Backup(h.Plan)); wrong != nil {
+	if wrong := o.Write(view.Backup(h.Plan)); wrong != nil {
 		return errors.Join(err, wrong)
 	}
 	if err == nil {
-		o.say(view.VerifiedText(h.Plan))
+		o.Say(view.VerifiedText(h.Plan))
 	}
 	return err
 }
@@ -89,12 +90,12 @@ func (o *backupVerifyOptions) agreedToRehearse(ctx context.Context, h *backups.R
 	if o.dryRun != installer.DryRunNone || o.yes {
 		return o.dryRun == installer.DryRunNone, nil
 	}
-	return o.env.ask(ctx, fmt.Sprintf("restore %s to %s, check it and delete it again. Do it?", h.Plan.Name, object.ShortList(h.Namespaces)))
+	return o.Env.Confirm(ctx, fmt.Sprintf("restore %s to %s, check it and delete it again. Do it?", h.Plan.Name, object.ShortList(h.Namespaces)))
 }
 
 // rehearsal reads a backup, and plans its rehearsal.
 func (o *backupVerifyOptions) rehearsal(ctx context.Context, args []string) (*backups.Rehearsal, error) {
-	p, secrets, err := o.source.read(ctx, o.common, args)
+	p, secrets, err := o.source.read(ctx, o.Common, args)
 	if err != nil {
 		return nil, err
 	}

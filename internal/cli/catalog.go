@@ -7,43 +7,44 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-func newCatalog(env Env) *cobra.Command {
-	return group("catalog", newCatalogList(env), newCatalogSearch(env), newCatalogShow(env), newCatalogAdd(env), newCatalogBundle(env), newCatalogValidate(env), newCatalogOutdated(env), newCatalogImport(env))
+func newCatalog(env command.Env) *cobra.Command {
+	return command.Group("catalog", newCatalogList(env), newCatalogSearch(env), newCatalogShow(env), newCatalogAdd(env), newCatalogBundle(env), newCatalogValidate(env), newCatalogOutdated(env), newCatalogImport(env))
 }
 
 // catalogListOptions are those of catalog list and catalog search.
 type catalogListOptions struct {
-	*common
+	*command.Common
 	catalogueOptions
 	installable bool
 }
 
-func newCatalogList(env Env) *cobra.Command {
-	o := &catalogListOptions{common: newCommon(env, "table", "wide", "json", "yaml", "name")}
-	cmd := o.command("list", cobra.NoArgs, cobra.NoFileCompletions, o.run)
+func newCatalogList(env command.Env) *cobra.Command {
+	o := &catalogListOptions{Common: command.NewCommon(env, "table", "wide", "json", "yaml", "name")}
+	cmd := o.NewCommand("list", cobra.NoArgs, cobra.NoFileCompletions, o.run)
 	o.flags(cmd)
 	return cmd
 }
 
-func newCatalogSearch(env Env) *cobra.Command {
-	o := &catalogListOptions{common: newCommon(env, "table", "wide", "json", "yaml", "name")}
-	cmd := o.command("search WORD...", cobra.MinimumNArgs(1), cobra.NoFileCompletions, o.run)
+func newCatalogSearch(env command.Env) *cobra.Command {
+	o := &catalogListOptions{Common: command.NewCommon(env, "table", "wide", "json", "yaml", "name")}
+	cmd := o.NewCommand("search WORD...", cobra.MinimumNArgs(1), cobra.NoFileCompletions, o.run)
 	o.flags(cmd)
 	return cmd
 }
 
 func (o *catalogListOptions) flags(cmd *cobra.Command) {
-	o.writing(cmd)
+	o.AddOutputFlags(cmd)
 	o.catalogueFlags(cmd)
 	cmd.Flags().BoolVar(&o.installable, "installable", false, "only those that can be installed")
 }
 
 func (o *catalogListOptions) run(ctx context.Context, args []string) error {
-	cats, err := o.load(ctx, o.common)
+	cats, err := o.load(ctx, o.Common)
 	if err != nil {
 		return err
 	}
@@ -55,31 +56,31 @@ func (o *catalogListOptions) run(ctx context.Context, args []string) error {
 		}
 		rows = append(rows, view.CatalogRow{Entry: m.Entry, Origin: m.Origin, Matched: m.Matched})
 	}
-	o.notes(cats.Notes)
-	if err := o.write(view.Catalog(rows)); err != nil {
+	o.Notes(cats.Notes)
+	if err := o.Write(view.Catalog(rows)); err != nil {
 		return err
 	}
 	if len(rows) == 0 {
-		fmt.Fprintf(o.env.ErrOut, "no operator has %s\n", safe(fmt.Sprintf("%q", query)))
+		fmt.Fprintf(o.Env.ErrOut, "no operator has %s\n", command.Safe(fmt.Sprintf("%q", query)))
 	}
 	return nil
 }
 
 type catalogOutdatedOptions struct {
-	*common
+	*command.Common
 	catalogueOptions
 }
 
-func newCatalogOutdated(env Env) *cobra.Command {
-	o := &catalogOutdatedOptions{common: newCommon(env, "table", "name")}
-	cmd := o.command("outdated [OPERATOR...]", cobra.ArbitraryArgs, o.completeInstallable(o.common), o.run)
-	o.writing(cmd)
+func newCatalogOutdated(env command.Env) *cobra.Command {
+	o := &catalogOutdatedOptions{Common: command.NewCommon(env, "table", "name")}
+	cmd := o.NewCommand("outdated [OPERATOR...]", cobra.ArbitraryArgs, o.completeInstallable(o.Common), o.run)
+	o.AddOutputFlags(cmd)
 	o.catalogueFlags(cmd)
 	return cmd
 }
 
 func (o *catalogOutdatedOptions) run(ctx context.Context, args []string) error {
-	cats, err := o.load(ctx, o.common)
+	cats, err := o.load(ctx, o.Common)
 	if err != nil {
 		return err
 	}
@@ -93,8 +94,8 @@ func (o *catalogOutdatedOptions) run(ctx context.Context, args []string) error {
 			unread++
 		}
 	}
-	o.notes(cats.Notes)
-	if err := o.write(view.Outdated(all)); err != nil {
+	o.Notes(cats.Notes)
+	if err := o.Write(view.Outdated(all)); err != nil {
 		return err
 	}
 	if unread > 0 {

@@ -10,11 +10,12 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 )
 
 // catalogAddOptions are those of what writes into a catalogue of one's own.
 type catalogAddOptions struct {
-	*common
+	*command.Common
 	app.CatalogTarget
 }
 
@@ -22,12 +23,12 @@ func (o *catalogAddOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.Folder, "catalog", "", "the directory of the catalog; created if it does not exist")
 	f.BoolVar(&o.Replace, "replace", false, "replace an existing version that has other content")
-	must(cmd.MarkFlagDirname("catalog"))
+	command.Must(cmd.MarkFlagDirname("catalog"))
 }
 
-func newCatalogAdd(env Env) *cobra.Command {
-	o := &catalogAddOptions{common: newCommon(env)}
-	cmd := o.command("add FILE... --catalog DIR", cobra.MinimumNArgs(1), completeYAML, o.run)
+func newCatalogAdd(env command.Env) *cobra.Command {
+	o := &catalogAddOptions{Common: command.NewCommon(env)}
+	cmd := o.NewCommand("add FILE... --catalog DIR", cobra.MinimumNArgs(1), command.CompleteYAML, o.run)
 	o.flags(cmd)
 	return cmd
 }
@@ -51,13 +52,13 @@ func (o *catalogAddOptions) print(done catalog.Added) error {
 	if versions := slices.Concat(done.Versions, done.Replaced); len(versions) > 0 {
 		changed = strings.Join(versions, ", ")
 	}
-	_, err := fmt.Fprintf(o.env.Out, "%s: %s\n", safe(done.File), safe(changed))
+	_, err := fmt.Fprintf(o.Env.Out, "%s: %s\n", command.Safe(done.File), command.Safe(changed))
 	return err
 }
 
-func newCatalogImport(env Env) *cobra.Command {
-	o := &catalogAddOptions{common: newCommon(env)}
-	cmd := o.command("import-csv CSV [MANIFEST...] --catalog DIR", cobra.MinimumNArgs(1), completeYAML, o.importCSV)
+func newCatalogImport(env command.Env) *cobra.Command {
+	o := &catalogAddOptions{Common: command.NewCommon(env)}
+	cmd := o.NewCommand("import-csv CSV [MANIFEST...] --catalog DIR", cobra.MinimumNArgs(1), command.CompleteYAML, o.importCSV)
 	o.flags(cmd)
 	return cmd
 }
@@ -65,7 +66,7 @@ func newCatalogImport(env Env) *cobra.Command {
 func (o *catalogAddOptions) importCSV(ctx context.Context, files []string) error {
 	done, warnings, err := app.ImportCSV(ctx, o.CatalogTarget, files)
 	for _, w := range warnings {
-		fmt.Fprintf(o.env.ErrOut, "not carried over: %s\n", safe(w))
+		fmt.Fprintf(o.Env.ErrOut, "not carried over: %s\n", command.Safe(w))
 	}
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/fetch"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
@@ -24,9 +25,9 @@ type bundleOptions struct {
 	replace    bool
 }
 
-func newCatalogBundle(env Env) *cobra.Command {
+func newCatalogBundle(env command.Env) *cobra.Command {
 	o := &bundleOptions{installOptions: newInstallOptions(env, install.Install)}
-	cmd := o.command("bundle OPERATOR[@VERSION]... | -f SYSTEM", cobra.ArbitraryArgs, o.completeInstallable(o.common), o.run)
+	cmd := o.NewCommand("bundle OPERATOR[@VERSION]... | -f SYSTEM", cobra.ArbitraryArgs, o.completeInstallable(o.Common), o.run)
 	o.catalogueFlags(cmd)
 	o.valueFlags(cmd)
 	f := cmd.Flags()
@@ -57,11 +58,11 @@ func (o *bundleOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	o.notes(b.Notes)
+	o.Notes(b.Notes)
 	if err := userfile.WriteNew("bundle", o.out, b.Data, o.replace); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(o.env.Out, "%s  %s\n", fetch.Digest(b.Data), safe(filepath.Clean(o.out)))
-	o.say(fmt.Sprintf("%s and %s: images are not in the bundle, move them separately", object.Count(b.Packages, "operator"), object.Count(b.Images, "image")))
+	_, err = fmt.Fprintf(o.Env.Out, "%s  %s\n", fetch.Digest(b.Data), command.Safe(filepath.Clean(o.out)))
+	o.Say(fmt.Sprintf("%s and %s: images are not in the bundle, move them separately", object.Count(b.Packages, "operator"), object.Count(b.Images, "image")))
 	return err
 }

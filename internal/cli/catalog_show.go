@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalogs"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/completion"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
@@ -16,14 +17,14 @@ import (
 )
 
 type catalogShowOptions struct {
-	*common
+	*command.Common
 	catalogueOptions
 }
 
-func newCatalogShow(env Env) *cobra.Command {
-	o := &catalogShowOptions{common: newCommon(env, "text", "json", "yaml", "name")}
-	cmd := o.command("show OPERATOR[@VERSION]", cobra.ExactArgs(1), o.offers(completion.Only(completion.Entries(func() catalogs.Options { return o.read(o.common) }, func(catalog.Entry) bool { return true }))), o.run)
-	o.writing(cmd)
+func newCatalogShow(env command.Env) *cobra.Command {
+	o := &catalogShowOptions{Common: command.NewCommon(env, "text", "json", "yaml", "name")}
+	cmd := o.NewCommand("show OPERATOR[@VERSION]", cobra.ExactArgs(1), o.CompleteWith(completion.Only(completion.Entries(func() catalogs.Options { return o.read(o.Common) }, func(catalog.Entry) bool { return true }))), o.run)
+	o.AddOutputFlags(cmd)
 	o.catalogueFlags(cmd)
 	return cmd
 }
@@ -33,7 +34,7 @@ func (o *catalogShowOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	cats, err := o.load(ctx, o.common)
+	cats, err := o.load(ctx, o.Common)
 	if err != nil {
 		return err
 	}
@@ -47,6 +48,6 @@ func (o *catalogShowOptions) run(ctx context.Context, args []string) error {
 			return hint.With(fmt.Errorf("the catalog has no version %s of %s", at, e.Name), "kubectl sysop catalog list -o wide shows the versions")
 		}
 	}
-	o.notes(cats.Notes)
-	return o.write(view.CatalogEntry(view.CatalogRow{Entry: e, Origin: cats.Origin(e.Name)}, v))
+	o.Notes(cats.Notes)
+	return o.Write(view.CatalogEntry(view.CatalogRow{Entry: e, Origin: cats.Origin(e.Name)}, v))
 }

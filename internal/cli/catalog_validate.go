@@ -8,28 +8,29 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/fetch"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 type catalogValidateOptions struct {
-	*common
+	*command.Common
 	catalogueOptions
 	crds string
 }
 
-func newCatalogValidate(env Env) *cobra.Command {
-	o := &catalogValidateOptions{common: newCommon(env, "table", "json", "yaml", "name")}
-	cmd := o.command("validate [CATALOG]", cobra.MaximumNArgs(1), cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault), o.run)
-	o.writing(cmd)
+func newCatalogValidate(env command.Env) *cobra.Command {
+	o := &catalogValidateOptions{Common: command.NewCommon(env, "table", "json", "yaml", "name")}
+	cmd := o.NewCommand("validate [CATALOG]", cobra.MaximumNArgs(1), cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault), o.run)
+	o.AddOutputFlags(cmd)
 	o.catalogueFlags(cmd)
 	cmd.Flags().StringVar(&o.crds, "crds", "", "check every field against the CRDs in this directory")
 	return cmd
 }
 
 func (o *catalogValidateOptions) run(ctx context.Context, args []string) error {
-	cats, err := o.load(ctx, o.common)
+	cats, err := o.load(ctx, o.Common)
 	if err != nil {
 		return err
 	}
@@ -47,15 +48,15 @@ func (o *catalogValidateOptions) run(ctx context.Context, args []string) error {
 	for _, w := range report.Warnings {
 		o.Warn(w)
 	}
-	o.notes(cats.Notes)
-	if err := o.write(view.CatalogProblems(report.Entries, report.Problems)); err != nil {
+	o.Notes(cats.Notes)
+	if err := o.Write(view.CatalogProblems(report.Entries, report.Problems)); err != nil {
 		return err
 	}
 	if len(report.Problems) > 0 {
 		return errors.New(object.Count(len(report.Problems), "problem"))
 	}
-	if o.human() {
-		_, err = fmt.Fprintf(o.env.Out, "%s: no problem\n", object.Count(report.Entries, "entry"))
+	if o.ForPeople() {
+		_, err = fmt.Fprintf(o.Env.Out, "%s: no problem\n", object.Count(report.Entries, "entry"))
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/preflight"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
@@ -17,7 +18,7 @@ import (
 
 // atomicOptions are what the question whether all of a batch will start takes.
 type atomicOptions struct {
-	*common
+	*command.Common
 	app.PreflightRequest
 	on bool // --atomic
 	// footprints is a file that says what custom resources run.
@@ -31,7 +32,7 @@ func (o *atomicOptions) flags(cmd *cobra.Command) {
 	f.BoolVarP(&o.Recursive, "recursive", "R", false, "with -f, read subdirectories as well")
 	f.StringVar(&o.footprints, "footprint", "", "with --atomic, what custom resources run, from a YAML FILE")
 	f.BoolVar(&o.Autoscaler, "assume-autoscaler", false, "with --atomic, assume that the cluster can add nodes: note it if there is no room")
-	aliasFlag(cmd, "autoscaler", "assume-autoscaler")
+	command.AliasFlag(cmd, "autoscaler", "assume-autoscaler")
 }
 
 // run evaluates the preflight and shows it. With failOn Error an impossible preflight fails; with
@@ -59,7 +60,7 @@ func (o *atomicOptions) run(ctx context.Context, args []string, failOn check.Sev
 	a.Session.ReportGaps(a.Graph)
 	for _, d := range declared {
 		if !d.Used {
-			fmt.Fprintf(o.env.ErrOut, "warning: %s: a footprint of %s, and no such object is in the batch\n", safe(d.Origin), safe(d.Called()))
+			fmt.Fprintf(o.Env.ErrOut, "warning: %s: a footprint of %s, and no such object is in the batch\n", command.Safe(d.Origin), command.Safe(d.Called()))
 		}
 	}
 	if err := o.show(report, o.shown(a, q)); err != nil {
@@ -67,19 +68,19 @@ func (o *atomicOptions) run(ctx context.Context, args []string, failOn check.Sev
 	}
 	a.Session.PrintTimings(a.Graph)
 	if failOn != 0 && (report.Verdict == schedule.DoesNotFit || failOn == check.Warning && report.Verdict == schedule.Unknown) {
-		return errNotFine
+		return command.ErrNotFine
 	}
 	return nil
 }
 
 // show writes the answer; for people the verdict goes before it.
 func (o *atomicOptions) show(report *preflight.Report, shown view.PreflightOptions) error {
-	if o.human() {
-		if _, err := fmt.Fprintln(o.env.Out, safe(view.PreflightVerdict(report, shown))); err != nil {
+	if o.ForPeople() {
+		if _, err := fmt.Fprintln(o.Env.Out, command.Safe(view.PreflightVerdict(report, shown))); err != nil {
 			return err
 		}
 	}
-	return o.write(view.Preflight(report, shown))
+	return o.Write(view.Preflight(report, shown))
 }
 
 // shown says how the answer is laid out.

@@ -90,8 +90,8 @@ func (o *checkOptions) colocated() error {
 		return hint.With(errors.New("--colocation and --atomic exclude each other"), "leave out one of them")
 	case len(o.categories) > 0, o.waivers != "", o.failOn != "":
 		return errors.New("--colocation evaluates no rules: leave out --category, --waivers and --fail-on")
-	case o.output == "sarif" || o.output == "junit":
-		return hint.With(fmt.Errorf("-o %s is for findings, and --colocation has none", o.output), "write -o tree, table, json, yaml or name")
+	case o.Output == "sarif" || o.Output == "junit":
+		return hint.With(fmt.Errorf("-o %s is for findings, and --colocation has none", o.Output), "write -o tree, table, json, yaml or name")
 	}
 	return nil
 }
@@ -104,8 +104,8 @@ func (o *checkOptions) showColocation(ctx context.Context, c *app.CheckRun) erro
 	}
 	c.Session.ReportGaps(c.Graph)
 	var lines []string
-	if len(found) == 0 && o.human() {
+	if len(found) == 0 && o.ForPeople() {
 		lines = []string{"no stacks found"}
 	}
-	return o.finish(c.Session, c.Graph, view.Colocation(found, view.ColocationOptions{Namespace: c.Home, Gaps: c.Graph.Gaps()}), lines...)
+	return o.Finish(c.Session, c.Graph, view.Colocation(found, view.ColocationOptions{Namespace: c.Home, Gaps: c.Graph.Gaps()}), lines...)
 }

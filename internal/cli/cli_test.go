@@ -22,6 +22,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/examples"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/cli"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/demotest"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/suite"
 )
@@ -36,7 +37,7 @@ func TestMain(m *testing.M) {
 			demo = os.DirFS(dir)
 		}
 		cli.HushCompletion(os.Args)
-		os.Exit(cli.Main(context.Background(), cli.Process(demo), os.Args[1:]))
+		os.Exit(cli.Main(context.Background(), command.Process(demo), os.Args[1:]))
 	}
 	commands := map[string]func(){"foo": plugin}
 	for _, name := range []string{"kubectl-sysop", "kubectl_complete-sysop"} {
@@ -93,8 +94,8 @@ func demoAsJSON(t *testing.T) string {
 	return dir
 }
 
-func env(in io.Reader, out, talk io.Writer) cli.Env {
-	return cli.Env{
+func env(in io.Reader, out, talk io.Writer) command.Env {
+	return command.Env{
 		IOStreams: genericiooptions.IOStreams{In: in, Out: out, ErrOut: talk},
 		Getenv:    os.Getenv, Demo: demotest.FS(),
 		Now: func() time.Time { return time.Date(2026, 9, 14, 9, 30, 0, 0, time.UTC) },
@@ -136,7 +137,7 @@ func served(t *testing.T, text string) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	out, talk := &ending{end: stop}, &bytes.Buffer{}
-	if code := cli.Main(ctx, env(strings.NewReader(""), out, talk), args); code != cli.ExitDone || !strings.Contains(out.String(), "http://127.0.0.1:") {
+	if code := cli.Main(ctx, env(strings.NewReader(""), out, talk), args); code != command.ExitDone || !strings.Contains(out.String(), "http://127.0.0.1:") {
 		t.Errorf("%s: exit code %d: %s%s", text, code, out, talk)
 	}
 }
@@ -187,7 +188,7 @@ func TestHelpExamples(t *testing.T) {
 				}
 				if refusal, ok := live[c.Name()]; ok {
 					code := cli.Main(t.Context(), env(strings.NewReader(""), &out, &talk), append(strings.Fields(text), "--from", "demo"))
-					if code != cli.ExitError || !strings.HasPrefix(talk.String(), refusal) {
+					if code != command.ExitError || !strings.HasPrefix(talk.String(), refusal) {
 						t.Errorf("%s: exit code %d: %s", line, code, talk.String())
 					}
 					continue

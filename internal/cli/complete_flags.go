@@ -5,6 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 )
 
 // fileFlags are flags whose value is a file, with the extensions that it may have; nil is any.
@@ -51,13 +53,13 @@ func completeFlags(root *cobra.Command) {
 			_, isPlain := plain[f.Name]
 			switch {
 			case isFile && extensions == nil:
-				complete(cmd, f.Name, cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault))
+				command.Complete(cmd, f.Name, cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault))
 			case isFile:
-				complete(cmd, f.Name, cobra.FixedCompletions(extensions, cobra.ShellCompDirectiveFilterFileExt))
+				command.Complete(cmd, f.Name, cobra.FixedCompletions(extensions, cobra.ShellCompDirectiveFilterFileExt))
 			case slices.Contains(directories, f.Name):
-				complete(cmd, f.Name, cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
+				command.Complete(cmd, f.Name, cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
 			case isPlain:
-				complete(cmd, f.Name, cobra.NoFileCompletions)
+				command.Complete(cmd, f.Name, cobra.NoFileCompletions)
 			}
 		})
 	})

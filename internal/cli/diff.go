@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/diff"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
@@ -15,12 +16,12 @@ type diffOptions struct {
 	exitCode bool
 }
 
-func newDiff(env Env) *cobra.Command {
+func newDiff(env command.Env) *cobra.Command {
 	o := &diffOptions{installOptions: newInstallOptions(env, install.Upgrade)}
-	o.formats = []string{"diff", "table", "json", "yaml", "name"}
-	cmd := o.command("diff OPERATOR[@VERSION] | -f SYSTEM", cobra.ArbitraryArgs, o.completeInstallable(o.common), o.run)
-	o.connecting(cmd)
-	o.writing(cmd)
+	o.Formats = []string{"diff", "table", "json", "yaml", "name"}
+	cmd := o.NewCommand("diff OPERATOR[@VERSION] | -f SYSTEM", cobra.ArbitraryArgs, o.completeInstallable(o.Common), o.run)
+	o.AddConnectionFlags(cmd)
+	o.AddOutputFlags(cmd)
 	o.puttingFlags(cmd)
 	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit with code 2 if anything would change")
 	return cmd
@@ -44,14 +45,14 @@ func (o *diffOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	o.notes(p.Planned.Notes)
-	if o.output == "diff" {
-		err = diff.Write(o.env.Out, all)
+	o.Notes(p.Planned.Notes)
+	if o.Output == "diff" {
+		err = diff.Write(o.Env.Out, all)
 	} else {
-		err = o.write(view.InstallDiff(p.Installation, all))
+		err = o.Write(view.InstallDiff(p.Installation, all))
 	}
 	if err == nil && len(all) > 0 && o.exitCode {
-		return errNotFine
+		return command.ErrNotFine
 	}
 	return err
 }

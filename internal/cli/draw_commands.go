@@ -3,12 +3,11 @@ package cli
 import (
 	"context"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 )
 
 func (o *graphOptions) draw(ctx context.Context) error {
-	err := o.refuse(unsupportedFlags{
+	err := o.RefuseFlags(command.UnsupportedFlags{
 		{"--up", o.up},
 		{"--connected", o.connected},
 		{"--relations", len(o.relations) > 0},
@@ -32,13 +31,13 @@ func (o *graphOptions) draw(ctx context.Context) error {
 		return err
 	}
 	v.Shown, v.Among = "stack", among
-	return o.drawPage(ctx, v)
+	return o.WritePage(ctx, v)
 }
 
 func (o *healthOptions) draw(ctx context.Context) error {
-	err := o.refuse(unsupportedFlags{{"--all", o.all}, {"--since", o.since != 0}, {"--exit-code", o.exitCode}}, "")
+	err := o.RefuseFlags(command.UnsupportedFlags{{"--all", o.all}, {"--since", o.since != 0}, {"--exit-code", o.exitCode}}, "")
 	if err == nil {
-		err = o.refuse(unsupportedFlags{{"--watch", o.watch}, {"--wait", o.wait != ""}}, "kubectl sysop ui shows a page that follows the cluster")
+		err = o.RefuseFlags(command.UnsupportedFlags{{"--watch", o.watch}, {"--wait", o.wait != ""}}, "kubectl sysop ui shows a page that follows the cluster")
 	}
 	if err != nil {
 		return err
@@ -50,11 +49,11 @@ func (o *healthOptions) draw(ctx context.Context) error {
 	if len(o.args) > 0 {
 		v.Shown = "stack"
 	}
-	return o.drawPage(ctx, v)
+	return o.WritePage(ctx, v)
 }
 
 func (o *stacksOptions) draw(ctx context.Context) error {
-	if err := o.refuse(unsupportedFlags{{"--sort-by", o.sortBy != "name"}}, "leave it out: the page sorts by a click on the head of a column"); err != nil {
+	if err := o.RefuseFlags(command.UnsupportedFlags{{"--sort-by", o.sortBy != "name"}}, "leave it out: the page sorts by a click on the head of a column"); err != nil {
 		return err
 	}
 	v, err := o.StacksPage(ctx, nil, o.selector, o.prices, &o.rules)
@@ -62,18 +61,5 @@ func (o *stacksOptions) draw(ctx context.Context) error {
 		return err
 	}
 	v.Ground, v.All, v.Shown = o.all, o.all, "stacks"
-	return o.drawPage(ctx, v)
-}
-
-func (o *metricsOptions) draw(ctx context.Context, q *app.MetricsRequest) error {
-	err := o.refuse(unsupportedFlags{{"several --from or --context", len(q.Clusters) > 1}, {"--by", len(q.Keys) > 1 || q.Keys[0].By != cost.ByStack}, {"--filter", len(q.Filter) > 0}, {"--sort-by", o.sortBy != ""}, {"--top", o.top != 0}, {"--depth", o.depth != 0}, {"--containers", o.containers}}, "")
-	if err == nil {
-		err = o.refuse(unsupportedFlags{{"--watch", o.watch}, {"--listen", o.listen != ""}}, "kubectl sysop ui shows a page that follows the cluster")
-	}
-	if err != nil {
-		return err
-	}
-	v := o.NewPage(q, nil)
-	v.ByPods, v.Shown = true, "costs"
-	return o.drawPage(ctx, v)
+	return o.WritePage(ctx, v)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/summary"
@@ -15,7 +16,7 @@ import (
 )
 
 type graphOptions struct {
-	*common
+	*command.Common
 	args      []string
 	selector  string
 	depth     int
@@ -31,11 +32,11 @@ type graphOptions struct {
 	manifest  bool
 }
 
-func newGraph(env Env) *cobra.Command {
-	o := &graphOptions{common: newCommon(env, "tree", "table", "wide", "json", "yaml", "dot", "mermaid", "svg", "html", "name")}
-	cmd := o.command("graph ROOT...", cobra.ArbitraryArgs, o.completeRoots, o.run)
-	o.reading(cmd)
-	o.writing(cmd)
+func newGraph(env command.Env) *cobra.Command {
+	o := &graphOptions{Common: command.NewCommon(env, "tree", "table", "wide", "json", "yaml", "dot", "mermaid", "svg", "html", "name")}
+	cmd := o.NewCommand("graph ROOT...", cobra.ArbitraryArgs, o.CompleteRoots, o.run)
+	o.AddReadFlags(cmd)
+	o.AddOutputFlags(cmd)
 	o.flags(cmd)
 	return cmd
 }
@@ -49,26 +50,26 @@ func (o *graphOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if o.drawn() {
+	if o.IsDrawing() {
 		return o.draw(ctx)
 	}
 	r, err := o.Graph(ctx, app.GraphRequest{
 		Args: o.args, Selector: selector, Options: opts, Kinds: o.kinds, Include: o.include, Manifest: o.manifest,
-		Diagnose: o.human() || o.output == "json" || o.output == "yaml" || o.problems || o.exitCode,
+		Diagnose: o.ForPeople() || o.Output == "json" || o.Output == "yaml" || o.problems || o.exitCode,
 	})
 	if err != nil {
 		return err
 	}
 	if len(r.Stack.Roots()) == 0 {
-		o.say("none found")
+		o.Say("none found")
 	}
 	if o.problems {
 		r.Problems = r.ShownProblems()
 	}
-	lines := summary.Graph(r, summary.GraphOptions{People: o.human(), Terminal: o.env.Talk, Up: o.up, Boundary: o.boundary, ProblemsOnly: o.problems})
-	err = o.finish(r.Session, r.Graph, o.answer(r), lines...)
+	lines := summary.Graph(r, summary.GraphOptions{People: o.ForPeople(), Terminal: o.Env.Talk, Up: o.up, Boundary: o.boundary, ProblemsOnly: o.problems})
+	err = o.Finish(r.Session, r.Graph, o.answer(r), lines...)
 	if err == nil && o.exitCode && slices.ContainsFunc(r.Problems, summary.Serious) {
-		return errNotFine
+		return command.ErrNotFine
 	}
 	return err
 }
@@ -78,6 +79,6 @@ func (o *graphOptions) answer(r *app.GraphResult) view.Output {
 		return view.Problems(r.Stack, r.Problems, r.Home)
 	}
 	return view.Stack(r.Stack, view.StackOptions{
-		Depth: o.depth, Kinds: r.Show, Boundary: o.boundary, Why: o.why, Namespace: r.Home, Problems: r.Problems, Shape: render.ShapeOf(o.output),
+		Depth: o.depth, Kinds: r.Show, Boundary: o.boundary, Why: o.why, Namespace: r.Home, Problems: r.Problems, Shape: render.ShapeOf(o.Output),
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/completion"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -15,7 +16,7 @@ import (
 
 func (o *graphOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	o.selecting(cmd, &o.selector, ofType)
+	o.AddSelectorFlags(cmd, &o.selector, command.OfType)
 	f.IntVar(&o.depth, "depth", 0, "how many levels to show below each root (0: all)")
 	f.BoolVar(&o.up, "up", false, "follow the other direction: what owns the roots, needs them, is served by them")
 	f.BoolVar(&o.connected, "connected", false, "follow both directions, up to a boundary")
@@ -26,10 +27,10 @@ func (o *graphOptions) flags(cmd *cobra.Command) {
 	f.BoolVar(&o.problems, "problems", false, "show only the problems of the stack")
 	f.BoolVar(&o.manifest, "helm-manifest", false, "of helm/RELEASE, also read the release's manifest from Helm's Secret, not only the annotations of its objects")
 	f.BoolVar(&o.exitCode, "exit-code", false, "exit with code 2 if the stack has an error or a warning")
-	offer(cmd, "relations", "owns", "needs", "serves")
+	command.Offer(cmd, "relations", "owns", "needs", "serves")
 	f.StringSliceVar(&o.include, "include", nil, "also read these, which are left out by default: events, leases")
-	complete(cmd, "kinds", o.offers(completion.Kinds))
-	offer(cmd, "include", "events", "leases")
+	command.Complete(cmd, "kinds", o.CompleteWith(completion.Kinds))
+	command.Offer(cmd, "include", "events", "leases")
 }
 
 // typedFlags turns flag text into values, before anything is read.
@@ -41,8 +42,8 @@ func (o *graphOptions) typedFlags() (graph.StackOptions, labels.Selector, error)
 	if o.up && o.connected {
 		return opts, nil, fmt.Errorf("--up and --connected exclude each other")
 	}
-	if o.problems && (o.output == "dot" || o.output == "mermaid") {
-		return opts, nil, hint.With(fmt.Errorf("--problems is a list: it has no output format %s", o.output), "write one of tree, table, wide, json, yaml, name")
+	if o.problems && (o.Output == "dot" || o.Output == "mermaid") {
+		return opts, nil, hint.With(fmt.Errorf("--problems is a list: it has no output format %s", o.Output), "write one of tree, table, wide, json, yaml, name")
 	}
 	for _, name := range o.relations {
 		r, ok := relation.ParseRelation(name)

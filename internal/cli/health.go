@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/summary"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
@@ -14,14 +15,14 @@ import (
 )
 
 type healthOptions struct {
-	*common
+	*command.Common
 	args     []string
 	selector string
 	all      bool
 	since    time.Duration
 	exitCode bool
 	rules    app.HealthRuleOptions
-	prometheusOptions
+	command.PrometheusOptions
 	server app.HistorySource
 
 	watch   bool
@@ -29,23 +30,23 @@ type healthOptions struct {
 	timeout time.Duration
 }
 
-func newHealth(env Env) *cobra.Command {
-	o := &healthOptions{common: newCommon(env, "tree", "table", "wide", "json", "yaml", "svg", "html", "name")}
-	cmd := o.command("health [ROOT...]", cobra.ArbitraryArgs, o.completeRoots, o.run)
-	o.reading(cmd)
-	o.writing(cmd)
+func newHealth(env command.Env) *cobra.Command {
+	o := &healthOptions{Common: command.NewCommon(env, "tree", "table", "wide", "json", "yaml", "svg", "html", "name")}
+	cmd := o.NewCommand("health [ROOT...]", cobra.ArbitraryArgs, o.CompleteRoots, o.run)
+	o.AddReadFlags(cmd)
+	o.AddOutputFlags(cmd)
 	f := cmd.Flags()
-	o.selecting(cmd, &o.selector, ofType)
+	o.AddSelectorFlags(cmd, &o.selector, command.OfType)
 	f.BoolVar(&o.all, "all", false, "show the health of every object, not only of stacks")
 	f.DurationVar(&o.since, "since", 0, "also show what changed in this time, and leave out older warnings (30m)")
 	f.BoolVar(&o.exitCode, "exit-code", false, "exit with code 2 unless at least one stack is found, and all are Healthy or Suspended")
-	healthRuleFlags(cmd, &o.rules, o.common)
-	o.prometheusFlags(cmd)
+	command.AddHealthRuleFlags(cmd, &o.rules, o.Common)
+	o.AddPrometheusFlags(cmd)
 	f.BoolVarP(&o.watch, "watch", "w", false, "print a line for each change, until interrupted")
 	f.StringVar(&o.wait, "wait", "", "wait until every stack has this status")
 	f.Lookup("wait").NoOptDefVal = string(health.Healthy)
 	f.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long to --wait")
-	offer(cmd, "wait", statusNames()...)
+	command.Offer(cmd, "wait", statusNames()...)
 	return cmd
 }
 
@@ -55,7 +56,7 @@ func (o *healthOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if o.drawn() {
+	if o.IsDrawing() {
 		return o.draw(ctx)
 	}
 	opening, stop := o.opening(ctx, q)
@@ -77,7 +78,7 @@ func (o *healthOptions) run(ctx context.Context, args []string) error {
 	case q.Want != "":
 		return h.Reached()
 	case o.exitCode && !h.IsHealthy():
-		return errNotFine
+		return command.ErrNotFine
 	}
 	return nil
 }
@@ -96,10 +97,10 @@ func (o *healthOptions) show(ctx context.Context, h *app.HealthResult) error {
 		return err
 	}
 	var lines []string
-	if o.human() && !o.all {
+	if o.ForPeople() && !o.all {
 		lines = []string{summary.Health(h)}
 	}
-	return o.finish(h.Session, h.Graph, h.Output(render.ShapeOf(o.output)), lines...)
+	return o.Finish(h.Session, h.Graph, h.Output(render.ShapeOf(o.Output)), lines...)
 }
 
 // ask adds what the Prometheus of the flags says.
@@ -107,7 +108,7 @@ func (o *healthOptions) ask(ctx context.Context, h *app.HealthResult) error {
 	if o.server.Address == "" {
 		return nil
 	}
-	timeout, err := o.requestTimeout()
+	timeout, err := o.RequestTimeout()
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ func (o *healthOptions) follow(ctx, opening context.Context, h *app.HealthResult
 	ctx, stop := context.WithCancel(ctx)
 	defer stop() // which ends the watches
 	live := h.Session.Live(ctx)
-	f := &healthFollower{&app.HealthWatch{HealthResult: h, Live: live}, o, &app.WatchNotices{Report: o.common, Live: live}}
+	f := &healthFollower{&app.HealthWatch{HealthResult: h, Live: live}, o, &app.WatchNotices{Report: o.Common, Live: live}}
 	if err := f.Evaluate(opening); err != nil {
 		return o.late(opening, h.Request, err)
 	}
@@ -34,7 +34,7 @@ func (o *healthOptions) follow(ctx, opening context.Context, h *app.HealthResult
 
 // watch shows how all is, and then every change.
 func (f *healthFollower) watch(ctx context.Context) error {
-	if f.o.human() {
+	if f.o.ForPeople() {
 		if err := f.o.show(ctx, f.HealthResult); err != nil {
 			return err
 		}
@@ -59,15 +59,15 @@ func (f *healthFollower) write(changes []view.HealthChange) error {
 	for _, c := range changes {
 		a := view.Change(c, f.Home)
 		var err error
-		switch f.o.output {
+		switch f.o.Output {
 		case "json":
-			err = render.JSONLine(f.o.env.Out, a.Document)
+			err = render.JSONLine(f.o.Env.Out, a.Document)
 		case "yaml":
-			if _, err = fmt.Fprintln(f.o.env.Out, "---"); err == nil {
-				err = f.o.write(a)
+			if _, err = fmt.Fprintln(f.o.Env.Out, "---"); err == nil {
+				err = f.o.Write(a)
 			}
 		default:
-			err = f.o.writeUnder(a, false)
+			err = f.o.WriteUnder(a, false)
 		}
 		if err != nil {
 			return err

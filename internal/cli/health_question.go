@@ -39,7 +39,7 @@ func (o *healthOptions) question(ctx context.Context) (*app.HealthRequest, error
 	if q.Rules, err = o.rules.Read(ctx); err != nil {
 		return nil, err
 	}
-	if o.server, err = o.prometheusOptions.server(ctx); err != nil {
+	if o.server, err = o.PrometheusOptions.Server(ctx); err != nil {
 		return nil, err
 	}
 	if o.wait != "" {

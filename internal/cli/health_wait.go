@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 )
 
@@ -42,8 +43,8 @@ func (f *healthFollower) wait(ctx context.Context) error {
 			break
 		}
 		for _, c := range f.Changes() {
-			if f.o.env.Talk {
-				fmt.Fprintln(f.o.env.ErrOut, safe(c.Line(f.Home)))
+			if f.o.Env.Talk {
+				fmt.Fprintln(f.o.Env.ErrOut, command.Safe(c.Line(f.Home)))
 			}
 		}
 	}

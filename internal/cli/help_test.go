@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
@@ -16,7 +17,7 @@ import (
 // and the headings that describe reads.
 func TestHelp(t *testing.T) {
 	files := map[string]bool{}
-	eachCommand(New(Env{Now: time.Now}), func(c *cobra.Command) {
+	eachCommand(New(command.Env{Now: time.Now}), func(c *cobra.Command) {
 		files[strings.ReplaceAll(strings.TrimPrefix(c.CommandPath(), "kubectl sysop "), " ", "_")] = true
 		if c.Short == "" || strings.Contains(c.Long, "Examples:") || strings.HasSuffix(c.Short, ".") {
 			t.Errorf("%s: short text %q, long text\n%s", c.CommandPath(), c.Short, c.Long)

@@ -9,28 +9,29 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 )
 
 type impactOptions struct {
-	*common
+	*command.Common
 	cascade string
 }
 
-func newImpact(env Env) *cobra.Command {
-	o := &impactOptions{common: newCommon(env, "tree", "table", "json", "yaml", "name")}
-	cmd := o.command("impact OBJECT", exactly(1, "one object, TYPE/NAME"), o.completeRoots, o.run)
-	o.reading(cmd)
-	o.writing(cmd)
-	o.inferring(cmd)
+func newImpact(env command.Env) *cobra.Command {
+	o := &impactOptions{Common: command.NewCommon(env, "tree", "table", "json", "yaml", "name")}
+	cmd := o.NewCommand("impact OBJECT", command.ExactArgs(1, "one object, TYPE/NAME"), o.CompleteRoots, o.run)
+	o.AddReadFlags(cmd)
+	o.AddOutputFlags(cmd)
+	o.AddInferredFlag(cmd)
 	var policies []string
 	for _, c := range graph.Cascades() {
 		policies = append(policies, c.String())
 	}
 	cmd.Flags().StringVar(&o.cascade, "cascade", policies[0], "propagation policy of the deletion, as of kubectl delete: "+strings.Join(policies, ", "))
-	offer(cmd, "cascade", policies...)
+	command.Offer(cmd, "cascade", policies...)
 	return cmd
 }
 
@@ -54,7 +55,7 @@ func (o *impactOptions) run(ctx context.Context, args []string) error {
 	if ns := g.Ref(id).Namespace; ns != "" && s.Namespace != "" && !s.Snapshot {
 		lines = []string{"read namespace " + ns + ", and what refers to its objects; -A reads all"}
 	}
-	return o.finish(s, g, app.Impact(g, id, how), lines...)
+	return o.Finish(s, g, app.Impact(g, id, how), lines...)
 }
 
 // drain shows what a drain of a node would do.
@@ -64,12 +65,12 @@ func (o *impactOptions) drain(ctx context.Context, name string) error {
 		return err
 	}
 	r.Session.ReportGaps(r.Graph)
-	if o.output == "table" {
-		o.output = "tree" // A pod has lines of its own for what is to be said of it.
+	if o.Output == "table" {
+		o.Output = "tree" // A pod has lines of its own for what is to be said of it.
 	}
 	var lines []string
 	if !r.AllPods {
 		lines = []string{"warning: cannot list pods in all namespaces: the node may run more"}
 	}
-	return o.finish(r.Session, r.Graph, view.Drain(r.Outcome, r.Graph.Gaps()), lines...)
+	return o.Finish(r.Session, r.Graph, view.Drain(r.Outcome, r.Graph.Gaps()), lines...)
 }

@@ -6,22 +6,23 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalogs"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/completion"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
 )
 
-func newInstall(env Env) *cobra.Command {
+func newInstall(env command.Env) *cobra.Command {
 	o := newInstallOptions(env, install.Install)
-	cmd := o.command("install OPERATOR[@VERSION]... | -f SYSTEM", cobra.ArbitraryArgs, o.completeInstallable(o.common), o.run)
+	cmd := o.NewCommand("install OPERATOR[@VERSION]... | -f SYSTEM", cobra.ArbitraryArgs, o.completeInstallable(o.Common), o.run)
 	o.writingFlags(cmd)
 	o.puttingFlags(cmd)
 	return cmd
 }
 
-func newUpgrade(env Env) *cobra.Command {
+func newUpgrade(env command.Env) *cobra.Command {
 	o := newInstallOptions(env, install.Upgrade)
-	cmd := o.command("upgrade OPERATOR[@VERSION]... | -f SYSTEM", cobra.ArbitraryArgs, o.offers(completion.Upgrades(o.installable(o.common))), o.run)
+	cmd := o.NewCommand("upgrade OPERATOR[@VERSION]... | -f SYSTEM", cobra.ArbitraryArgs, o.CompleteWith(completion.Upgrades(o.installable(o.Common))), o.run)
 	o.writingFlags(cmd)
 	o.puttingFlags(cmd)
 	return cmd
@@ -42,7 +43,7 @@ func (o *installOptions) run(ctx context.Context, args []string) error {
 // wanted reads what is installed: the operators of the arguments, or a System.
 func (o *installOptions) wanted(ctx context.Context) (installer.Request, *catalogs.Catalogs, error) {
 	req := o.request()
-	w := installer.Wanted{Operators: o.args, File: o.file, Values: o.values, Catalogs: o.read(o.common)}
+	w := installer.Wanted{Operators: o.args, File: o.file, Values: o.values, Catalogs: o.read(o.Common)}
 	name, cats, err := w.Read(ctx, &o.Input, &req)
 	if err != nil {
 		return req, nil, err
@@ -56,9 +57,9 @@ type uninstallOptions struct {
 	orphan bool
 }
 
-func newUninstall(env Env) *cobra.Command {
+func newUninstall(env command.Env) *cobra.Command {
 	o := &uninstallOptions{installOptions: newInstallOptions(env, install.Uninstall)}
-	cmd := o.command("uninstall NAME", exactly(1, "the NAME of an operator, or of a System"), o.offers(completion.Only(completion.Installed)), o.run)
+	cmd := o.NewCommand("uninstall NAME", command.ExactArgs(1, "the NAME of an operator, or of a System"), o.CompleteWith(completion.Only(completion.Installed)), o.run)
 	o.writingFlags(cmd)
 	o.findingFlags(cmd)
 	f := cmd.Flags()

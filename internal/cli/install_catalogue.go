@@ -5,7 +5,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalogs"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/completion"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
 )
 
@@ -33,31 +36,33 @@ func (o *catalogueOptions) findingFlags(cmd *cobra.Command) {
 // further says whether other catalogues than the usual ones are named.
 func (o *catalogueOptions) further() bool { return len(o.Addresses) > 0 || o.Bundle != "" }
 
-func (o *catalogueOptions) read(c *common) catalogs.Options {
+func (o *catalogueOptions) read(c *command.Common) catalogs.Options {
 	read := o.Options
-	read.UserAgent, read.Getenv = "kubectl-sysop/"+buildVersion(), c.env.Getenv
+	read.UserAgent, read.Getenv = "kubectl-sysop/"+c.Env.Version, c.Env.Getenv
 	return read
 }
 
 // load reads all catalogues; one that cannot be read is an error.
-func (o *catalogueOptions) load(ctx context.Context, c *common) (*catalogs.Catalogs, error) {
+func (o *catalogueOptions) load(ctx context.Context, c *command.Common) (*catalogs.Catalogs, error) {
 	return catalogs.Load(ctx, o.read(c), nil)
 }
 
 // catalogued reads the same, to know of operators by their names: a catalogue of the settings that
 // cannot be read is left out with a note.
-func (o *catalogueOptions) catalogued(ctx context.Context, c *common) (*catalogs.Catalogs, error) {
+func (o *catalogueOptions) catalogued(ctx context.Context, c *command.Common) (*catalogs.Catalogs, error) {
 	return catalogs.LoadSkipping(ctx, o.read(c), c.Note)
 }
 
-// notes prints what was noted when catalogues were read.
-func (c *common) notes(all []string) {
-	for _, n := range all {
-		c.Note(n)
-	}
+// installedVersions are the versions of the operators that are installed.
+func installedVersions(ctx context.Context, c *command.Common, cats *catalogs.Catalogs) (map[string]string, error) {
+	return (&installer.Installer{Input: &c.Input, Catalogs: cats}).InstalledVersions(ctx)
 }
 
-// installedVersions are the versions of the operators that are installed.
-func (c *common) installedVersions(ctx context.Context, cats *catalogs.Catalogs) (map[string]string, error) {
-	return (&installer.Installer{Input: &c.Input, Catalogs: cats}).InstalledVersions(ctx)
+// installable offers the operators that can be installed, and behind "@" their versions.
+func (o *catalogueOptions) installable(c *command.Common) completion.Completer {
+	return completion.Entries(func() catalogs.Options { return o.read(c) }, func(e catalog.Entry) bool { return len(e.Versions) > 0 })
+}
+
+func (o *catalogueOptions) completeInstallable(c *command.Common) command.Completer {
+	return c.CompleteWith(o.installable(c))
 }

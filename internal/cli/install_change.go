@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalogs"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/cli/regulatecmd"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
@@ -23,20 +25,22 @@ import (
 func (o *installOptions) installer(cats *catalogs.Catalogs) *installer.Installer {
 	return &installer.Installer{
 		Input: &o.Input, Catalogs: cats, Systems: systems.Installed{In: &o.Input}, Regulation: o.regulation(),
-		Events: o.progress.print, Say: func(line string) { fmt.Fprintln(o.env.ErrOut, safe(line)) },
+		Events: o.progress.Print, Say: func(line string) { fmt.Fprintln(o.Env.ErrOut, command.Safe(line)) },
 	}
 }
 
 // regulation holds the dependents of apps while they are changed, and prints what it does.
 func (o *installOptions) regulation() *regulator.Upgrades {
-	acting := newActing(o.env, "table")
-	acting.output, acting.dryRun = "table", "none"
+	acting := regulatecmd.NewActing(o.Env, "table")
+	acting.Output, acting.DryRun = "table", "none"
 	return &regulator.Upgrades{
-		Input: &o.Input, Action: o.action, Timeout: o.timeout, Events: o.progress.print, Distrusted: acting.warnDistrusted, Output: acting.printOutput,
-		Held: func(ctx context.Context, r *regulator.HeldRun) error { return (&heldRun{acting, r}).printHeld(ctx) },
+		Input: &o.Input, Action: o.action, Timeout: o.timeout, Events: o.progress.Print, Distrusted: acting.WarnDistrusted, Output: acting.PrintOutput,
+		Held: func(ctx context.Context, r *regulator.HeldRun) error {
+			return (&regulatecmd.HeldRun{Options: acting, HeldRun: r}).PrintHeld(ctx)
+		},
 		Freed: func(ctx context.Context, r *regulator.HeldRun) {
-			o.say(summary.Left(r)...)
-			if err := (&heldRun{acting, r}).inspect(ctx); err != nil {
+			o.Say(summary.Left(r)...)
+			if err := (&regulatecmd.HeldRun{Options: acting, HeldRun: r}).PrintRestored(ctx); err != nil {
 				o.Note(err.Error())
 			}
 		},
@@ -80,7 +84,7 @@ func (o *installOptions) changeAs(ctx context.Context, cats *catalogs.Catalogs, 
 
 // changeNamed runs a request on an installation that exists.
 func (o *installOptions) changeNamed(ctx context.Context, req installer.Request) error {
-	cats, err := o.catalogued(ctx, o.common)
+	cats, err := o.catalogued(ctx, o.Common)
 	if err != nil {
 		return err
 	}
@@ -92,14 +96,14 @@ func (o *installOptions) writeRoles(roles []*unstructured.Unstructured) error {
 	for i, r := range roles {
 		manifests[i].Object = r.Object
 	}
-	return render.Manifests(o.env.Out, "yaml", manifests)
+	return render.Manifests(o.Env.Out, "yaml", manifests)
 }
 
 // finish reports the result of a run.
 func (o *installOptions) finish(target install.Installation, report install.Report, err error) error {
 	if report.Run != "" || err == nil {
-		if !o.human() || len(report.Left()) > 0 {
-			if wrong := o.write(view.InstallDone(target, report)); wrong != nil {
+		if !o.ForPeople() || len(report.Left()) > 0 {
+			if wrong := o.Write(view.InstallDone(target, report)); wrong != nil {
 				return errors.Join(err, wrong)
 			}
 		}
@@ -113,8 +117,8 @@ func (o *installOptions) finish(target install.Installation, report install.Repo
 	if r := report.Restored; r != nil && !r.Healthy {
 		return hint.With(fmt.Errorf("what was restored is not Healthy: %s", r.Message), strings.Join(r.Help, "; "))
 	}
-	if o.human() {
-		fmt.Fprintf(o.env.ErrOut, "%s: %s\n", safe(target.Name), pastTense(o.action))
+	if o.ForPeople() {
+		fmt.Fprintf(o.Env.ErrOut, "%s: %s\n", command.Safe(target.Name), pastTense(o.action))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalogs"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/summary"
@@ -24,13 +25,13 @@ type installUser struct {
 func (u *installUser) Confirm(ctx context.Context, p *installer.Plan, losses []object.Ref) (bool, error) {
 	name, planned := p.Installation.Name, p.Planned
 	if to := p.RollbackTo; to != nil {
-		fmt.Fprintf(u.env.ErrOut, "%s is rolled back to revision %d: %s\n", safe(name), to.Revision, safe(summary.PastRun(*to)))
+		fmt.Fprintf(u.Env.ErrOut, "%s is rolled back to revision %d: %s\n", command.Safe(name), to.Revision, command.Safe(summary.PastRun(*to)))
 	}
 	if err := u.showPlan(planned, p.Fetched()); err != nil {
 		return false, err
 	}
 	if p.Fetched() != nil {
-		u.notes(u.cats.Notes)
+		u.Notes(u.cats.Notes)
 	}
 	if err := p.Refused(); err != nil {
 		return false, err
@@ -43,12 +44,12 @@ func (u *installUser) Confirm(ctx context.Context, p *installer.Plan, losses []o
 	case p.Closes():
 		return true, nil
 	case len(planned.Steps) == 0:
-		fmt.Fprintln(u.env.ErrOut, safe(view.NothingToDo(planned)))
+		fmt.Fprintln(u.Env.ErrOut, command.Safe(view.NothingToDo(planned)))
 		return false, p.Settle(ctx)
 	case p.RollbackTo != nil:
 		return u.consent(ctx, p.Installation, planned, fmt.Sprintf("roll %s back to revision %d: %s. Do it?", name, p.RollbackTo.Revision, n), losses...)
 	case u.dryRun == installer.DryRunServer && u.action != install.Uninstall:
-		fmt.Fprintln(u.env.ErrOut, view.DryRunAccepted(planned))
+		fmt.Fprintln(u.Env.ErrOut, view.DryRunAccepted(planned))
 	}
 	return u.consent(ctx, p.Installation, planned, fmt.Sprintf("%s %s: %s. Do it?", u.action, name, n), losses...)
 }
@@ -57,29 +58,29 @@ func (u *installUser) Confirm(ctx context.Context, p *installer.Plan, losses []o
 func (o *installOptions) showPlan(planned *install.Plan, fetched map[string]string) error {
 	fresh, rest := view.GrantLines(planned)
 	o.lines(fresh) // in front of all, so that they are seen
-	if o.human() || o.dryRun != "none" || len(planned.Refusals) > 0 {
-		if err := o.write(view.InstallPlanned(view.InstallPlan{Plan: planned, DryRun: o.dryRun, Fetched: fetched})); err != nil {
+	if o.ForPeople() || o.dryRun != "none" || len(planned.Refusals) > 0 {
+		if err := o.Write(view.InstallPlanned(view.InstallPlan{Plan: planned, DryRun: o.dryRun, Fetched: fetched})); err != nil {
 			return err
 		}
 	}
 	o.lines(view.ChangeLines(planned))
 	o.lines(rest)
-	o.notes(planned.Notes)
+	o.Notes(planned.Notes)
 	return nil
 }
 
 // lines prints lines of a plan for people; documents have them as fields.
 func (o *installOptions) lines(all []string) {
-	if !o.human() {
+	if !o.ForPeople() {
 		return
 	}
-	o.say(all...)
+	o.Say(all...)
 }
 
 // ShowRecovery lists what ending the open run writes and deletes, on standard error: standard output
 // is for the plan after it.
 func (u *installUser) ShowRecovery(r *installer.Recovery) {
-	u.say(summary.Recovery(r)...)
+	u.Say(summary.Recovery(r)...)
 	u.tellLosses(r.Installation, r.Losses)
 }
 
@@ -92,12 +93,12 @@ func (u *installUser) ConfirmRecovery(ctx context.Context, r *installer.Recovery
 
 // chartNotes prints the notes of the installed charts.
 func (o *installOptions) chartNotes(planned *install.Plan) {
-	if !o.env.Talk || !o.human() {
+	if !o.Env.Talk || !o.ForPeople() {
 		return
 	}
 	for _, part := range planned.Parts {
 		if part.Rendered != nil && strings.TrimSpace(part.Rendered.Notes) != "" && !slices.Contains(planned.Unchanged, part.Name) {
-			fmt.Fprintf(o.env.ErrOut, "\nnotes of %s:\n%s\n", safe(part.Name), safeLines(strings.TrimSpace(part.Rendered.Notes)))
+			fmt.Fprintf(o.Env.ErrOut, "\nnotes of %s:\n%s\n", command.Safe(part.Name), safeLines(strings.TrimSpace(part.Rendered.Notes)))
 		}
 	}
 }
@@ -105,7 +106,7 @@ func (o *installOptions) chartNotes(planned *install.Plan) {
 func safeLines(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := range lines {
-		lines[i] = safe(lines[i])
+		lines[i] = command.Safe(lines[i])
 	}
 	return strings.Join(lines, "\n")
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/userfile"
@@ -46,7 +47,7 @@ func (o *installOptions) tellLosses(installation install.Installation, losses []
 	if o.dryRun != "none" && o.confirmed != installation.Name {
 		confirm = installation.Name
 	}
-	o.say(view.LossLines(losses, confirm)...)
+	o.Say(view.LossLines(losses, confirm)...)
 }
 
 // agreed asks whether something is done that deletes data, if there is any.
@@ -57,8 +58,8 @@ func (o *installOptions) agreed(ctx context.Context, installation install.Instal
 		if o.yes {
 			return true, nil
 		}
-		return o.env.ask(ctx, question)
-	case o.env.Ask && (o.confirmed == askName || o.deleteDefinitions):
+		return o.Env.Confirm(ctx, question)
+	case o.Env.Ask && (o.confirmed == askName || o.deleteDefinitions):
 		return o.typed(ctx, installation.Name)
 	case o.confirmed == askName:
 		return false, hint.With(&hint.Lines{Lines: []string{"data would be deleted, and no terminal to type the name", "nothing was written"}}, flag+" confirms it on the command line")
@@ -71,9 +72,9 @@ func (o *installOptions) agreed(ctx context.Context, installation install.Instal
 
 // typed has the name typed.
 func (o *installOptions) typed(ctx context.Context, name string) (bool, error) {
-	fmt.Fprintf(o.env.ErrOut, "This cannot be undone. Type %s to delete it with its data: ", safe(name))
+	fmt.Fprintf(o.Env.ErrOut, "This cannot be undone. Type %s to delete it with its data: ", command.Safe(name))
 	text, err := userfile.Await(ctx, func() ([]byte, error) {
-		line, err := bufio.NewReader(o.env.In).ReadBytes('\n')
+		line, err := bufio.NewReader(o.Env.In).ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
 			err = nil
 		}
@@ -83,7 +84,7 @@ func (o *installOptions) typed(ctx context.Context, name string) (bool, error) {
 		return false, err
 	}
 	if strings.TrimSpace(string(text)) != name {
-		o.say("nothing was done")
+		o.Say("nothing was done")
 		return false, nil
 	}
 	return true, nil

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -42,7 +43,7 @@ func TestConsent(t *testing.T) {
 		"nothing lost, asked":      {planned: harmless, terminal: true, typed: "y\n", goOn: true},
 	} {
 		var said bytes.Buffer
-		o := newInstallOptions(Env{IOStreams: genericiooptions.IOStreams{In: strings.NewReader(c.typed), Out: &said, ErrOut: &said}, Ask: c.terminal}, install.Upgrade)
+		o := newInstallOptions(command.Env{IOStreams: genericiooptions.IOStreams{In: strings.NewReader(c.typed), Out: &said, ErrOut: &said}, Ask: c.terminal}, install.Upgrade)
 		o.yes, o.confirmed, o.deleteDefinitions, o.dryRun = c.yes, c.confirmed, c.crds, "none"
 		if c.dry != "" {
 			o.dryRun = c.dry
@@ -61,7 +62,7 @@ func TestConsent(t *testing.T) {
 }
 
 func TestConsentNames(t *testing.T) {
-	o := newInstallOptions(Env{}, install.Rollback)
+	o := newInstallOptions(command.Env{}, install.Rollback)
 	for given, want := range map[string]bool{"": true, askName: true, "shop": true, "sho": false, "cup": false} {
 		if o.confirmed = given; (o.named("shop") == nil) != want {
 			t.Errorf("--delete-data=%s for shop: %v", given, o.named("shop"))

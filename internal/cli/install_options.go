@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
@@ -14,10 +15,10 @@ import (
 
 // installOptions are those of what changes an installation.
 type installOptions struct {
-	*common
+	*command.Common
 	catalogueOptions
 	values   installer.Values
-	progress progressPrinter
+	progress command.ProgressPrinter
 	action   install.Action
 	args     []string
 	// file is the manifest of a System.
@@ -36,14 +37,14 @@ type installOptions struct {
 	resetValues   bool
 }
 
-func newInstallOptions(env Env, action install.Action) *installOptions {
-	return &installOptions{common: newCommon(env, "table", "json", "yaml", "name"), progress: newProgressPrinter(env), action: action}
+func newInstallOptions(env command.Env, action install.Action) *installOptions {
+	return &installOptions{Common: command.NewCommon(env, "table", "json", "yaml", "name"), progress: command.NewProgressPrinter(env), action: action}
 }
 
 // writingFlags are of all that writes.
 func (o *installOptions) writingFlags(cmd *cobra.Command) {
-	o.connecting(cmd)
-	o.writing(cmd)
+	o.AddConnectionFlags(cmd)
+	o.AddOutputFlags(cmd)
 	f := cmd.Flags()
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask for confirmation")
 	f.StringVar(&o.dryRun, "dry-run", "none", "none, client (show the plan) or server (dry run on the API server; nothing is stored)")
@@ -52,9 +53,9 @@ func (o *installOptions) writingFlags(cmd *cobra.Command) {
 	f.BoolVar(&o.noWait, "no-wait", false, "fail if another run holds the lock, instead of waiting")
 	f.StringVar(&o.confirmed, "delete-data", "", "delete custom resources, claims and CRDs with all data, as the plan lists: =NAME, or you are asked for the name")
 	f.Lookup("delete-data").NoOptDefVal = askName
-	o.progress.flag(cmd)
+	o.progress.AddFlag(cmd)
 	f.BoolVar(&o.printRBAC, "print-rbac", false, "print the roles that the run needs, as YAML, and do nothing else")
-	offer(cmd, "dry-run", dryRuns...)
+	command.Offer(cmd, "dry-run", command.DryRuns...)
 }
 
 // puttingFlags are of what puts something on a cluster.
@@ -87,18 +88,18 @@ func (o *installOptions) check() error {
 	if o.AllNamespaces {
 		return errors.New("-A: an installation is in one namespace")
 	}
-	if err := o.progress.check(); err != nil {
+	if err := o.progress.Validate(); err != nil {
 		return err
 	}
 	var err error
-	if o.dryRun, err = oneOf("--dry-run", o.dryRun, dryRuns); err != nil {
+	if o.dryRun, err = command.OneOf("--dry-run", o.dryRun, command.DryRuns); err != nil {
 		return err
 	}
 	if o.timeout <= 0 {
 		return fmt.Errorf("--timeout %s: expected more than 0", o.timeout)
 	}
 	if !o.yes && o.dryRun == "none" && !o.printRBAC {
-		return o.env.canAsk(fmt.Sprintf("it would %s on the cluster", o.action))
+		return o.Env.MayAsk(fmt.Sprintf("it would %s on the cluster", o.action))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/helm"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
@@ -17,7 +18,7 @@ import (
 func TestRecoveringShows(t *testing.T) {
 	var out bytes.Buffer
 	role := object.Ref{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: "view"}
-	u := &installUser{installOptions: newInstallOptions(Env{IOStreams: genericiooptions.IOStreams{ErrOut: &out}}, install.Uninstall)}
+	u := &installUser{installOptions: newInstallOptions(command.Env{IOStreams: genericiooptions.IOStreams{ErrOut: &out}}, install.Uninstall)}
 	r := &installer.Recovery{
 		Installation: install.Installation{Name: "shop", Namespace: "apps"},
 		Plan: install.RecoveryPlan{Run: install.Run{Action: install.Upgrade, By: "mallory\x1b[2J"}, What: install.RecoveredUndone, Acts: []install.RecoveryAct{
@@ -47,7 +48,7 @@ func TestRecoveringAsksForData(t *testing.T) {
 	of := install.Installation{Name: "shop", Namespace: "apps"}
 	for confirmed, wrong := range map[string]string{"": "which --yes does not confirm", askName: "no terminal to type the name", "shop": ""} {
 		var out bytes.Buffer
-		o := newInstallOptions(Env{IOStreams: genericiooptions.IOStreams{ErrOut: &out}}, install.Rollback)
+		o := newInstallOptions(command.Env{IOStreams: genericiooptions.IOStreams{ErrOut: &out}}, install.Rollback)
 		o.yes, o.confirmed, o.dryRun = true, confirmed, "none"
 		o.tellLosses(of, []object.Ref{claim})
 		yes, err := o.agreed(t.Context(), of, []object.Ref{claim}, "end it?")

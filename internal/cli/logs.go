@@ -7,11 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/logs"
 )
 
 type logsOptions struct {
-	*common
+	*command.Common
 	logs.Request
 	logs.Printer
 	selector  string
@@ -22,12 +23,12 @@ type logsOptions struct {
 	exclude   []string
 }
 
-func newLogs(env Env) *cobra.Command {
-	o := &logsOptions{common: newCommon(env, "text", "json")}
-	o.allGaps = "kubectl sysop graph -o json"
-	cmd := o.command("logs ROOT...", cobra.ArbitraryArgs, o.completeRoots, o.run)
+func newLogs(env command.Env) *cobra.Command {
+	o := &logsOptions{Common: command.NewCommon(env, "text", "json")}
+	o.AllGaps = "kubectl sysop graph -o json"
+	cmd := o.NewCommand("logs ROOT...", cobra.ArbitraryArgs, o.CompleteRoots, o.run)
 	o.tailGiven = func() bool { return cmd.Flags().Changed("tail") }
-	o.reading(cmd)
+	o.AddReadFlags(cmd)
 	o.flags(cmd)
 	return cmd
 }
@@ -38,9 +39,9 @@ func (o *logsOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	o.env.ErrOut = &oneAtATime{w: o.env.ErrOut}
-	o.Out, o.Width, o.JSON = o.env.Out, o.env.Width, o.output == "json"
-	o.Color = o.color == "always" || o.color != "never" && o.env.Color
+	o.Env.ErrOut = &oneAtATime{w: o.Env.ErrOut}
+	o.Out, o.Width, o.JSON = o.Env.Out, o.Env.Width, o.Output == "json"
+	o.Color = o.Colored()
 	return logs.Print(ctx, &o.Input, q, &o.Printer)
 }
 

@@ -3,19 +3,19 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/logs"
 )
 
 func (o *logsOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	o.selecting(cmd, &o.selector, ofType)
+	o.AddSelectorFlags(cmd, &o.selector, command.OfType)
 	f.BoolVar(&o.Owned, "owned", false, "only pods that the roots own, not those of what they need")
 
 	f.BoolVarP(&o.Options.Follow, "follow", "f", false, "print new lines as they are written, until interrupted")
@@ -31,13 +31,12 @@ func (o *logsOptions) flags(cmd *cobra.Command) {
 	f.BoolVar(&o.Timestamps, "timestamps", false, "show when each line was written")
 	f.BoolVar(&o.NoPrefix, "no-prefix", false, "leave out the pod and container in front of lines")
 	f.IntVar(&o.MaxStreams, "max-streams", 50, "how many logs may be open at once")
-	f.StringVarP(&o.output, "output", "o", o.formats[0], "output format: "+strings.Join(o.formats, ", "))
-	f.StringVar(&o.color, "color", "auto", "color: auto, always or never")
-	for flag, values := range map[string][]string{"output": o.formats, "color": {"auto", "always", "never"}, "since": {"5m", "1h", "24h"}, "tail": {"-1", "10", "100"}} {
-		offer(cmd, flag, values...)
+	o.AddFormatFlags(cmd)
+	for flag, values := range map[string][]string{"since": {"5m", "1h", "24h"}, "tail": {"-1", "10", "100"}} {
+		command.Offer(cmd, flag, values...)
 	}
 	for _, flag := range []string{"container", "grep", "exclude", "since-time"} {
-		complete(cmd, flag, cobra.NoFileCompletions)
+		command.Complete(cmd, flag, cobra.NoFileCompletions)
 	}
 }
 

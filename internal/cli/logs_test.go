@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 )
 
 // The default of --tail holds where nothing else says which lines are wanted.
@@ -13,8 +15,8 @@ func TestTailOfLogs(t *testing.T) {
 		"pod/a": "10", "pod/a -f": "10", "pod/a --previous": "10", "pod/a --exclude x": "10", "pod/a --tail 3 --grep x": "3", "pod/a --tail 10 --since 1h": "10", "pod/a --tail 0": "0",
 		"pod/a --tail -1": "all", "pod/a --since 1h": "all", "pod/a --since-time 2026-11-15T09:30:00Z": "all", "pod/a --grep x": "all",
 	} {
-		o := &logsOptions{common: newCommon(Env{Now: time.Now}, "text", "json")}
-		cmd := newLogs(Env{Now: time.Now})
+		o := &logsOptions{Common: command.NewCommon(command.Env{Now: time.Now}, "text", "json")}
+		cmd := newLogs(command.Env{Now: time.Now})
 		cmd.ResetFlags()
 		o.flags(cmd)
 		if err := cmd.ParseFlags(strings.Fields(args)); err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/manpage"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/manual"
@@ -18,7 +19,7 @@ import (
 )
 
 type manOptions struct {
-	*common
+	*command.Common
 	kind        string
 	fields      string
 	apiVersion  string
@@ -26,18 +27,18 @@ type manOptions struct {
 	noInstances bool
 }
 
-func newMan(env Env) *cobra.Command {
-	o := &manOptions{common: newCommon(env, "text", "json", "yaml")}
-	cmd := o.command("man KIND", exactly(1, "one kind"), o.completeOneKind, o.run)
-	o.reading(cmd)
-	o.writing(cmd)
+func newMan(env command.Env) *cobra.Command {
+	o := &manOptions{Common: command.NewCommon(env, "text", "json", "yaml")}
+	cmd := o.NewCommand("man KIND", command.ExactArgs(1, "one kind"), o.CompleteOneKind, o.run)
+	o.AddReadFlags(cmd)
+	o.AddOutputFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.fields, "fields", "", `the fields to show: "all", or a PATH with the fields under it (spec.backup)`)
 	f.StringVar(&o.apiVersion, "api-version", "", "describe this version of the kind, not the preferred one")
 	f.BoolVar(&o.example, "example", false, "write the example manifest and nothing else, as for kubectl apply -f -")
 	f.BoolVar(&o.noInstances, "no-instances", false, "do not read the objects of the kind")
-	offer(cmd, "fields", "all")
-	complete(cmd, "api-version", cobra.NoFileCompletions)
+	command.Offer(cmd, "fields", "all")
+	command.Complete(cmd, "api-version", cobra.NoFileCompletions)
 	return cmd
 }
 
@@ -58,7 +59,7 @@ func (o *manOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return o.wayOut(err)
 	}
-	if err := o.write(manpage.New(man, m.Gaps)); err != nil {
+	if err := o.Write(manpage.New(man, m.Gaps)); err != nil {
 		return err
 	}
 	m.ReportGaps()
@@ -100,15 +101,15 @@ func (o *manOptions) writeExample(ctx context.Context, m *app.ManualReader) erro
 		return fmt.Errorf("there is no example of %s: %s", m.Kind, strings.TrimSuffix(strings.Join(m.Notes, " "), "."))
 	}
 	for _, n := range notes {
-		fmt.Fprintf(o.env.ErrOut, "warning: %s\n", safe(n))
+		fmt.Fprintf(o.Env.ErrOut, "warning: %s\n", command.Safe(n))
 	}
-	if o.output == "json" {
-		return o.write(view.Output{Document: e.Object})
+	if o.Output == "json" {
+		return o.Write(view.Output{Document: e.Object})
 	}
 	for _, n := range slices.Concat([]string{e.Origin}, e.Notes) {
-		fmt.Fprintf(o.env.Out, "# %s\n", safe(n))
+		fmt.Fprintf(o.Env.Out, "# %s\n", command.Safe(n))
 	}
-	o.output = "yaml"
+	o.Output = "yaml"
 	m.ReportGaps()
-	return o.write(view.Output{Document: e.Object})
+	return o.Write(view.Output{Document: e.Object})
 }

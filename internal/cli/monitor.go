@@ -5,11 +5,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 )
 
-func newMonitor(env Env) *cobra.Command {
-	return group("monitor", newMonitorApply(env), newMonitorPlan(env), newMonitorRemove(env), newMonitorStatus(env))
+func newMonitor(env command.Env) *cobra.Command {
+	return command.Group("monitor", newMonitorApply(env), newMonitorPlan(env), newMonitorRemove(env), newMonitorStatus(env))
 }
 
 // errNoMonitored names the ways to say what is monitored.

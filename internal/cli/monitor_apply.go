@@ -6,17 +6,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
-func newMonitorApply(env Env) *cobra.Command {
+func newMonitorApply(env command.Env) *cobra.Command {
 	o := newInstallOptions(env, install.Install)
-	cmd := o.command("apply [ROOT...]", cobra.ArbitraryArgs, o.completeRoots, o.applyMonitoring)
+	cmd := o.NewCommand("apply [ROOT...]", cobra.ArbitraryArgs, o.CompleteRoots, o.applyMonitoring)
 	o.writingFlags(cmd)
-	systemFlag(cmd, &o.file)
+	command.AddSystemFlag(cmd, &o.file)
 	cmd.Flags().BoolVar(&o.takeOwnership, "take-ownership", false, "take over objects of another release, field manager or controller (which may revert it)")
 	return cmd
 }
@@ -26,7 +27,7 @@ func (o *installOptions) applyMonitoring(ctx context.Context, args []string) err
 	if err := o.check(); err != nil {
 		return err
 	}
-	plan, err := o.monitoring(ctx, args, o.file)
+	plan, err := monitoringPlan(ctx, o.Common, args, o.file)
 	if err != nil {
 		return err
 	}
@@ -41,14 +42,14 @@ func (o *installOptions) applyMonitoring(ctx context.Context, args []string) err
 	if err := o.named(sys.Name); err != nil {
 		return err
 	}
-	if o.human() && !o.printRBAC {
-		if err := o.write(view.MonitorPlan(plan)); err != nil {
+	if o.ForPeople() && !o.printRBAC {
+		if err := o.Write(view.MonitorPlan(plan)); err != nil {
 			return err
 		}
-		o.monitorNotes(plan)
+		monitorNotes(o.Common, plan)
 	}
 	o.Config.Namespace = &sys.Namespace
-	cats, err := o.catalogued(ctx, o.common)
+	cats, err := o.catalogued(ctx, o.Common)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/monitor"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/monitoring"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
@@ -12,33 +13,33 @@ import (
 )
 
 type monitorPlanOptions struct {
-	*common
+	*command.Common
 	file string
 }
 
-func newMonitorPlan(env Env) *cobra.Command {
-	o := &monitorPlanOptions{common: newCommon(env, "table", "wide", "json", "yaml", "name")}
-	cmd := o.command("plan [ROOT...]", cobra.ArbitraryArgs, o.completeRoots, o.run)
-	o.reading(cmd)
-	o.writing(cmd)
-	systemFlag(cmd, &o.file)
+func newMonitorPlan(env command.Env) *cobra.Command {
+	o := &monitorPlanOptions{Common: command.NewCommon(env, "table", "wide", "json", "yaml", "name")}
+	cmd := o.NewCommand("plan [ROOT...]", cobra.ArbitraryArgs, o.CompleteRoots, o.run)
+	o.AddReadFlags(cmd)
+	o.AddOutputFlags(cmd)
+	command.AddSystemFlag(cmd, &o.file)
 	return cmd
 }
 
 func (o *monitorPlanOptions) run(ctx context.Context, args []string) error {
-	plan, err := o.monitoring(ctx, args, o.file)
+	plan, err := monitoringPlan(ctx, o.Common, args, o.file)
 	if err != nil {
 		return err
 	}
-	if err := o.write(view.MonitorPlan(plan)); err != nil {
+	if err := o.Write(view.MonitorPlan(plan)); err != nil {
 		return err
 	}
-	o.monitorNotes(plan)
+	monitorNotes(o.Common, plan)
 	return nil
 }
 
-// monitoring plans how roots, or the System of a manifest, are monitored.
-func (c *common) monitoring(ctx context.Context, args []string, file string) (*monitor.Plan, error) {
+// monitoringPlan plans how roots, or the System of a manifest, are monitored.
+func monitoringPlan(ctx context.Context, c *command.Common, args []string, file string) (*monitor.Plan, error) {
 	if err := checkMonitored(args, file); err != nil {
 		return nil, err
 	}
@@ -58,8 +59,8 @@ func (c *common) monitoring(ctx context.Context, args []string, file string) (*m
 }
 
 // monitorNotes prints what a plan says beside its table; documents have it as fields.
-func (c *common) monitorNotes(plan *monitor.Plan) {
-	if !c.human() {
+func monitorNotes(c *command.Common, plan *monitor.Plan) {
+	if !c.ForPeople() {
 		return
 	}
 	notes, warnings := view.MonitorNotes(plan)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/monitor"
@@ -12,11 +13,11 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 )
 
-func newMonitorRemove(env Env) *cobra.Command {
+func newMonitorRemove(env command.Env) *cobra.Command {
 	o := newInstallOptions(env, install.Uninstall)
-	cmd := o.command("remove [ROOT]", between(0, 1, "one ROOT or the NAME of a System, or none and -f SYSTEM"), o.completeRoots, o.removeMonitoring)
+	cmd := o.NewCommand("remove [ROOT]", command.RangeArgs(0, 1, "one ROOT or the NAME of a System, or none and -f SYSTEM"), o.CompleteRoots, o.removeMonitoring)
 	o.writingFlags(cmd)
-	systemFlag(cmd, &o.file)
+	command.AddSystemFlag(cmd, &o.file)
 	return cmd
 }
 

@@ -5,38 +5,39 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/monitoring"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
 type monitorStatusOptions struct {
-	*common
-	prometheusOptions
+	*command.Common
+	command.PrometheusOptions
 	file     string
 	exitCode bool
 }
 
-func newMonitorStatus(env Env) *cobra.Command {
-	o := &monitorStatusOptions{common: newCommon(env, "table", "wide", "json", "yaml", "name")}
-	cmd := o.command("status [ROOT...]", cobra.ArbitraryArgs, o.completeRoots, o.run)
-	o.reading(cmd)
-	o.writing(cmd)
-	systemFlag(cmd, &o.file)
-	o.prometheusFlags(cmd)
+func newMonitorStatus(env command.Env) *cobra.Command {
+	o := &monitorStatusOptions{Common: command.NewCommon(env, "table", "wide", "json", "yaml", "name")}
+	cmd := o.NewCommand("status [ROOT...]", cobra.ArbitraryArgs, o.CompleteRoots, o.run)
+	o.AddReadFlags(cmd)
+	o.AddOutputFlags(cmd)
+	command.AddSystemFlag(cmd, &o.file)
+	o.AddPrometheusFlags(cmd)
 	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit with code 2 unless every app is seen, every target is up, and no alert fires")
 	return cmd
 }
 
 func (o *monitorStatusOptions) run(ctx context.Context, args []string) error {
-	server, err := o.server(ctx)
+	server, err := o.Server(ctx)
 	if err != nil {
 		return err
 	}
-	timeout, err := o.requestTimeout()
+	timeout, err := o.RequestTimeout()
 	if err != nil {
 		return err
 	}
-	plan, err := o.monitoring(ctx, args, o.file)
+	plan, err := monitoringPlan(ctx, o.Common, args, o.file)
 	if err != nil {
 		return err
 	}
@@ -44,16 +45,16 @@ func (o *monitorStatusOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := o.write(view.MonitorStatus(status)); err != nil {
+	if err := o.Write(view.MonitorStatus(status)); err != nil {
 		return err
 	}
-	if o.human() {
+	if o.ForPeople() {
 		for _, w := range view.MonitorStatusWarnings(status) {
 			o.Warn(w)
 		}
 	}
 	if o.exitCode && !status.Fine() {
-		return errNotFine
+		return command.ErrNotFine
 	}
 	return nil
 }

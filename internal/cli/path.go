@@ -6,18 +6,19 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 )
 
-type pathOptions struct{ *common }
+type pathOptions struct{ *command.Common }
 
-func newPath(env Env) *cobra.Command {
-	o := &pathOptions{newCommon(env, "tree", "table", "json", "yaml", "dot", "mermaid", "name")}
-	cmd := o.command("path A B", exactly(2, "two objects, each TYPE/NAME"), o.completeRoots, o.run)
-	o.reading(cmd)
-	o.writing(cmd)
-	o.inferring(cmd)
+func newPath(env command.Env) *cobra.Command {
+	o := &pathOptions{command.NewCommon(env, "tree", "table", "json", "yaml", "dot", "mermaid", "name")}
+	cmd := o.NewCommand("path A B", command.ExactArgs(2, "two objects, each TYPE/NAME"), o.CompleteRoots, o.run)
+	o.AddReadFlags(cmd)
+	o.AddOutputFlags(cmd)
+	o.AddInferredFlag(cmd)
 	return cmd
 }
 
@@ -33,5 +34,5 @@ func (o *pathOptions) run(ctx context.Context, args []string) error {
 	if !found {
 		lines = []string{fmt.Sprintf("no relationship leads from %s to %s", g.Ref(ids[0]), g.Ref(ids[1]))}
 	}
-	return o.finish(s, g, view.Path(g, ids[0], ids[1], steps, found), lines...)
+	return o.Finish(s, g, view.Path(g, ids[0], ids[1], steps, found), lines...)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/completion"
 )
 
@@ -48,7 +49,7 @@ func parseProgram(path string, windows bool) calledAs {
 
 // begin returns the command that the binary is, by the name that it was called by, and its
 // arguments.
-func begin(env Env, args []string) (*cobra.Command, calledAs, []string) {
+func begin(env command.Env, args []string) (*cobra.Command, calledAs, []string) {
 	called := parseProgram(env.Program, runtime.GOOS == "windows")
 	root := New(env)
 	i := slices.IndexFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == called.command })

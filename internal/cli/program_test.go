@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/completion"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/suite"
 )
@@ -49,7 +50,7 @@ func TestParseProgram(t *testing.T) {
 func run(t *testing.T, program string, args ...string) (code int, out, talk string) {
 	t.Helper()
 	var o, e bytes.Buffer
-	env := Process(os.DirFS("."))
+	env := command.Process(os.DirFS("."))
 	env.IOStreams = genericiooptions.IOStreams{In: strings.NewReader(""), Out: &o, ErrOut: &e}
 	env.Program = program
 	code = Main(t.Context(), env, args)
@@ -73,13 +74,13 @@ func TestAliases(t *testing.T) {
 			if code != 0 || talk != "" || !strings.Contains(out, "Usage:\n  "+words+" ") || strings.Contains(out, "kubectl sysop "+a.Command+" ") && !strings.HasSuffix(words, " "+a.Command) {
 				t.Errorf("%s --help: %d %s\n%s", program, code, talk, out)
 			}
-			if code, _, talk := run(t, program, "--nonsense"); code != ExitError || !strings.Contains(talk, "hint: "+words+" --help") && !strings.Contains(talk, words) {
+			if code, _, talk := run(t, program, "--nonsense"); code != command.ExitError || !strings.Contains(talk, "hint: "+words+" --help") && !strings.Contains(talk, words) {
 				t.Errorf("%s --nonsense: %d %s", program, code, talk)
 			}
 			if _, out, _ := run(t, strings.Replace(program, "kubectl-", "kubectl_complete-", 1), "--hel"); !strings.Contains(out, "--help\t") {
 				t.Errorf("%s does not complete: %q", program, out)
 			}
-			if code, _, talk := run(t, program, "shop", "--from", "nowhere.yaml"); code != ExitError || strings.Contains(talk, "unknown command") {
+			if code, _, talk := run(t, program, "shop", "--from", "nowhere.yaml"); code != command.ExitError || strings.Contains(talk, "unknown command") {
 				t.Errorf("%s shop: %d %s: the alias takes no arguments", program, code, talk)
 			}
 			if code, out, _ := run(t, program, "help"); code != 0 || !strings.Contains(out, words) {
@@ -114,7 +115,7 @@ func TestAliasKeepsItsOwn(t *testing.T) {
 // in the table of those that do not; each command says what its arguments are.
 func TestEveryFlagCompletes(t *testing.T) {
 	used := map[string]bool{}
-	root := New(Process(os.DirFS(".")))
+	root := New(command.Process(os.DirFS(".")))
 	completeFlags(root)
 	eachCommand(root, func(cmd *cobra.Command) {
 		if cmd.HasSubCommands() && cmd.ValidArgsFunction == nil || cmd.Name() == "help" {
@@ -145,14 +146,14 @@ func TestEveryFlagCompletes(t *testing.T) {
 // TestCompletionPanics holds that a panic is no answer, in the process and beside it.
 func TestCompletionPanics(t *testing.T) {
 	var out bytes.Buffer
-	env := Env{IOStreams: genericiooptions.IOStreams{Out: &out, ErrOut: &out}}
+	env := command.Env{IOStreams: genericiooptions.IOStreams{Out: &out, ErrOut: &out}}
 	root := &cobra.Command{Use: "x", Run: func(*cobra.Command, []string) {}, ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) { panic("no") }}
 	root.SetArgs([]string{cobra.ShellCompRequestCmd, ""})
 	if code := runCompletion(t.Context(), env, root); code != 0 || out.String() != ":4\n" {
 		t.Errorf("%d %q", code, out.String())
 	}
-	c := &common{}
-	if got := c.shell().Within(t.Context(), func(context.Context) []string { panic("no") }); got != nil {
+	c := &command.Common{}
+	if got := c.Shell().Within(t.Context(), func(context.Context) []string { panic("no") }); got != nil {
 		t.Errorf("%q", got)
 	}
 }

@@ -11,18 +11,19 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/demotest"
 )
 
 func regulateSignals(t *testing.T, args ...string) (out, talk string, err error) {
 	t.Helper()
 	var o, e bytes.Buffer
-	env := Env{
+	env := command.Env{
 		IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &o, ErrOut: &e},
 		Getenv:    func(string) string { return "" }, Demo: demotest.FS(), Now: func() time.Time { return time.Time{} },
 	}
-	cmd := newRegulateSignals(env)
-	cmd.SetArgs(args)
+	cmd := New(env)
+	cmd.SetArgs(append([]string{"regulate", "signals"}, args...))
 	cmd.SetOut(io.Discard)
 	cmd.SetErr(io.Discard)
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
@@ -104,7 +105,7 @@ func TestRegulateSignalsDocument(t *testing.T) {
 
 // TestRegulateSignalsExamples runs the examples of the help, as they stand there.
 func TestRegulateSignalsExamples(t *testing.T) {
-	signals, _, err := New(Env{Now: time.Now}).Find([]string{"regulate", "signals"})
+	signals, _, err := New(command.Env{Now: time.Now}).Find([]string{"regulate", "signals"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,10 +9,11 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backup"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backups"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 )
 
-func newRestore(env Env) *cobra.Command {
-	return group("restore", newRestorePlan(env), newRestoreRun(env))
+func newRestore(env command.Env) *cobra.Command {
+	return command.Group("restore", newRestorePlan(env), newRestoreRun(env))
 }
 
 // restoreQuestion are the flags that say what is restored, and where.
@@ -32,7 +33,7 @@ func (q *restoreQuestion) flags(cmd *cobra.Command) {
 }
 
 // plan reads a backup, and plans its restore.
-func (q *restoreQuestion) plan(ctx context.Context, c *common, args []string) (*backup.Restore, error) {
+func (q *restoreQuestion) plan(ctx context.Context, c *command.Common, args []string) (*backup.Restore, error) {
 	o := backup.RestoreOptions{NoOperators: q.noOperators}
 	var err error
 	if o.Namespaces, err = parseMap("--namespace-map", q.namespaces); err != nil {
@@ -68,11 +69,11 @@ func parseMap(flag string, pairs []string) (map[string]string, error) {
 }
 
 // tellRestore writes what a restore leaves out.
-func (c *common) tellRestore(r *backup.Restore) {
-	c.notes(r.Notes)
+func tellRestore(c *command.Common, r *backup.Restore) {
+	c.Notes(r.Notes)
 	for _, u := range r.Unrestored {
 		if u.Hint != "" {
-			fmt.Fprintln(c.env.ErrOut, safe("hint: "+u.Object.String()+": "+u.Hint))
+			fmt.Fprintln(c.Env.ErrOut, command.Safe("hint: "+u.Object.String()+": "+u.Hint))
 		}
 	}
 	for _, ref := range r.Inputs {

@@ -5,29 +5,30 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
 type restorePlanOptions struct {
-	*common
+	*command.Common
 	question restoreQuestion
 }
 
-func newRestorePlan(env Env) *cobra.Command {
-	o := &restorePlanOptions{common: newCommon(env, "table", "json", "yaml", "name")}
-	cmd := o.command("plan [NAME]", between(0, 1, "the NAME of a backup, or --file FILE"), o.completeSystem, func(ctx context.Context, args []string) error {
-		r, err := o.question.plan(ctx, o.common, args)
+func newRestorePlan(env command.Env) *cobra.Command {
+	o := &restorePlanOptions{Common: command.NewCommon(env, "table", "json", "yaml", "name")}
+	cmd := o.NewCommand("plan [NAME]", command.RangeArgs(0, 1, "the NAME of a backup, or --file FILE"), o.CompleteSystem, func(ctx context.Context, args []string) error {
+		r, err := o.question.plan(ctx, o.Common, args)
 		if err != nil {
 			return err
 		}
-		if err := o.write(view.Restore(r)); err != nil {
+		if err := o.Write(view.Restore(r)); err != nil {
 			return err
 		}
-		o.tellRestore(r)
+		tellRestore(o.Common, r)
 		return nil
 	})
-	o.connecting(cmd)
-	o.writing(cmd)
+	o.AddConnectionFlags(cmd)
+	o.AddOutputFlags(cmd)
 	o.question.flags(cmd)
 	return cmd
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
@@ -14,9 +15,9 @@ type restoreRunOptions struct {
 	question restoreQuestion
 }
 
-func newRestoreRun(env Env) *cobra.Command {
+func newRestoreRun(env command.Env) *cobra.Command {
 	o := &restoreRunOptions{installOptions: newInstallOptions(env, install.Install)}
-	cmd := o.command("run [NAME]", between(0, 1, "the NAME of a backup, or --file FILE"), o.completeSystem, o.run)
+	cmd := o.NewCommand("run [NAME]", command.RangeArgs(0, 1, "the NAME of a backup, or --file FILE"), o.CompleteSystem, o.run)
 	o.writingFlags(cmd)
 	o.catalogueFlags(cmd)
 	o.question.flags(cmd)
@@ -27,23 +28,23 @@ func (o *restoreRunOptions) run(ctx context.Context, args []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	r, err := o.question.plan(ctx, o.common, args)
+	r, err := o.question.plan(ctx, o.Common, args)
 	if err != nil {
 		return err
 	}
 	if err := o.named(r.Name); err != nil {
 		return err
 	}
-	if o.human() && !o.printRBAC {
-		if err := o.write(view.Restore(r)); err != nil {
+	if o.ForPeople() && !o.printRBAC {
+		if err := o.Write(view.Restore(r)); err != nil {
 			return err
 		}
-		o.tellRestore(r)
+		tellRestore(o.Common, r)
 	}
 	o.Config = o.Another(r.Namespace).Config // that of the backup was asked for, to read it
 	req := o.request()
 	req.Wait, req.System, req.Manifest, req.Secrets = true, r.System, r.Manifest, r.SecretObjects
-	cats, err := o.load(ctx, o.common)
+	cats, err := o.load(ctx, o.Common)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/completion"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
@@ -20,9 +21,9 @@ type rollbackOptions struct {
 	unfinished bool
 }
 
-func newRollback(env Env) *cobra.Command {
+func newRollback(env command.Env) *cobra.Command {
 	o := &rollbackOptions{installOptions: newInstallOptions(env, install.Rollback)}
-	cmd := o.command("rollback NAME [REVISION]", cobra.RangeArgs(1, 2), o.offers(completion.Only(completion.Installed)), o.run)
+	cmd := o.NewCommand("rollback NAME [REVISION]", cobra.RangeArgs(1, 2), o.CompleteWith(completion.Only(completion.Installed)), o.run)
 	o.writingFlags(cmd)
 	o.findingFlags(cmd)
 	cmd.Flags().BoolVar(&o.force, "force", false, "remove operators installed since, even if their dependents are unknown")
@@ -55,7 +56,7 @@ func (o *rollbackOptions) run(ctx context.Context, args []string) error {
 
 // endOpen undoes the run that did not finish, if its process died.
 func (o *rollbackOptions) endOpen(ctx context.Context, req installer.Request) error {
-	cats, err := o.catalogued(ctx, o.common)
+	cats, err := o.catalogued(ctx, o.Common)
 	if err != nil {
 		return err
 	}
@@ -65,7 +66,7 @@ func (o *rollbackOptions) endOpen(ctx context.Context, req installer.Request) er
 	case err != nil:
 		return err
 	case !open.Open:
-		fmt.Fprintf(o.env.ErrOut, "%s has no unfinished run\n", safe(open.Installation.Name))
+		fmt.Fprintf(o.Env.ErrOut, "%s has no unfinished run\n", command.Safe(open.Installation.Name))
 		return nil
 	case o.printRBAC:
 		return o.writeRoles(open.Roles)
@@ -74,23 +75,23 @@ func (o *rollbackOptions) endOpen(ctx context.Context, req installer.Request) er
 	}
 	outcome, report, err := open.Recovery.Undo(ctx, user)
 	if err == nil && outcome == install.RecoveredDone {
-		fmt.Fprintf(o.env.ErrOut, "%s: all steps of the %s were done, there is nothing to undo\n", safe(open.Installation.Name), report.Action)
+		fmt.Fprintf(o.Env.ErrOut, "%s: all steps of the %s were done, there is nothing to undo\n", command.Safe(open.Installation.Name), report.Action)
 		return nil
 	}
 	return o.finish(open.Installation, report, err)
 }
 
-func newHistory(env Env) *cobra.Command {
+func newHistory(env command.Env) *cobra.Command {
 	o := newInstallOptions(env, "")
-	cmd := o.command("history NAME", exactly(1, "the NAME of an operator, or of a System"), o.offers(completion.Only(completion.Installed)), o.history)
-	o.connecting(cmd)
-	o.writing(cmd)
+	cmd := o.NewCommand("history NAME", command.ExactArgs(1, "the NAME of an operator, or of a System"), o.CompleteWith(completion.Only(completion.Installed)), o.history)
+	o.AddConnectionFlags(cmd)
+	o.AddOutputFlags(cmd)
 	o.findingFlags(cmd)
 	return cmd
 }
 
 func (o *installOptions) history(ctx context.Context, args []string) error {
-	cats, err := o.catalogued(ctx, o.common)
+	cats, err := o.catalogued(ctx, o.Common)
 	if err != nil {
 		return err
 	}
@@ -98,5 +99,5 @@ func (o *installOptions) history(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return o.write(view.InstallHistory(journal, alive, o.env.Now()))
+	return o.Write(view.InstallHistory(journal, alive, o.Env.Now()))
 }

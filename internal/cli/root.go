@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"embed"
 	"flag"
 	"log/slog"
@@ -11,24 +12,28 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/klog/v2"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/cli/metricscmd"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/cli/regulatecmd"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 )
 
 // New returns the root command.
-func New(env Env) *cobra.Command {
+func New(env command.Env) *cobra.Command {
+	env.Version = cmp.Or(env.Version, buildVersion())
 	root := &cobra.Command{
 		Use:           "kubectl-sysop",
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl sysop"},
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	holds(root)
+	command.MakeGroup(root)
 	root.SetIn(env.In)
 	root.SetOut(env.Out)
 	root.SetErr(env.ErrOut)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		if args := cmd.Flags().Args(); onlyHolds(cmd) && len(args) > 0 {
-			return unknownCommand(cmd, args[0]) // The flag would be one of its.
+		if args := cmd.Flags().Args(); command.IsGroup(cmd) && len(args) > 0 {
+			return command.UnknownCommand(cmd, args[0]) // The flag would be one of its.
 		}
 		return hint.With(err, cmd.CommandPath()+" --help lists the flags")
 	})
@@ -44,7 +49,7 @@ func New(env Env) *cobra.Command {
 			quietLogs()
 		}
 	}
-	root.AddCommand(newAutoscale(env), newBackup(env), newCatalog(env), newGraph(env), newCheck(env), newDiff(env), newHealth(env), newHistory(env), newPath(env), newImpact(env), newInstall(env), newLogs(env), newMetrics(env), newMan(env), newMonitor(env), newPrices(env), newRegulate(env), newRestore(env), newRollback(env), newRules(env), newSnapshot(env), newStacks(env), newSystem(env), newUI(env), newUninstall(env), newUpgrade(env), newVersion(env))
+	root.AddCommand(newAutoscale(env), newBackup(env), newCatalog(env), newGraph(env), newCheck(env), newDiff(env), newHealth(env), newHistory(env), newPath(env), newImpact(env), newInstall(env), newLogs(env), metricscmd.New(env), newMan(env), newMonitor(env), metricscmd.NewPrices(env), regulatecmd.New(env), newRestore(env), newRollback(env), newRules(env), newSnapshot(env), newStacks(env), newSystem(env), newUI(env), newUninstall(env), newUpgrade(env), newVersion(env))
 	addCompletion(env, root)
 	describe(root)
 	return root
@@ -73,7 +78,7 @@ func describe(root *cobra.Command) {
 			path = root.Name()
 		}
 		text, err := helpTexts.ReadFile("help/" + strings.ReplaceAll(path, " ", "_") + ".txt")
-		must(err)
+		command.Must(err)
 		about, examples, _ := strings.Cut(string(text), "\nExamples:\n\n")
 		short, long, _ := strings.Cut(about, "\n")
 		cmd.Short, cmd.Long, cmd.Example = short, strings.TrimSpace(long), strings.TrimRight(examples, "\n")

@@ -6,32 +6,33 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/rules"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
-func newRules(env Env) *cobra.Command {
-	return group("rules", newRulesList(env), newRulesExplain(env), newRulesLint(env), newRulesExport(env))
+func newRules(env command.Env) *cobra.Command {
+	return command.Group("rules", newRulesList(env), newRulesExplain(env), newRulesLint(env), newRulesExport(env))
 }
 
 type rulesListOptions struct {
-	*common
+	*command.Common
 	rules.ListRequest
 }
 
-func newRulesList(env Env) *cobra.Command {
-	o := &rulesListOptions{common: newCommon(env, "table", "wide", "json", "yaml", "name")}
-	cmd := o.command("list [KIND]", between(0, 1, "one KIND, or none"), o.completeOneKind, o.run)
-	o.reading(cmd)
-	o.writing(cmd)
+func newRulesList(env command.Env) *cobra.Command {
+	o := &rulesListOptions{Common: command.NewCommon(env, "table", "wide", "json", "yaml", "name")}
+	cmd := o.NewCommand("list [KIND]", command.RangeArgs(0, 1, "one KIND, or none"), o.CompleteOneKind, o.run)
+	o.AddReadFlags(cmd)
+	o.AddOutputFlags(cmd)
 	cmd.Flags().StringSliceVar(&o.Origins, "origin", nil, "only rules of these origins: "+strings.Join(rules.Origins(), ", "))
 	cmd.Flags().BoolVar(&o.Used, "used", false, "only rules that make an edge here")
-	offer(cmd, "origin", rules.Origins()...)
+	command.Offer(cmd, "origin", rules.Origins()...)
 	return cmd
 }
 
 func (o *rulesListOptions) run(ctx context.Context, args []string) error {
-	o.Kind = first(args)
+	o.Kind = command.FirstArg(args)
 	for i, w := range o.Origins {
 		if w == "catalogue" { // The former spelling.
 			o.Origins[i] = "catalog"
@@ -45,5 +46,5 @@ func (o *rulesListOptions) run(ctx context.Context, args []string) error {
 	if len(found.Rules) == 0 {
 		lines = []string{"no rules"}
 	}
-	return o.finish(found.Session, found.Graph, view.Rules(found.Rules, found.Graph.Gaps()), lines...)
+	return o.Finish(found.Session, found.Graph, view.Rules(found.Rules, found.Graph.Gaps()), lines...)
 }

@@ -8,18 +8,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/rules"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
-type rulesExplainOptions struct{ *common }
+type rulesExplainOptions struct{ *command.Common }
 
-func newRulesExplain(env Env) *cobra.Command {
-	o := &rulesExplainOptions{newCommon(env, "tree", "json", "yaml", "name")}
-	cmd := o.command("explain KIND | A B", between(1, 3, "a KIND, or two objects, each TYPE/NAME"), o.completeRoots, o.run)
-	o.reading(cmd)
-	o.writing(cmd)
+func newRulesExplain(env command.Env) *cobra.Command {
+	o := &rulesExplainOptions{command.NewCommon(env, "tree", "json", "yaml", "name")}
+	cmd := o.NewCommand("explain KIND | A B", command.RangeArgs(1, 3, "a KIND, or two objects, each TYPE/NAME"), o.CompleteRoots, o.run)
+	o.AddReadFlags(cmd)
+	o.AddOutputFlags(cmd)
 	return cmd
 }
 
@@ -49,7 +50,7 @@ func (o *rulesExplainOptions) explainEdge(ctx context.Context, args []string) er
 			fmt.Sprintf("hint: kubectl sysop path %s %s shows a chain, if there is one", args[0], args[1]),
 		}
 	}
-	return o.finish(found.Session, g, view.ExplainEdges(g, a+" "+b, found.Edges, found.SourceOf), lines...)
+	return o.Finish(found.Session, g, view.ExplainEdges(g, a+" "+b, found.Edges, found.SourceOf), lines...)
 }
 
 func (o *rulesExplainOptions) explainKind(ctx context.Context, name string) error {
@@ -67,5 +68,5 @@ func (o *rulesExplainOptions) explainKind(ctx context.Context, name string) erro
 	} else if len(found.Outgoing)+len(found.Incoming) == 0 {
 		lines = append(lines, fmt.Sprintf("no rule applies to %s; owner references hold for every kind", kind))
 	}
-	return o.finish(found.Session, found.Graph, view.ExplainKind(kind.String(), found.Outgoing, found.Incoming, found.Graph.Gaps()), lines...)
+	return o.Finish(found.Session, found.Graph, view.ExplainKind(kind.String(), found.Outgoing, found.Incoming, found.Graph.Gaps()), lines...)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/rules"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/annotations"
@@ -14,15 +15,15 @@ import (
 )
 
 type rulesExportOptions struct {
-	*common
+	*command.Common
 	kubeplus bool
 	patch    bool
 }
 
-func newRulesExport(env Env) *cobra.Command {
-	o := &rulesExportOptions{common: newCommon(env)}
-	cmd := o.command("export KIND", exactly(1, "a KIND"), o.completeOneKind, o.run)
-	o.reading(cmd)
+func newRulesExport(env command.Env) *cobra.Command {
+	o := &rulesExportOptions{Common: command.NewCommon(env)}
+	cmd := o.NewCommand("export KIND", command.ExactArgs(1, "a KIND"), o.CompleteOneKind, o.run)
+	o.AddReadFlags(cmd)
 	cmd.Flags().BoolVar(&o.kubeplus, "kubeplus", false, "write KubePlus's annotations")
 	cmd.Flags().BoolVar(&o.patch, "patch", false, "write a patch for kubectl patch crd --patch-file")
 	return cmd
@@ -34,15 +35,15 @@ func (o *rulesExportOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	for _, text := range found.Unsupported {
-		fmt.Fprintf(o.env.ErrOut, "warning: KubePlus's annotations cannot express: %s\n", safe(text))
+		fmt.Fprintf(o.Env.ErrOut, "warning: KubePlus's annotations cannot express: %s\n", command.Safe(text))
 	}
 	for _, key := range found.Unsaid {
-		fmt.Fprintf(o.env.ErrOut, "warning: %s cannot express the annotation %s of the CRD: keep that beside it\n", annotations.Relationships, safe(key))
+		fmt.Fprintf(o.Env.ErrOut, "warning: %s cannot express the annotation %s of the CRD: keep that beside it\n", annotations.Relationships, command.Safe(key))
 	}
 	if len(found.Annotations) == 0 {
 		return hint.With(fmt.Errorf("no relationships of %s are known beyond owner references", declare.Spell(found.Kind.GroupKind())), "docs/rules-file.md has the grammar in which to write it")
 	}
-	fmt.Fprintln(o.env.Out, safeLines(strings.TrimSuffix(found.Manifest(o.patch), "\n")))
+	fmt.Fprintln(o.Env.Out, safeLines(strings.TrimSuffix(found.Manifest(o.patch), "\n")))
 	found.Session.PrintTimings(found.Graph)
 	return nil
 }

@@ -9,23 +9,24 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/rules"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 type rulesLintOptions struct {
-	*common
+	*command.Common
 	rules.LintRequest
 	exitCode bool
 	all      bool
 }
 
-func newRulesLint(env Env) *cobra.Command {
-	o := &rulesLintOptions{common: newCommon(env, "tree", "table", "wide", "json", "yaml", "name")}
-	cmd := o.command("lint", between(0, 0, "files with -f FILE, and no arguments"), cobra.NoFileCompletions, o.run)
-	o.reading(cmd)
-	o.writing(cmd)
+func newRulesLint(env command.Env) *cobra.Command {
+	o := &rulesLintOptions{Common: command.NewCommon(env, "tree", "table", "wide", "json", "yaml", "name")}
+	cmd := o.NewCommand("lint", command.RangeArgs(0, 0, "files with -f FILE, and no arguments"), cobra.NoFileCompletions, o.run)
+	o.AddReadFlags(cmd)
+	o.AddOutputFlags(cmd)
 	cmd.Flags().StringArrayVarP(&o.Files, "filename", "f", nil, "check this file of rules, health rules, or catalog entry; may be repeated")
 	cmd.Flags().StringVar(&o.CRDs, "crds", "", "check against the CRDs in this directory, not against a cluster")
 	cmd.Flags().BoolVar(&o.all, "all", false, "also show the notes on the catalog: entries that do not fit the schemas here")
@@ -49,7 +50,7 @@ func (o *rulesLintOptions) run(ctx context.Context, _ []string) error {
 	}
 	bad := slices.ContainsFunc(found.Findings, func(f view.LintFinding) bool { return f.Severity != "info" })
 	if o.exitCode && bad {
-		return errNotFine
+		return command.ErrNotFine
 	}
 	return nil
 }
@@ -57,21 +58,21 @@ func (o *rulesLintOptions) run(ctx context.Context, _ []string) error {
 // print writes the findings, and sums up on stderr.
 func (o *rulesLintOptions) print(found *rules.Linted) error {
 	shown := found.Findings
-	if o.output != "json" && o.output != "yaml" && !o.all {
+	if o.Output != "json" && o.Output != "yaml" && !o.all {
 		shown = slices.DeleteFunc(slices.Clone(shown), func(f view.LintFinding) bool {
 			return f.Severity == "info" && strings.HasPrefix(f.Origin, "catalog ")
 		})
 	}
-	if err := o.write(view.Lint(found.Relations, shown, found.Gaps())); err != nil {
+	if err := o.Write(view.Lint(found.Relations, shown, found.Gaps())); err != nil {
 		return err
 	}
 	if hidden := len(found.Findings) - len(shown); hidden > 0 {
-		fmt.Fprintf(o.env.ErrOut, "%d notes on the catalog are not shown: operators here may be of another version (--all shows them)\n", hidden)
+		fmt.Fprintf(o.Env.ErrOut, "%d notes on the catalog are not shown: operators here may be of another version (--all shows them)\n", hidden)
 	}
 	summary := object.Count(found.Relations, "relation")
 	if found.HealthRules > 0 {
 		summary += " and " + object.Count(found.HealthRules, "health rule")
 	}
-	fmt.Fprintf(o.env.ErrOut, "%s checked, %s\n", summary, object.Count(len(found.Findings), "finding"))
+	fmt.Fprintf(o.Env.ErrOut, "%s checked, %s\n", summary, object.Count(len(found.Findings), "finding"))
 	return nil
 }

@@ -8,28 +8,29 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/snapshot"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
 type snapshotOptions struct {
-	*common
+	*command.Common
 	snapshot.Request
 	file  string
 	force bool
 }
 
-func newSnapshot(env Env) *cobra.Command {
-	o := &snapshotOptions{common: newCommon(env)}
-	cmd := o.command("snapshot [ROOT...] -o FILE", cobra.ArbitraryArgs, o.completeRoots, o.run)
-	o.reading(cmd)
+func newSnapshot(env command.Env) *cobra.Command {
+	o := &snapshotOptions{Common: command.NewCommon(env)}
+	cmd := o.NewCommand("snapshot [ROOT...] -o FILE", cobra.ArbitraryArgs, o.CompleteRoots, o.run)
+	o.AddReadFlags(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&o.file, "output", "o", "", `the file to write; "-" is standard output`)
 	f.BoolVar(&o.force, "force", false, "replace the file if it exists")
 	f.BoolVar(&o.NoMetrics, "no-metrics", false, "leave out the usage of pods")
 	f.BoolVar(&o.IncludeEnv, "include-env", false, "keep the values of environment variables that are written in the objects")
-	aliasFlag(cmd, "with-env", "include-env")
+	command.AliasFlag(cmd, "with-env", "include-env")
 	return cmd
 }
 
@@ -46,7 +47,7 @@ func (o *snapshotOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	if o.file == "-" {
-		return source.WriteTo(o.env.Out, false, false, taken.Header, taken.Objects)
+		return source.WriteTo(o.Env.Out, false, false, taken.Header, taken.Objects)
 	}
 	if err := source.Write(o.file, taken.Header, taken.Objects, o.force); err != nil {
 		if errors.Is(err, source.ErrExists) {
@@ -54,7 +55,7 @@ func (o *snapshotOptions) run(ctx context.Context, args []string) error {
 		}
 		return fmt.Errorf("write snapshot: %w", err)
 	}
-	fmt.Fprintf(o.env.ErrOut, "wrote %d objects to %s\n", len(taken.Objects), o.file)
+	fmt.Fprintf(o.Env.ErrOut, "wrote %d objects to %s\n", len(taken.Objects), o.file)
 	taken.Session.PrintTimings(taken.Graph)
 	return nil
 }

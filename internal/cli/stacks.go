@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/cli/metricscmd"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/summary"
@@ -17,7 +19,7 @@ import (
 )
 
 type stacksOptions struct {
-	*common
+	*command.Common
 	selector string
 	sortBy   string
 	all      bool
@@ -25,18 +27,18 @@ type stacksOptions struct {
 	rules    app.HealthRuleOptions
 }
 
-func newStacks(env Env) *cobra.Command {
-	o := &stacksOptions{common: newCommon(env, "table", "wide", "json", "yaml", "csv", "svg", "html", "name")}
-	cmd := o.command("stacks", noRoots, cobra.NoFileCompletions, o.run)
-	o.reading(cmd)
-	o.writing(cmd)
+func newStacks(env command.Env) *cobra.Command {
+	o := &stacksOptions{Common: command.NewCommon(env, "table", "wide", "json", "yaml", "csv", "svg", "html", "name")}
+	cmd := o.NewCommand("stacks", noRoots, cobra.NoFileCompletions, o.run)
+	o.AddReadFlags(cmd)
+	o.AddOutputFlags(cmd)
 	f := cmd.Flags()
-	o.selecting(cmd, &o.selector, "only stacks with a root that has these labels")
+	o.AddSelectorFlags(cmd, &o.selector, "only stacks with a root that has these labels")
 	f.StringVar(&o.sortBy, "sort-by", "name", "order of the stacks: "+strings.Join(app.StackOrders(), ", "))
 	f.BoolVar(&o.all, "all", false, "also list the stacks of the cluster system, and the objects in no stack with the reason")
-	healthRuleFlags(cmd, &o.rules, o.common)
-	pricesFlag(cmd, &o.prices)
-	offer(cmd, "sort-by", app.StackOrders()...)
+	command.AddHealthRuleFlags(cmd, &o.rules, o.Common)
+	metricscmd.PricesFlag(cmd, &o.prices)
+	command.Offer(cmd, "sort-by", app.StackOrders()...)
 	return cmd
 }
 
@@ -52,7 +54,7 @@ func (o *stacksOptions) run(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	if o.drawn() {
+	if o.IsDrawing() {
 		return o.draw(ctx)
 	}
 	q := app.StacksRequest{Selector: selector, All: o.all, SortBy: o.sortBy}
@@ -67,15 +69,15 @@ func (o *stacksOptions) run(ctx context.Context, _ []string) error {
 		return err
 	}
 	var lines []string
-	if o.output != "name" {
-		lines = summary.Stacks(l, o.human())
+	if o.Output != "name" {
+		lines = summary.Stacks(l, o.ForPeople())
 	}
-	return o.finish(l.Session, l.Graph, stacksOutput(l, render.ShapeOf(o.output)), lines...)
+	return o.Finish(l.Session, l.Graph, stacksOutput(l, render.ShapeOf(o.Output)), lines...)
 }
 
 // validateFlags checks the flags, before anything is read.
 func (o *stacksOptions) validateFlags() (labels.Selector, error) {
-	if _, err := oneOf("--sort-by", o.sortBy, app.StackOrders()); err != nil {
+	if _, err := command.OneOf("--sort-by", o.sortBy, app.StackOrders()); err != nil {
 		return nil, err
 	}
 	return app.ParseSelector(o.selector)

@@ -13,6 +13,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/cli"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 )
 
 // stacksWorld is the snapshot of the script.
@@ -40,7 +41,7 @@ func answer(t *testing.T, width int, args ...string) (stdout, stderr string) {
 	var out, talk bytes.Buffer
 	e := env(strings.NewReader(""), &out, &talk)
 	e.Width = width
-	if code := cli.Main(t.Context(), e, args); code != cli.ExitDone {
+	if code := cli.Main(t.Context(), e, args); code != command.ExitDone {
 		t.Fatalf("%v: exit code %d: %s", args, code, &talk)
 	}
 	return out.String(), talk.String()

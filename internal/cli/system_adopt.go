@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 )
@@ -16,11 +17,11 @@ type adoptOptions struct {
 	file string
 }
 
-func newSystemAdopt(env Env) *cobra.Command {
-	o := &adoptOptions{keepingOptions: keepingOptions{common: newCommon(env, "table", "json", "yaml", "name")}}
-	cmd := o.command("adopt -f FILE", cobra.NoArgs, cobra.NoFileCompletions, o.run)
-	o.connecting(cmd)
-	o.writing(cmd)
+func newSystemAdopt(env command.Env) *cobra.Command {
+	o := &adoptOptions{keepingOptions: keepingOptions{Common: command.NewCommon(env, "table", "json", "yaml", "name")}}
+	cmd := o.NewCommand("adopt -f FILE", cobra.NoArgs, cobra.NoFileCompletions, o.run)
+	o.AddConnectionFlags(cmd)
+	o.AddOutputFlags(cmd)
 	o.flags(cmd)
 	cmd.Flags().StringVarP(&o.file, "filename", "f", "", `the manifest: FILE or "-"`)
 	return cmd
@@ -41,7 +42,7 @@ func (o *adoptOptions) run(ctx context.Context, _ []string) error {
 		if err := o.show(change, "adopt"); err != nil {
 			return err
 		}
-		fmt.Fprintf(o.env.ErrOut, "%s is up to date: nothing to do\n", safe(change.Set.Name))
+		fmt.Fprintf(o.Env.ErrOut, "%s is up to date: nothing to do\n", command.Safe(change.Set.Name))
 		return nil
 	}
 	return o.apply(ctx, change, "adopt", "is adopted: system/"+change.Set.Name+" is a root")
@@ -52,11 +53,11 @@ type releaseOptions struct {
 	force bool
 }
 
-func newSystemRelease(env Env) *cobra.Command {
-	o := &releaseOptions{keepingOptions: keepingOptions{common: newCommon(env, "table", "json", "yaml", "name")}}
-	cmd := o.command("release NAME", exactly(1, "the NAME of a System"), o.completeSystem, o.run)
-	o.connecting(cmd)
-	o.writing(cmd)
+func newSystemRelease(env command.Env) *cobra.Command {
+	o := &releaseOptions{keepingOptions: keepingOptions{Common: command.NewCommon(env, "table", "json", "yaml", "name")}}
+	cmd := o.NewCommand("release NAME", command.ExactArgs(1, "the NAME of a System"), o.CompleteSystem, o.run)
+	o.AddConnectionFlags(cmd)
+	o.AddOutputFlags(cmd)
 	o.flags(cmd)
 	cmd.Flags().BoolVar(&o.force, "force", false, "also while regulation holds an application, which then stays held")
 	return cmd

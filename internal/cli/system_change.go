@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -14,7 +15,7 @@ import (
 
 // keepingOptions are the options of system adopt and system release.
 type keepingOptions struct {
-	*common
+	*command.Common
 	yes    bool
 	dryRun string
 }
@@ -23,7 +24,7 @@ func (o *keepingOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask for confirmation")
 	f.StringVar(&o.dryRun, "dry-run", "none", "none, client (show what would change) or server (dry run on the API server; nothing is stored)")
-	offer(cmd, "dry-run", dryRuns...)
+	command.Offer(cmd, "dry-run", command.DryRuns...)
 }
 
 func (o *keepingOptions) check() error {
@@ -31,11 +32,11 @@ func (o *keepingOptions) check() error {
 		return errors.New("-A: a System is in one namespace")
 	}
 	var err error
-	if o.dryRun, err = oneOf("--dry-run", o.dryRun, dryRuns); err != nil {
+	if o.dryRun, err = command.OneOf("--dry-run", o.dryRun, command.DryRuns); err != nil {
 		return err
 	}
 	if !o.yes && o.dryRun == "none" && o.From == "" {
-		return o.env.canAsk("labels and a ConfigMap would be written")
+		return o.Env.MayAsk("labels and a ConfigMap would be written")
 	}
 	return nil
 }
@@ -46,7 +47,7 @@ func (o *keepingOptions) show(c *systems.Change, action string) error {
 	for _, s := range c.Steps {
 		shown.Steps = append(shown.Steps, view.SystemStep{Object: s.Object.Ref, Change: string(s.Change), Why: s.Why})
 	}
-	return o.write(view.SystemChanges(shown))
+	return o.Write(view.SystemChanges(shown))
 }
 
 // apply shows a change, asks, applies it, and prints the outcome.
@@ -55,7 +56,7 @@ func (o *keepingOptions) apply(ctx context.Context, c *systems.Change, action, d
 		return err
 	}
 	if !o.yes && o.dryRun != "server" {
-		agreed, err := o.env.ask(ctx, fmt.Sprintf("%s of namespace %s: %s of the cluster would change. Do it?", c.Set.Name, c.Set.Namespace, object.Count(c.Count(), "object")))
+		agreed, err := o.Env.Confirm(ctx, fmt.Sprintf("%s of namespace %s: %s of the cluster would change. Do it?", c.Set.Name, c.Set.Namespace, object.Count(c.Count(), "object")))
 		if err != nil || !agreed {
 			return err
 		}
@@ -66,6 +67,6 @@ func (o *keepingOptions) apply(ctx context.Context, c *systems.Change, action, d
 	if o.dryRun == "server" {
 		done = "passed the dry run of the API server: nothing was stored"
 	}
-	fmt.Fprintf(o.env.ErrOut, "%s %s\n", safe(c.Set.Name), safe(done))
+	fmt.Fprintf(o.Env.ErrOut, "%s %s\n", command.Safe(c.Set.Name), command.Safe(done))
 	return nil
 }

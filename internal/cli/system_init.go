@@ -9,13 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/userfile"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 type initOptions struct {
-	*common
+	*command.Common
 	catalogueOptions
 	args     []string
 	selector string
@@ -24,12 +25,12 @@ type initOptions struct {
 	force    bool
 }
 
-func newSystemInit(env Env) *cobra.Command {
-	o := &initOptions{common: newCommon(env)}
-	cmd := o.command("init [ROOT...]", cobra.ArbitraryArgs, o.completeRoots, o.run)
-	o.reading(cmd)
+func newSystemInit(env command.Env) *cobra.Command {
+	o := &initOptions{Common: command.NewCommon(env)}
+	cmd := o.NewCommand("init [ROOT...]", cobra.ArbitraryArgs, o.CompleteRoots, o.run)
+	o.AddReadFlags(cmd)
 	f := cmd.Flags()
-	o.selecting(cmd, &o.selector, ofType)
+	o.AddSelectorFlags(cmd, &o.selector, command.OfType)
 	f.StringVar(&o.name, "name", "", "the name of the System (default: the namespace)")
 	f.StringVar(&o.file, "write", "", "write it to this FILE, which must not exist")
 	f.BoolVar(&o.force, "force", false, "with --write, replace the file")
@@ -46,21 +47,21 @@ func (o *initOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return o.print(draft, fmt.Sprintf("%s of the System %s", object.Count(draft.Apps, "app"), safe(draft.Name)))
+	return o.print(draft, fmt.Sprintf("%s of the System %s", object.Count(draft.Apps, "app"), command.Safe(draft.Name)))
 }
 
 // print writes a manifest to standard output or to the file, and a summary to standard error.
 func (o *initOptions) print(d *systems.Manifest, summary string) error {
 	var err error
 	if o.file == "" {
-		_, err = o.env.Out.Write(d.Text)
+		_, err = o.Env.Out.Write(d.Text)
 	} else {
 		err = userfile.WriteNew("manifest", o.file, d.Text, o.force)
 	}
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(o.env.ErrOut, summary)
+	fmt.Fprintln(o.Env.ErrOut, summary)
 	d.PrintTimings()
 	return nil
 }
@@ -84,13 +85,13 @@ func (o *initOptions) request() (systems.DraftRequest, error) {
 	return r, err
 }
 
-func newSystemExport(env Env) *cobra.Command {
-	o := &initOptions{common: newCommon(env)}
-	cmd := o.command("export [ROOT...]", cobra.ArbitraryArgs, o.completeRoots, o.export)
-	o.reading(cmd)
+func newSystemExport(env command.Env) *cobra.Command {
+	o := &initOptions{Common: command.NewCommon(env)}
+	cmd := o.NewCommand("export [ROOT...]", cobra.ArbitraryArgs, o.CompleteRoots, o.export)
+	o.AddReadFlags(cmd)
 	o.findingFlags(cmd)
 	f := cmd.Flags()
-	o.selecting(cmd, &o.selector, ofType)
+	o.AddSelectorFlags(cmd, &o.selector, command.OfType)
 	f.StringVar(&o.name, "name", "", "the name of the System (default: the namespace)")
 	f.StringVarP(&o.file, "write", "O", "", "write it to this FILE, which must not exist")
 	f.BoolVar(&o.force, "force", false, "with --write, replace the file")
@@ -104,15 +105,15 @@ func (o *initOptions) export(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	cats, err := o.catalogued(ctx, o.common)
+	cats, err := o.catalogued(ctx, o.Common)
 	if err != nil {
 		return err
 	}
 	done, err := systems.Export(ctx, systems.ExportRequest{DraftRequest: request, Catalogue: cats.Catalogue, Versions: func(ctx context.Context) (map[string]string, error) {
-		return o.installedVersions(ctx, cats)
+		return installedVersions(ctx, o.Common, cats)
 	}})
 	if err != nil {
 		return err
 	}
-	return o.print(done, fmt.Sprintf("%s of the System %s, %s", object.Count(done.Apps, "app"), safe(done.Name), object.Count(done.Inputs, "input")))
+	return o.print(done, fmt.Sprintf("%s of the System %s, %s", object.Count(done.Apps, "app"), command.Safe(done.Name), object.Count(done.Inputs, "input")))
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/level"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/summary"
@@ -16,17 +17,17 @@ import (
 )
 
 type systemShowOptions struct {
-	*common
+	*command.Common
 	file    string
 	offline bool
 }
 
-func newSystemShow(env Env) *cobra.Command {
-	o := &systemShowOptions{common: newCommon(env, "tree", "json", "yaml", "name")}
-	cmd := o.command("show [NAME]", between(0, 1, "the NAME of one System, or none and -f FILE"), cobra.NoFileCompletions, o.run)
-	o.reading(cmd)
-	o.writing(cmd)
-	systemFlag(cmd, &o.file)
+func newSystemShow(env command.Env) *cobra.Command {
+	o := &systemShowOptions{Common: command.NewCommon(env, "tree", "json", "yaml", "name")}
+	cmd := o.NewCommand("show [NAME]", command.RangeArgs(0, 1, "the NAME of one System, or none and -f FILE"), cobra.NoFileCompletions, o.run)
+	o.AddReadFlags(cmd)
+	o.AddOutputFlags(cmd)
+	command.AddSystemFlag(cmd, &o.file)
 	cmd.Flags().BoolVar(&o.offline, "offline", false, "read no cluster")
 	return cmd
 }
@@ -38,7 +39,7 @@ func (o *systemShowOptions) run(ctx context.Context, args []string) error {
 	}
 	opts := view.SystemOptions{Namespace: sys.Namespace}
 	if o.offline {
-		return o.write(view.System(sys, opts))
+		return o.Write(view.System(sys, opts))
 	}
 	source := level.Source{Query: o.file, Namespace: sys.Namespace, File: true}
 	if o.file == "" {
@@ -51,10 +52,10 @@ func (o *systemShowOptions) run(ctx context.Context, args []string) error {
 	l.Session.ReportGaps(l.Graph)
 	opts.Namespace, opts.World, opts.Level, opts.Drift, opts.Gaps = l.Session.Namespace, l.State, reached, l.Drift, l.Graph.Gaps()
 	var lines []string
-	if o.human() {
+	if o.ForPeople() {
 		lines = summary.Apps(l.State)
 	}
-	return o.finish(l.Session, l.Graph, view.System(sys, opts), lines...)
+	return o.Finish(l.Session, l.Graph, view.System(sys, opts), lines...)
 }
 
 // find reads the System that is meant.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/document"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
@@ -16,15 +17,15 @@ import (
 )
 
 type systemValidateOptions struct {
-	*common
+	*command.Common
 	catalogueOptions
 }
 
-func newSystemValidate(env Env) *cobra.Command {
-	o := &systemValidateOptions{common: newCommon(env, "text", "json", "yaml")}
-	cmd := o.command("validate FILE...", between(1, math.MaxInt, "a FILE, or several"), completeManifests, o.run)
-	o.reading(cmd)
-	o.writing(cmd)
+func newSystemValidate(env command.Env) *cobra.Command {
+	o := &systemValidateOptions{Common: command.NewCommon(env, "text", "json", "yaml")}
+	cmd := o.NewCommand("validate FILE...", command.RangeArgs(1, math.MaxInt, "a FILE, or several"), command.CompleteManifests, o.run)
+	o.AddReadFlags(cmd)
+	o.AddOutputFlags(cmd)
 	o.findingFlags(cmd)
 	cmd.Flags().BoolVar(&o.Offline, "offline", false, "send no request: check only the manifest")
 	return cmd
@@ -34,7 +35,7 @@ func (o *systemValidateOptions) run(ctx context.Context, files []string) error {
 	if o.Offline && o.From != "" {
 		return errors.New("--offline and --from exclude each other")
 	}
-	cats, err := o.catalogued(ctx, o.common)
+	cats, err := o.catalogued(ctx, o.Common)
 	if err != nil {
 		return err
 	}
@@ -48,8 +49,8 @@ func (o *systemValidateOptions) run(ctx context.Context, files []string) error {
 		checked = append(checked, doc)
 		wrong = append(wrong, hint.Placed(doc.File, doc.Problems)...)
 	}
-	if o.output != "text" {
-		if err := o.write(view.SystemsChecked(checked, o.Offline)); err != nil {
+	if o.Output != "text" {
+		if err := o.Write(view.SystemsChecked(checked, o.Offline)); err != nil {
 			return err
 		}
 		if len(wrong) > 0 {
@@ -59,7 +60,7 @@ func (o *systemValidateOptions) run(ctx context.Context, files []string) error {
 	}
 	for _, doc := range checked {
 		if len(doc.Problems) == 0 {
-			fmt.Fprintf(o.env.Out, "%s: valid: the System %s of %s\n", safe(doc.File), safe(doc.System), object.Count(len(doc.Apps), "app"))
+			fmt.Fprintf(o.Env.Out, "%s: valid: the System %s of %s\n", command.Safe(doc.File), command.Safe(doc.System), object.Count(len(doc.Apps), "app"))
 		}
 	}
 	if len(wrong) > 0 {

@@ -12,18 +12,20 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/cli/metricscmd"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/web"
 )
 
 type uiOptions struct {
-	*common
+	*command.Common
 	args     []string
 	flags    *pflag.FlagSet
 	selector string
 	prices   string
 	rules    app.HealthRuleOptions
-	prometheusOptions
+	command.PrometheusOptions
 	// catalogues are those whose operators the composer offers.
 	catalogues catalogueOptions
 	open       bool
@@ -33,34 +35,34 @@ type uiOptions struct {
 // pageIdle is how long the page is served without a viewer.
 const pageIdle = 8 * time.Hour
 
-func newUI(env Env) *cobra.Command {
-	o := &uiOptions{common: newCommon(env, "", "json")}
-	cmd := command("ui [ROOT...]", cobra.ArbitraryArgs, o.completeRoots, o.run)
-	o.reading(cmd)
+func newUI(env command.Env) *cobra.Command {
+	o := &uiOptions{Common: command.NewCommon(env, "", "json")}
+	cmd := command.New("ui [ROOT...]", cobra.ArbitraryArgs, o.CompleteRoots, o.run)
+	o.AddReadFlags(cmd)
 	f := cmd.Flags()
 	o.flags = f
-	o.selecting(cmd, &o.selector, "select the roots of a TYPE by label; without a ROOT, the stacks with such a root")
-	healthRuleFlags(cmd, &o.rules, o.common)
-	pricesFlag(cmd, &o.prices)
-	o.prometheusFlags(cmd)
+	o.AddSelectorFlags(cmd, &o.selector, "select the roots of a TYPE by label; without a ROOT, the stacks with such a root")
+	command.AddHealthRuleFlags(cmd, &o.rules, o.Common)
+	metricscmd.PricesFlag(cmd, &o.prices)
+	o.AddPrometheusFlags(cmd)
 	o.catalogues.findingFlags(cmd)
 	f.BoolVar(&o.open, "open", false, "open it in the browser")
 	f.IntVar(&o.port, "port", 0, "the port at 127.0.0.1 (0: any that is free)")
-	complete(cmd, "port", cobra.NoFileCompletions)
-	f.StringVarP(&o.output, "output", "o", "", "json writes the address for a program; without it, for people")
-	offer(cmd, "output", "json")
+	command.Complete(cmd, "port", cobra.NoFileCompletions)
+	f.StringVarP(&o.Output, "output", "o", "", "json writes the address for a program; without it, for people")
+	command.Offer(cmd, "output", "json")
 	return cmd
 }
 
 // check finds what the page does not take, before anything is read.
 func (o *uiOptions) check() error {
-	if o.output != "" && o.output != "json" {
-		return hint.With(fmt.Errorf("unknown output format %q", o.output), "write json, or leave it out; graph, health, metrics and stacks write the page as a file: -o html")
+	if o.Output != "" && o.Output != "json" {
+		return hint.With(fmt.Errorf("unknown output format %q", o.Output), "write json, or leave it out; graph, health, metrics and stacks write the page as a file: -o html")
 	}
 	if o.port < 0 || o.port > 65535 {
 		return fmt.Errorf("--port %d: expected 0 to 65535", o.port)
 	}
-	return o.validate()
+	return o.Validate()
 }
 
 func (o *uiOptions) run(ctx context.Context, args []string) error {
@@ -68,7 +70,7 @@ func (o *uiOptions) run(ctx context.Context, args []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	past, err := o.server(ctx)
+	past, err := o.Server(ctx)
 	if err != nil {
 		return err
 	}

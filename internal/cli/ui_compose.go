@@ -15,7 +15,7 @@ import (
 
 // catalogue has the operators that the composer offers.
 func (o *uiOptions) catalogue(ctx context.Context) (*catalog.Catalogue, error) {
-	all, err := o.catalogues.catalogued(ctx, o.common)
+	all, err := o.catalogues.catalogued(ctx, o.Common)
 	if err != nil {
 		return nil, err
 	}
@@ -24,7 +24,7 @@ func (o *uiOptions) catalogue(ctx context.Context) (*catalog.Catalogue, error) {
 
 // dryRun is install -f - --dry-run=server with the manifest of the page.
 func (o *uiOptions) dryRun(ctx context.Context, manifest string) (*installer.Plan, *installer.Recovery, error) {
-	env, namespace := o.env, ""
+	env, namespace := o.Env, ""
 	env.IOStreams = genericiooptions.IOStreams{In: strings.NewReader(manifest), Out: io.Discard, ErrOut: io.Discard}
 	i := newInstallOptions(env, install.Install)
 	i.ConnectAs(&o.Input)

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/demotest"
 )
 
@@ -40,7 +41,7 @@ func TestOpenHandsOverByFile(t *testing.T) {
 	out, w := io.Pipe()
 	ended := make(chan int, 1)
 	go func() {
-		env := Env{IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: w, ErrOut: io.Discard}, Getenv: func(string) string { return "" }, Demo: demotest.FS(), Now: time.Now}
+		env := command.Env{IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: w, ErrOut: io.Discard}, Getenv: func(string) string { return "" }, Demo: demotest.FS(), Now: time.Now}
 		ended <- Main(ctx, env, []string{"ui", "--open", "-o", "json", "--from", "demo"})
 	}()
 	var said struct{ URL string }

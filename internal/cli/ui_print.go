@@ -18,14 +18,14 @@ type servedDocument struct {
 
 // printAddress says where the page is.
 func (o *uiOptions) printAddress(url string, at *net.TCPAddr) error {
-	if o.output == "json" {
+	if o.Output == "json" {
 		doc := servedDocument{Head: view.Head{APIVersion: view.APIVersion, Kind: "Served"}, URL: url, Address: at.IP.String(), Port: at.Port}
-		if err := o.write(view.Output{Document: doc}); err != nil {
+		if err := o.Write(view.Output{Document: doc}); err != nil {
 			return err
 		}
-	} else if _, err := fmt.Fprintf(o.env.Out, "the page: %s\n", url); err != nil {
+	} else if _, err := fmt.Fprintf(o.Env.Out, "the page: %s\n", url); err != nil {
 		return err
 	}
-	o.say("Ctrl-C ends it")
+	o.Say("Ctrl-C ends it")
 	return nil
 }

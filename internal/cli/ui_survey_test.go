@@ -18,6 +18,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/demotest"
 	pages "github.com/kubectl-sysop/kubectl-sysop/internal/page"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/uistate"
@@ -35,12 +36,12 @@ func surveyOfDemo(t *testing.T, all bool, args ...string) (*app.Page, *uistate.S
 
 // uiOptionsOf are the options of a page with this survey.
 func uiOptionsOf(v *app.Page) *uiOptions {
-	c := newCommon(Env{
+	c := command.NewCommon(command.Env{
 		IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &bytes.Buffer{}, ErrOut: &bytes.Buffer{}},
 		Getenv:    func(string) string { return "" }, Demo: v.Input.Demo, Now: v.Input.Now,
 	})
 	c.Input = *v.Input
-	return &uiOptions{common: c, args: v.Request.Args}
+	return &uiOptions{Common: c, args: v.Request.Args}
 }
 
 // askPage asks what the page asks.
@@ -54,11 +55,11 @@ func askPage(t *testing.T, v *app.Page, name string, query url.Values) (json.Raw
 // surveyFrom is a survey of a snapshot, which was looked at once.
 func surveyFrom(t *testing.T, from string, all bool, args ...string) (*app.Page, *uistate.State) {
 	t.Helper()
-	env := Env{
+	env := command.Env{
 		IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &bytes.Buffer{}, ErrOut: &bytes.Buffer{}},
 		Getenv:    func(string) string { return "" }, Demo: demotest.FS(), Now: func() time.Time { return time.Date(2026, 9, 14, 9, 30, 0, 0, time.UTC) },
 	}
-	c := newCommon(env)
+	c := command.NewCommon(env)
 	c.From, c.AllNamespaces = from, all
 	v, err := c.StacksPage(t.Context(), args, "", "", nil)
 	if err != nil {
@@ -79,11 +80,11 @@ func surveyFrom(t *testing.T, from string, all bool, args ...string) (*app.Page,
 func answerOf[T any](t *testing.T, args ...string) (doc T) {
 	t.Helper()
 	var out bytes.Buffer
-	env := Env{
+	env := command.Env{
 		IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &bytes.Buffer{}},
 		Getenv:    func(string) string { return "" }, Demo: demotest.FS(), Now: func() time.Time { return time.Date(2026, 9, 14, 9, 30, 0, 0, time.UTC) },
 	}
-	if code := Main(t.Context(), env, append(args, "-o", "json", "--from", "demo")); code != ExitDone {
+	if code := Main(t.Context(), env, append(args, "-o", "json", "--from", "demo")); code != command.ExitDone {
 		t.Fatalf("%v: exit code %d", args, code)
 	}
 	if err := json.Unmarshal(out.Bytes(), &doc); err != nil {
@@ -304,8 +305,8 @@ func TestUIStateHidesValues(t *testing.T) {
 	}
 	for _, args := range []string{"stacks -o html", "graph deployment/shop -o html -n default", "stacks --all -o html"} {
 		var out, talk bytes.Buffer
-		env := Env{IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &talk}, Getenv: func(string) string { return "" }, Now: time.Now}
-		if code := Main(t.Context(), env, append(strings.Fields(args), "--from", file)); code != ExitDone {
+		env := command.Env{IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &talk}, Getenv: func(string) string { return "" }, Now: time.Now}
+		if code := Main(t.Context(), env, append(strings.Fields(args), "--from", file)); code != command.ExitDone {
 			t.Fatalf("%s: exit code %d: %s", args, code, &talk)
 		}
 		text := pictureIn(t, out.Bytes())
@@ -331,8 +332,8 @@ func pictureIn(t *testing.T, file []byte) string {
 // TestFileIsSmall holds the size of what is mailed around.
 func TestFileIsSmall(t *testing.T) {
 	var out bytes.Buffer
-	env := Env{IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: io.Discard}, Getenv: func(string) string { return "" }, Demo: demotest.FS(), Now: time.Now}
-	if code := Main(t.Context(), env, strings.Fields("graph moodle/moodle-1 moodle/moodle-2 -o html --from demo")); code != ExitDone {
+	env := command.Env{IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: io.Discard}, Getenv: func(string) string { return "" }, Demo: demotest.FS(), Now: time.Now}
+	if code := Main(t.Context(), env, strings.Fields("graph moodle/moodle-1 moodle/moodle-2 -o html --from demo")); code != command.ExitDone {
 		t.Fatalf("exit code %d", code)
 	}
 	const most = 80_000

@@ -38,11 +38,11 @@ func TestComposeFurtherCatalogues(t *testing.T) {
 	if offers(o) {
 		t.Error("the embedded catalogue has hello")
 	}
-	further := &uiOptions{common: o.common, catalogues: catalogueOptions{Options: catalogs.Options{Addresses: []string{hello}}}}
+	further := &uiOptions{Common: o.Common, catalogues: catalogueOptions{Options: catalogs.Options{Addresses: []string{hello}}}}
 	if !offers(further) {
 		t.Error("what --catalog has is not offered")
 	}
-	o.env.Getenv = func(name string) string {
+	o.Env.Getenv = func(name string) string {
 		if name == catalogs.SettingsVariable {
 			return settings
 		}

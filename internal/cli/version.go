@@ -4,18 +4,18 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
-	"sync"
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
 // Version is set by the linker in a release; else the version of the module.
 var Version = ""
 
-// buildVersion is asked for by every command; reading the build information takes a while.
-var buildVersion = sync.OnceValue(func() string {
+// buildVersion is the version of this program.
+func buildVersion() string {
 	if Version != "" {
 		return Version
 	}
@@ -23,7 +23,7 @@ var buildVersion = sync.OnceValue(func() string {
 		return info.Main.Version
 	}
 	return "(devel)"
-})
+}
 
 // versionDocument is the answer of the version command (docs/schema/version.json).
 type versionDocument struct {
@@ -33,10 +33,10 @@ type versionDocument struct {
 	Revision  string `json:"revision,omitempty"`
 }
 
-func newVersion(env Env) *cobra.Command {
-	c := newCommon(env, "table", "json", "yaml")
-	cmd := c.command("version", cobra.NoArgs, cobra.NoFileCompletions, func(context.Context, []string) error {
-		doc := versionDocument{Head: view.Head{APIVersion: view.APIVersion, Kind: "Version"}, Version: buildVersion()}
+func newVersion(env command.Env) *cobra.Command {
+	c := command.NewCommon(env, "table", "json", "yaml")
+	cmd := c.NewCommand("version", cobra.NoArgs, cobra.NoFileCompletions, func(context.Context, []string) error {
+		doc := versionDocument{Head: view.Head{APIVersion: view.APIVersion, Kind: "Version"}, Version: env.Version}
 		if info, ok := debug.ReadBuildInfo(); ok {
 			doc.GoVersion = info.GoVersion
 			for _, s := range info.Settings {
@@ -45,12 +45,12 @@ func newVersion(env Env) *cobra.Command {
 				}
 			}
 		}
-		if c.output == "table" {
+		if c.Output == "table" {
 			_, err := fmt.Fprintf(env.Out, "kubectl-sysop %s (%s)\n", doc.Version, doc.GoVersion)
 			return err
 		}
-		return c.write(view.Output{Document: doc})
+		return c.Write(view.Output{Document: doc})
 	})
-	c.writing(cmd)
+	c.AddOutputFlags(cmd)
 	return cmd
 }

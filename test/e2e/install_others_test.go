@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/cli"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/apply"
@@ -42,8 +42,8 @@ func TestInstallInterrupted(t *testing.T) {
 	run := s.start(s.args("install")...)
 	started <- run.cmd.Process
 	r := run.wait()
-	if r.code != cli.ExitInterrupted || !strings.Contains(r.stderr, "undone: definitions/kettle-interrupted") {
-		t.Errorf("exit code %d, want %d:\n%s", r.code, cli.ExitInterrupted, r.stderr)
+	if r.code != command.ExitInterrupted || !strings.Contains(r.stderr, "undone: definitions/kettle-interrupted") {
+		t.Errorf("exit code %d, want %d:\n%s", r.code, command.ExitInterrupted, r.stderr)
 	}
 	s.nothing()
 }

@@ -29,6 +29,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/cli"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/apply"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/faults"
@@ -72,8 +73,8 @@ func run(m *testing.M) int {
 	}
 	// Some tests run commands in this process, where others use client-go: its logger is set
 	// once, now.
-	quiet := cli.Env{IOStreams: genericiooptions.NewTestIOStreamsDiscard(), Getenv: os.Getenv, Now: time.Now}
-	if code := cli.Main(context.Background(), quiet, []string{"version"}); code != cli.ExitDone {
+	quiet := command.Env{IOStreams: genericiooptions.NewTestIOStreamsDiscard(), Getenv: os.Getenv, Now: time.Now}
+	if code := cli.Main(context.Background(), quiet, []string{"version"}); code != command.ExitDone {
 		fmt.Fprintln(os.Stderr, "version: exit code", code)
 		return 1
 	}

@@ -17,6 +17,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/cli"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/faults"
 )
@@ -238,7 +239,7 @@ func (r *ringRun) interrupt() error {
 		return fmt.Errorf("%v ended by itself: %w:\n%s", r.cmd.Args[1:], err, &r.stderr)
 	}
 	code, err := r.wait()
-	if err == nil && code != 0 && code != cli.ExitInterrupted {
+	if err == nil && code != 0 && code != command.ExitInterrupted {
 		err = fmt.Errorf("%v: exit code %d after an interrupt:\n%s", r.cmd.Args[1:], code, &r.stderr)
 	}
 	return err
@@ -260,7 +261,7 @@ func stormy(effect faults.Effect) func(context.Context, *ring, int, int) error {
 				}
 				code, err := run.wait()
 				r.counted()
-				if err == nil && code != cli.ExitDone && (code != cli.ExitError || !strings.Contains(run.stderr.String(), "error: ")) {
+				if err == nil && code != command.ExitDone && (code != command.ExitError || !strings.Contains(run.stderr.String(), "error: ")) {
 					err = fmt.Errorf("exit code %d:\n%s", code, &run.stderr)
 				}
 				if err != nil {
@@ -317,7 +318,7 @@ func (r *ring) refused(ctx context.Context, n int) (hit bool, err error) {
 		hit = hit || q.Fault
 	}
 	r.counted()
-	if want := map[bool]int{true: cli.ExitError, false: cli.ExitDone}[hit]; code != want || hit && !strings.Contains(said, "forbidden") {
+	if want := map[bool]int{true: command.ExitError, false: command.ExitDone}[hit]; code != want || hit && !strings.Contains(said, "forbidden") {
 		return hit, fmt.Errorf("forbidden from write %d on: exit code %d, want %d and the word:\n%s", n, code, want, said)
 	}
 	return hit, nil
@@ -333,7 +334,7 @@ func (r *ring) whole(ctx context.Context, failed bool, so func(context.Context) 
 	for _, clock := range append(clocks, 10*time.Minute, 11*time.Minute, 12*time.Minute) {
 		code, said := r.applyAt(ctx, clock)
 		r.counted()
-		if code != cli.ExitDone {
+		if code != command.ExitDone {
 			return fmt.Errorf("exit code %d %s later:\n%s", code, clock, said)
 		}
 		if clock == 2*time.Second {
@@ -348,7 +349,7 @@ func (r *ring) whole(ctx context.Context, failed bool, so func(context.Context) 
 // applyAt runs regulate apply in this process, by a clock that is off by so much.
 func (r *ring) applyAt(ctx context.Context, clock time.Duration) (code int, said string) {
 	var out, errOut bytes.Buffer
-	env := cli.Env{
+	env := command.Env{
 		IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut},
 		Getenv:    func(string) string { return "" },
 		Now:       func() time.Time { return time.Now().Add(clock) },
@@ -424,7 +425,7 @@ func jumping(ctx context.Context, r *ring, _, _ int) error {
 			for k := range 5 {
 				code, said := r.applyAt(ctx, clock+time.Duration(k)*31*time.Second)
 				r.counted()
-				if code != cli.ExitDone {
+				if code != command.ExitDone {
 					return fmt.Errorf("exit code %d:\n%s", code, said)
 				}
 				if err = so(ctx); err == nil {
