@@ -1,6 +1,7 @@
 package app
 
 import (
+	"slices"
 	"time"
 
 	"k8s.io/client-go/kubernetes/scheme"
@@ -26,6 +27,7 @@ type HealthCollector struct {
 func (c *Input) CollectHealth(rules *healthRules) *HealthCollector {
 	v := &HealthCollector{input: c}
 	c.evaluatesHealth, c.healthRules = true, rules
+	c.Notes = append(slices.Clip(c.Notes), backup.PartsKey)
 	c.Extract = append(c.Extract, func(s *Session) inventory.Extractor {
 		collector := health.NewCollector(rules.newEvaluator(s, catalog.Health(s.Kinds)))
 		v.c = collector
@@ -41,6 +43,7 @@ func (c *Input) CollectHealth(rules *healthRules) *HealthCollector {
 // consist of.
 func (c *Input) CollectCopies() *HealthCollector {
 	v := &HealthCollector{input: c}
+	c.Notes = append(slices.Clip(c.Notes), backup.PartsKey)
 	c.Extract = append(c.Extract, func(s *Session) inventory.Extractor {
 		collector := health.NewCollector(c.healthRules.newEvaluator(s, catalog.Health(s.Kinds)))
 		v.c = collector

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -20,17 +21,11 @@ func (h *HealthResult) addBackups() {
 	}
 	for i := range h.Stacks {
 		s := &h.Stacks[i]
-		last, found := check.LastCopy(copies, h.refsOf(s.Stack))
+		last, found := check.LastCopy(copies, h.refsOf(s.Stack), h.Session.AsOf())
 		if !found {
 			continue
 		}
-		e := document.Evidence{Source: "backup", Object: last.Record.String(), Message: "the last good backup", Since: last.Time}
-		switch {
-		case last.Incomplete != "":
-			e.Message = "no backup is complete; of the last one " + last.Incomplete
-		case last.Unread != "":
-			e.Message = "whether the last backup is complete is unknown: " + last.Unread
-		}
+		e := document.Evidence{Source: "backup", Object: last.Record.String(), Message: cmp.Or(last.Problem(), "the last good backup"), Since: last.Time}
 		s.Evidence = append(s.Evidence, e)
 	}
 }

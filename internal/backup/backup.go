@@ -76,8 +76,11 @@ type Unsaved struct {
 type Plan struct {
 	document.Head `json:",inline"`
 	// Name is that of the backup, and of the System that its objects are.
-	Name        string      `json:"name"`
-	Source      string      `json:"source"` // what is saved: the name of a System, or roots
+	Name   string `json:"name"`
+	Source string `json:"source"` // what is saved, as a name: that of a System, or of the first root
+	// Roots are what is saved: the System, or the roots, with kinds and namespaces ("*" is all of a
+	// kind). Records of earlier versions have none.
+	Roots       []object.Ref `json:"roots,omitempty"`
 	Namespace   string      `json:"namespace"`
 	Time        time.Time   `json:"time"`
 	Consistency Consistency `json:"consistency"`
@@ -98,7 +101,7 @@ type Plan struct {
 	Verified *Verification `json:"verified,omitempty"`
 	// Specs is the manifest of the apps, as system export writes it.
 	Specs string `json:"-"`
-	// Record is the text of the record of a run that is continued; empty for a new one.
+	// Record is the text of the record in the cluster; empty for a new one.
 	Record string `json:"-"`
 	// Owners are the topmost owners of the parts, whose manifests are taken as well.
 	Owners []object.Ref `json:"-"`

@@ -2,15 +2,17 @@ package backup
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
 // TimeOf is the time in the name of a backup; false where it has none.
@@ -22,58 +24,55 @@ func TimeOf(name string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// labelledObjects are the records of backups in a graph, and the objects that save their parts, by
-// namespace and name of the backup.
-func labelledObjects(g *graph.Graph) (records []graph.ID, saving map[object.Ref][]graph.ID) {
-	saving = map[object.Ref][]graph.ID{}
-	for id := range graph.ID(g.Len()) {
-		name, labelled := g.Label(id, NameLabel)
-		if !labelled || g.State(id) != graph.Present {
-			continue
-		}
-		if ref := g.Ref(id); ref.Group == "" && ref.Kind == "ConfigMap" {
-			records = append(records, id)
-		} else {
-			at := object.Ref{Namespace: ref.Namespace, Name: name}
-			saving[at] = append(saving[at], id)
-		}
-	}
-	return records, saving
-}
-
-// Copies are the backups of which a graph has a record, the newest first. healthOf is the health of
-// the objects that save a part: a part is saved when its object is Healthy.
+// Copies are the backups of which a graph has a record that lists their parts, the newest first.
+// healthOf is the health of the objects that save a part: a part is saved when its object is Healthy.
 func Copies(g *graph.Graph, healthOf func(graph.ID) health.Health) []check.Copy {
-	records, saving := labelledObjects(g)
 	var out []check.Copy
-	for _, record := range records {
-		ref := g.Ref(record)
+	for id := range g.OfKind(schema.GroupKind{Kind: "ConfigMap"}) {
+		ref := g.Ref(id)
 		at, named := TimeOf(ref.Name)
-		if _, labelled := g.Label(record, SourceLabel); !named || !labelled {
+		_, labelled := g.Label(id, SourceLabel)
+		text, _ := g.Annotation(id, PartsKey)
+		var parts []recordedPart
+		if !named || !labelled || g.State(id) != graph.Present || json.Unmarshal([]byte(text), &parts) != nil {
 			continue
 		}
 		c := check.Copy{Record: ref, Time: at}
-		for _, id := range saving[object.Ref{Namespace: ref.Namespace, Name: ref.Name}] {
-			for e := range g.Out(id) {
-				if e.Relation != relation.Owns && !graph.IsBoundary(g.Ref(e.To)) {
-					c.Saved = append(c.Saved, g.Ref(e.To))
-				}
-			}
-			h := healthOf(id)
-			switch {
-			case h.Status == "" || h.Status == health.Unknown:
-				c.Unread = cmp.Or(c.Unread, "the state of "+g.Ref(id).String()+" is unknown")
-			case h.Status != health.Healthy:
-				c.Incomplete = cmp.Or(c.Incomplete, g.Ref(id).String()+" is "+strings.ToLower(string(h.Status))+wordsOf(h))
-			}
+		for _, p := range parts {
+			c.Parts = append(c.Parts, copied(g, p, healthOf))
 		}
-		slices.SortFunc(c.Saved, object.Compare)
-		c.Saved = slices.Compact(c.Saved)
 		out = append(out, c)
 	}
 	slices.SortFunc(out, func(a, b check.Copy) int {
 		return cmp.Or(b.Time.Compare(a.Time), object.Compare(a.Record, b.Record))
 	})
+	return out
+}
+
+// copied says whether a part of a backup is saved.
+func copied(g *graph.Graph, p recordedPart, healthOf func(graph.ID) health.Health) check.CopiedPart {
+	out := check.CopiedPart{Object: p.Object}
+	if p.Backup == (object.Ref{}) {
+		out.Incomplete = p.Object.String() + " was not saved"
+		return out
+	}
+	switch g.StateOf(p.Backup) {
+	case graph.Present:
+	case graph.Missing:
+		out.Incomplete = p.Backup.String() + " does not exist"
+		return out
+	default:
+		out.Unread = p.Backup.String() + " was not read"
+		return out
+	}
+	id, _ := g.Find(p.Backup)
+	switch h := healthOf(id); h.Status {
+	case health.Healthy:
+	case "", health.Unknown:
+		out.Unread = "the state of " + p.Backup.String() + " is unknown"
+	default:
+		out.Incomplete = p.Backup.String() + " is " + strings.ToLower(string(h.Status)) + wordsOf(h)
+	}
 	return out
 }
 

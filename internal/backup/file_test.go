@@ -109,8 +109,8 @@ func TestRetention(t *testing.T) {
 		{backup.Retention{Keep: 1}, "a0907 a0906"},
 		{backup.Retention{Keep: 2}, "a0907 a0906"},
 		{backup.Retention{Keep: 3}, "a0906"},
-		{backup.Retention{OlderThan: 12 * time.Hour}, "a0909 a0907 a0906"},
-		{backup.Retention{OlderThan: 80 * time.Hour}, "a0906"},
+		{backup.Retention{KeepFor: 12 * time.Hour}, "a0909 a0907 a0906"},
+		{backup.Retention{KeepFor: 80 * time.Hour}, "a0906"},
 		{backup.Retention{}, ""},
 	} {
 		var got []string
@@ -120,5 +120,26 @@ func TestRetention(t *testing.T) {
 		if strings.Join(got, " ") != c.want {
 			t.Errorf("%+v: %v, want %s", c.keep, got, c.want)
 		}
+	}
+}
+
+// A retention of one root deletes no backup of another one of the same name.
+func TestRetentionOfRoots(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 9, 10, 0, 0, 0, 0, time.UTC)
+	set, web := object.Ref{Group: "apps", Kind: "StatefulSet", Namespace: "shop", Name: "db"}, object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}
+	sources := [][]object.Ref{
+		nil, {set}, {{Group: "postgresql.cnpg.io", Kind: "Cluster", Namespace: "shop", Name: "db"}}, {set, web}, {{Group: "sysop.dev", Kind: "System", Namespace: "shop", Name: "db"}},
+	}
+	var all []*backup.Plan
+	for i, roots := range sources {
+		all = append(all, &backup.Plan{Name: "db", Source: "db", Roots: roots, Namespace: "shop", Time: now.Add(-time.Duration(i+1) * time.Hour), Parts: []backup.Part{{Object: set, Status: health.Healthy}}})
+	}
+	if got := (backup.Retention{Keep: 1}).Expired(all, now); len(got) > 0 {
+		t.Errorf("%d backups make place for those of other roots", len(got))
+	}
+	again := &backup.Plan{Name: "again", Source: "web", Roots: []object.Ref{web, set}, Namespace: "shop", Time: now.Add(-10 * time.Hour), Parts: all[3].Parts}
+	if got := (backup.Retention{Keep: 1}).Expired(append(all, again), now); len(got) != 1 || got[0] != again {
+		t.Errorf("of the same roots in another order: %v", got)
 	}
 }

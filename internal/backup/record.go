@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
@@ -15,6 +16,28 @@ const (
 	RecordKey = "backup.json"
 	SpecsKey  = "system.yaml"
 )
+
+// PartsKey is the annotation of a record with its parts: evidence is read from metadata alone.
+const PartsKey = "sysop.dev/backup-parts"
+
+// recordedPart is a part in PartsKey; Backup is zero for one that was not saved.
+type recordedPart struct {
+	Object object.Ref `json:"object"`
+	Backup object.Ref `json:"backup,omitzero"`
+}
+
+// PartsText is the value of PartsKey.
+func (p *Plan) PartsText() (string, error) {
+	var all []recordedPart
+	for i := range p.Parts {
+		all = append(all, recordedPart{p.Parts[i].Object, p.Parts[i].Backup})
+	}
+	for _, u := range p.Unsaved {
+		all = append(all, recordedPart{Object: u.Object})
+	}
+	text, err := json.Marshal(all)
+	return string(text), err
+}
 
 // ParseRecord reads a record, or the same of a file.
 func ParseRecord(name string, text, specs []byte) (*Plan, error) {
@@ -47,20 +70,37 @@ func (p *Plan) Complete() bool { return len(p.Parts) > 0 && p.Ready() == len(p.P
 
 // Retention is which backups are kept.
 type Retention struct {
-	Keep int // how many of each source; 0 for any number
-	// OlderThan is the age from which they are not; 0 for any age.
-	OlderThan time.Duration
+	Keep    int           // how many of each source; 0 for any number
+	KeepFor time.Duration // up to which age; 0 for any age
 }
+
+// source identifies what a backup is of: the roots, or the name in a record without them, which no
+// root is equal to.
+type source struct{ namespace, of string }
+
+func (p *Plan) source() source {
+	if len(p.Roots) == 0 {
+		return source{p.Namespace, p.Source}
+	}
+	var roots []string
+	for _, ref := range p.Roots {
+		roots = append(roots, ref.String())
+	}
+	slices.Sort(roots)
+	return source{p.Namespace, strings.Join(slices.Compact(roots), " ")}
+}
+
+// SameSource says whether two backups are of the same System, or of the same roots.
+func (p *Plan) SameSource(other *Plan) bool { return p.source() == other.source() }
 
 // Expired returns the backups that a retention does not keep. The newest complete backup of each
 // object is always kept, so that one that lacks an object never takes the place of one that has it.
 // What says that it is of the future counts for nothing, and is not deleted.
 func (r Retention) Expired(all []*Plan, now time.Time) []*Plan {
-	type source struct{ namespace, name string }
 	seen, saved := map[source]int{}, map[source]map[object.Ref]bool{}
 	var out []*Plan
 	for _, p := range all { // the newest first
-		s := source{p.Namespace, p.Source}
+		s := p.source()
 		if p.Time.After(now) {
 			continue
 		}
@@ -71,7 +111,7 @@ func (r Retention) Expired(all []*Plan, now time.Time) []*Plan {
 		if p.Complete() && p.savesFirst(saved[s]) {
 			continue
 		}
-		if r.Keep > 0 && seen[s] > r.Keep || r.OlderThan > 0 && now.Sub(p.Time) > r.OlderThan {
+		if r.Keep > 0 && seen[s] > r.Keep || r.KeepFor > 0 && now.Sub(p.Time) > r.KeepFor {
 			out = append(out, p)
 		}
 	}

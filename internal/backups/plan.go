@@ -4,6 +4,7 @@
 package backups
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,6 +66,9 @@ func Make(ctx context.Context, in *app.Input, r Request) (*backup.Plan, error) {
 	if plan.Namespace, err = namespaceOf(session, &q, state); err != nil {
 		return nil, err
 	}
+	if plan.Roots, err = rootsOf(session, &q, plan.Namespace, roots); err != nil {
+		return nil, err
+	}
 	if r.Velero {
 		if err := backup.ComputeVelero(*state, plan); err != nil {
 			return nil, err
@@ -96,6 +100,30 @@ func sourceOf(q *systems.Query, roots []string) string {
 		}
 		return '-'
 	}, strings.ToLower(name)), "-")
+}
+
+// rootsOf are what is saved: the System, or the roots. A group has its prefix as the kind, as on the
+// command line: helm/shop/db.
+func rootsOf(s *app.Session, q *systems.Query, namespace string, args []string) ([]object.Ref, error) {
+	if q.System != nil {
+		return []object.Ref{{Kind: graph.BySystem, Namespace: namespace, Name: q.System.Name}}, nil
+	}
+	roots, err := app.ParseRoots(args, s.Kinds)
+	if err != nil {
+		return nil, err
+	}
+	var out []object.Ref
+	for _, r := range roots {
+		ref := object.Ref{Group: r.Kind.Group, Kind: r.Kind.Kind, Name: cmp.Or(r.Name, "*")}
+		if r.Group != "" {
+			ref.Group, ref.Kind = "", r.Group
+		}
+		if r.Group != "" || r.Kind.Namespaced {
+			ref.Namespace = s.NamespaceOf(r)
+		}
+		out = append(out, ref)
+	}
+	return out, nil
 }
 
 // setName sets the name and the time of the backup: the time is in the name.

@@ -22,13 +22,17 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// maxRecord is what a ConfigMap holds, with room for its metadata.
-const maxRecord = 900 << 10
+// maxRecord is what a ConfigMap holds, and maxParts what its annotations hold, with room for others.
+const (
+	maxRecord = 900 << 10
+	maxParts  = 200 << 10
+)
 
 // System returns the System that the objects of a plan are, and its manifest.
 func System(p *backup.Plan) (*system.System, string, error) {
@@ -51,21 +55,29 @@ func System(p *backup.Plan) (*system.System, string, error) {
 
 // recordOf is the ConfigMap that says what the backup is of. It has no value of a Secret.
 func recordOf(p *backup.Plan) (*unstructured.Unstructured, error) {
-	text := []byte(p.Record)
+	text, recorded := []byte(p.Record), p
+	var err error
 	if p.Record == "" {
-		var err error
-		if text, err = json.Marshal(p); err != nil {
-			return nil, err
-		}
+		text, err = json.Marshal(p)
+	} else {
+		recorded, err = backup.ParseRecord(p.Name, text, nil)
 	}
-	if size := len(text) + len(p.Specs); size > maxRecord {
-		return nil, hint.With(fmt.Errorf("the record of the backup has %d bytes, and the limit of a ConfigMap is %d", size, maxRecord), "back up fewer ROOTs at a time")
+	if err != nil {
+		return nil, err
+	}
+	parts, err := recorded.PartsText()
+	if err != nil {
+		return nil, err
+	}
+	if size := len(text) + len(p.Specs); size > maxRecord || len(parts) > maxParts {
+		return nil, hint.With(fmt.Errorf("the record of the backup has %d bytes, %d of them in an annotation: the limits are %d and %d", size, len(parts), maxRecord, maxParts), "back up fewer ROOTs at a time")
 	}
 	o := &unstructured.Unstructured{Object: map[string]any{"data": map[string]any{backup.RecordKey: string(text), backup.SpecsKey: p.Specs}}}
 	o.SetGroupVersionKind(app.ConfigMapKind.WithVersion("v1"))
 	o.SetName(p.Name)
 	o.SetNamespace(p.Namespace)
 	o.SetLabels(map[string]string{backup.SourceLabel: p.Source, backup.NameLabel: p.Name})
+	o.SetAnnotations(map[string]string{backup.PartsKey: parts})
 	return o, nil
 }
 
@@ -76,6 +88,10 @@ func List(ctx context.Context, in *app.Input) ([]*backup.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	return cluster{c}.list(ctx, in)
+}
+
+func (c cluster) list(ctx context.Context, in *app.Input) ([]*backup.Plan, error) {
 	list, err := c.Objects.Resource(configMaps).Namespace(c.Namespace).List(ctx, metav1.ListOptions{LabelSelector: backup.SourceLabel})
 	if err != nil {
 		return nil, fmt.Errorf("list the records of backups: %w", err)
@@ -92,7 +108,7 @@ func List(ctx context.Context, in *app.Input) ([]*backup.Plan, error) {
 	slices.SortFunc(out, func(a, b *backup.Plan) int {
 		return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
-	return out, cluster{c}.fill(ctx, in, out)
+	return out, c.fill(ctx, in, out)
 }
 
 // Read returns a backup by its name.
@@ -146,6 +162,13 @@ func planOf(o *unstructured.Unstructured) (*backup.Plan, error) {
 	if p.Name != o.GetName() || p.Namespace != o.GetNamespace() {
 		return nil, fmt.Errorf("%s has the record of another backup, %s in the namespace %s", object.RefOf(o), p.Name, p.Namespace)
 	}
+	if label := o.GetLabels()[backup.SourceLabel]; label != p.Source {
+		return nil, fmt.Errorf("%s is a backup of %s by its label, and of %s by its record", object.RefOf(o), label, p.Source)
+	}
+	if at, _ := backup.TimeOf(p.Name); !at.Equal(p.Time) {
+		return nil, fmt.Errorf("%s has another time in its record, %s", object.RefOf(o), p.Time.Format(time.RFC3339))
+	}
+	p.Record = data[backup.RecordKey]
 	if text := o.GetAnnotations()[backup.VerifiedKey]; text != "" {
 		p.Verified = &backup.Verification{}
 		if err := json.Unmarshal([]byte(text), p.Verified); err != nil {
@@ -292,14 +315,19 @@ func (c cluster) existing(ctx context.Context, refs []object.Ref) ([]*unstructur
 	return out, nil
 }
 
-// CheckInstalled refuses a record whose name is that of an installation that is no backup: deleting
-// it would uninstall what others installed. The journal of the installation is signed, a
-// record is not.
+// CheckInstalled refuses a record that is not that of an installed backup: another program may have
+// written or changed it, and deleting by it would uninstall what others installed. The journal of an
+// installation is signed, a record is not.
 func CheckInstalled(ctx context.Context, in *app.Input, p *backup.Plan) error {
 	c, err := systems.Connect(ctx, in)
 	if err != nil {
 		return err
 	}
+	return cluster{c}.checkInstalled(ctx, p)
+}
+
+func (c cluster) checkInstalled(ctx context.Context, p *backup.Plan) error {
+	record := object.Ref{Kind: app.ConfigMapKind.Kind, Namespace: p.Namespace, Name: p.Name}
 	found, err := install.Find(ctx, c.Config, p.Name, []string{p.Namespace})
 	if err != nil {
 		return err
@@ -308,20 +336,35 @@ func CheckInstalled(ctx context.Context, in *app.Input, p *backup.Plan) error {
 		if f.Err != nil {
 			return f.Err
 		}
-		if f.Journal.Manifest == "" {
-			continue // the run that creates it was killed: nothing else is installed
+		if f.Journal.Trust() == journal.Unsigned {
+			return hint.With(fmt.Errorf("the journal of %s is not signed: another program may have written it", p.Name), "kubectl sysop history "+p.Name+" -n "+p.Namespace+" shows it; kubectl sysop uninstall "+p.Name+" -n "+p.Namespace+" deletes the backup")
 		}
-		sys, problems := system.Parse(p.Name, []byte(f.Journal.Manifest))
-		if len(problems) > 0 {
-			return &hint.Lines{Lines: hint.Placed("the journal of "+p.Name, problems)}
+		if f.Journal.Manifest != "" {
+			return isRecordOf(p, record, f.Journal.Manifest)
 		}
-		if !slices.ContainsFunc(sys.Apps, func(a system.App) bool {
-			return slices.ContainsFunc(a.Resources, func(o *unstructured.Unstructured) bool {
-				return o.GetKind() == "ConfigMap" && o.GetName() == p.Name && o.GetLabels()[backup.NameLabel] == p.Name
-			})
-		}) {
-			return hint.With(fmt.Errorf("%s in the namespace %s is installed, and is no backup: another program wrote its record", p.Name, p.Namespace), "kubectl sysop history "+p.Name+" -n "+p.Namespace+" shows what it is")
+		if f.Journal.Run != nil {
+			return hint.With(fmt.Errorf("the run that makes %s has not ended", p.Name), fmt.Sprintf("if it was killed, kubectl sysop rollback %s --unfinished -n %s undoes it, and backup run --name %[1]s continues it", p.Name, p.Namespace))
 		}
 	}
-	return nil
+	return hint.With(fmt.Errorf("%s says that it is a backup, and no backup of that name is installed: another program wrote it", record), fmt.Sprintf("kubectl delete configmap %s -n %s deletes it", p.Name, p.Namespace))
+}
+
+// isRecordOf refuses a record that is not the one in the manifest of an installation.
+func isRecordOf(p *backup.Plan, record object.Ref, manifest string) error {
+	sys, problems := system.Parse(p.Name, []byte(manifest))
+	if len(problems) > 0 {
+		return &hint.Lines{Lines: hint.Placed("the journal of "+p.Name, problems)}
+	}
+	for i := range sys.Apps {
+		for _, o := range sys.Apps[i].Resources {
+			if o.GetKind() != record.Kind || o.GetName() != p.Name || o.GetLabels()[backup.NameLabel] != p.Name {
+				continue
+			}
+			if data, _, _ := unstructured.NestedStringMap(o.Object, "data"); data[backup.RecordKey] != p.Record || data[backup.SpecsKey] != p.Specs {
+				return hint.With(fmt.Errorf("%s was changed after the backup was made", record), "kubectl sysop history "+p.Name+" -n "+p.Namespace+" shows the backup; kubectl sysop uninstall "+p.Name+" -n "+p.Namespace+" deletes it")
+			}
+			return nil
+		}
+	}
+	return hint.With(fmt.Errorf("%s in the namespace %s is installed, and is no backup: another program wrote its record", p.Name, p.Namespace), "kubectl sysop history "+p.Name+" -n "+p.Namespace+" shows what it is")
 }

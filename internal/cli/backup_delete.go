@@ -2,8 +2,8 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,18 +18,15 @@ import (
 
 type backupDeleteOptions struct {
 	*installOptions
-	keep      int
-	olderThan time.Duration
+	retention backup.Retention
 }
 
 func newBackupDelete(env command.Env) *cobra.Command {
 	o := &backupDeleteOptions{installOptions: newInstallOptions(env, install.Uninstall)}
-	cmd := o.NewCommand("delete [NAME]", command.RangeArgs(0, 1, "the NAME of a backup, or --keep or --older-than"), o.CompleteSystem, o.run)
+	cmd := o.NewCommand("delete [NAME]", command.RangeArgs(0, 1, "the NAME of a backup, or --keep or --keep-for"), o.CompleteSystem, o.run)
 	o.writingFlags(cmd)
 	o.findingFlags(cmd)
-	f := cmd.Flags()
-	f.IntVar(&o.keep, "keep", 0, "without a NAME: delete all but this many of each source; the newest complete one of each object stays")
-	f.DurationVar(&o.olderThan, "older-than", 0, "without a NAME: delete those of this age (720h); the newest complete one of each object stays")
+	retentionFlags(cmd, &o.retention, "without a NAME: delete")
 	return cmd
 }
 
@@ -40,15 +37,17 @@ func (o *backupDeleteOptions) run(ctx context.Context, args []string) error {
 	if len(args) == 1 {
 		return o.delete(ctx, args[0])
 	}
-	if o.keep <= 0 && o.olderThan <= 0 {
-		return hint.With(fmt.Errorf("name a backup, or which ones are deleted: --keep or --older-than"), "kubectl sysop backup list lists them")
+	if err := checkRetention(o.retention); err != nil {
+		return err
+	}
+	if o.retention == (backup.Retention{}) {
+		return hint.With(errors.New("name a backup, or which ones are kept: --keep or --keep-for"), "kubectl sysop backup list lists them")
 	}
 	in := o.Input
-	all, err := backups.List(ctx, &in)
+	expired, err := backups.Expired(ctx, &in, o.retention, nil)
 	if err != nil {
 		return err
 	}
-	expired := backup.Retention{Keep: o.keep, OlderThan: o.olderThan}.Expired(all, o.Env.Now())
 	if err := o.Write(view.Backups(expired, o.Env.Now())); err != nil || len(expired) == 0 {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,23 +12,40 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backups"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
 )
 
-// retentionFlags adds the flags of which older backups are kept.
-func retentionFlags(cmd *cobra.Command, r *backup.Retention) {
+// retentionFlags adds the flags of which backups are kept; when is the start of their help.
+func retentionFlags(cmd *cobra.Command, r *backup.Retention, when string) {
 	f := cmd.Flags()
-	f.IntVar(&r.Keep, "keep", 0, "then delete all but this many backups of the same source; the newest complete one of each object stays")
-	f.DurationVar(&r.OlderThan, "keep-for", 0, "then delete backups of the same source of more than this age (720h); the newest complete one of each object stays")
+	f.IntVar(&r.Keep, "keep", 0, when+" all but this many of each source; the newest complete one of each object stays")
+	f.DurationVar(&r.KeepFor, "keep-for", 0, when+" those of more than this age (720h); the newest complete one of each object stays")
 }
 
 func checkRetention(r backup.Retention) error {
 	switch {
 	case r.Keep < 0:
 		return fmt.Errorf("--keep %d: expected at least 1", r.Keep)
-	case r.OlderThan < 0:
-		return fmt.Errorf("--keep-for %s: expected more than 0", r.OlderThan)
+	case r.KeepFor < 0:
+		return fmt.Errorf("--keep-for %s: expected more than 0", r.KeepFor)
 	}
 	return nil
+}
+
+// writeRetentionRoles writes the roles that a run needs to delete older backups.
+func (o *backupRunOptions) writeRetentionRoles(ctx context.Context, req installer.Request) error {
+	if o.retention == (backup.Retention{}) {
+		return nil
+	}
+	cats, err := o.catalogued(ctx, o.Common)
+	if err != nil {
+		return err
+	}
+	roles, err := o.installer(cats).Roles(ctx, req, &installUser{o.installOptions, cats})
+	if err != nil {
+		return err
+	}
+	return o.writeRoles(backups.RetentionRoles(roles))
 }
 
 // prune deletes the backups of the source of p that the retention does not keep, each as backup
@@ -40,13 +56,12 @@ func (o *backupRunOptions) prune(ctx context.Context, p *backup.Plan) error {
 	}
 	in := o.Input
 	in.Config.Namespace = &p.Namespace
-	all, err := backups.List(ctx, &in)
+	expired, err := backups.Expired(ctx, &in, o.retention, p)
 	if err != nil {
 		return fmt.Errorf("the backup %s is complete, and the older ones could not be listed: %w", p.Name, err)
 	}
-	all = slices.DeleteFunc(all, func(b *backup.Plan) bool { return b.Source != p.Source })
 	var errs []error
-	for _, old := range o.retention.Expired(all, o.Env.Now()) {
+	for _, old := range expired {
 		d := &backupDeleteOptions{installOptions: newInstallOptions(o.Env, install.Uninstall)}
 		d.ConnectAs(&in)
 		d.Config.Namespace = &p.Namespace

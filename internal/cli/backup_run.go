@@ -34,7 +34,7 @@ func newBackupRun(env command.Env) *cobra.Command {
 	cmd.Flags().StringVar(&o.name, "name", "", "the NAME of the backup, to continue a run that was killed (default: the source and the time)")
 	o.out.flags(cmd)
 	pauseFlag(cmd, &o.pause)
-	retentionFlags(cmd, &o.retention)
+	retentionFlags(cmd, &o.retention, "then delete, of the backups of the same source,")
 	return cmd
 }
 
@@ -76,8 +76,11 @@ func (o *backupRunOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	fmt.Fprintf(o.Env.ErrOut, "backup %s; if this is interrupted, --name %[1]s --delete-data=%[1]s continues it\n", command.Safe(p.Name))
-	if err := o.saved(ctx, p, req); err != nil || o.dryRun != "none" || o.printRBAC {
+	if err := o.saved(ctx, p, req); err != nil || o.dryRun != "none" {
 		return err
+	}
+	if o.printRBAC {
+		return o.writeRetentionRoles(ctx, req)
 	}
 	if err := o.save(ctx, p, recipients); err != nil {
 		return err

@@ -82,8 +82,11 @@ func (o *backupVerifyOptions) run(ctx context.Context, args []string) error {
 	return err
 }
 
-// agreedToRehearse asks whether the copy is made.
+// agreedToRehearse says what is copied and run, and asks whether the copy is made.
 func (o *backupVerifyOptions) agreedToRehearse(ctx context.Context, h *backups.Rehearsal) (bool, error) {
+	for _, text := range h.Uses() {
+		o.Note(text)
+	}
 	if o.dryRun != installer.DryRunNone || o.yes {
 		return o.dryRun == installer.DryRunNone, nil
 	}

@@ -32,7 +32,7 @@ func plainFlags() map[string]string {
 		"as": "the possible users are not listed anywhere", "as-group": "as --as", "as-uid": "as --as", "as-user-extra": "as --as",
 		"token": "a secret", "server": address, "tls-server-name": address, "proxy-url": address, "image-registry": address, "image": address,
 		"prometheus": address, "listen": address, "metrics-address": address,
-		"request-timeout": duration, "timeout": duration, "stabilization": duration, "lock-lease": duration, "interval": duration, "since": duration, "older-than": duration, "keep-for": duration, "pause-at-most": duration, "since-time": "a time",
+		"request-timeout": duration, "timeout": duration, "stabilization": duration, "lock-lease": duration, "interval": duration, "since": duration, "keep-for": duration, "pause-at-most": duration, "since-time": "a time",
 		"depth": number, "top": number, "budget": number, "replicas": number, "max-streams": number, "share-overhead": number, "keep": number, "v": number,
 		"set": text, "set-string": text, "name": text, "kubernetes": "a version of Kubernetes", "prometheus-matchers": text, "prometheus-header": text,
 		"provider": text, "billing-account": text, "billing-account-name": text, "delete-data": "the user has to type it",

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -175,30 +176,108 @@ func backupAsks(v any) bool {
 // DefaultBackupAge is how old the last good backup may be: a day, and the time that one takes.
 const DefaultBackupAge = 26 * time.Hour
 
-// Copy is a backup that kubectl sysop made: its record, and the objects that it has copies of.
+// Copy is a backup that kubectl sysop made: its record, and its parts.
 type Copy struct {
 	Record object.Ref
 	Time   time.Time
-	Saved  []object.Ref
-	// Incomplete is why the backup cannot be restored whole; Unread why that is unknown. Both are
-	// empty for a good one.
+	Parts  []CopiedPart
+}
+
+// CopiedPart is an object that a backup is to have a copy of: a Namespace stands for its claims.
+type CopiedPart struct {
+	Object object.Ref
+	// Incomplete is why the copy cannot be restored; Unread why that is unknown. Both are empty for
+	// a good one.
 	Incomplete, Unread string
 }
 
-// LastCopy returns the newest good backup of an object that is one of some objects. Without one it
-// returns the newest backup of them, and false without any.
-func LastCopy(all []Copy, members []object.Ref) (last Copy, found bool) {
-	in := map[object.Ref]bool{}
-	for _, ref := range members {
-		in[ref] = true
+func (p CopiedPart) isGood() bool { return p.Incomplete == "" && p.Unread == "" }
+
+// holds says whether a part has a copy of an object.
+func (p CopiedPart) holds(ref object.Ref) bool {
+	if p.Object.Kind == "Namespace" && p.Object.Group == "" {
+		return ref.Kind == "PersistentVolumeClaim" && ref.Group == "" && ref.Namespace == p.Object.Name
 	}
-	for _, c := range all {
+	return p.Object == ref
+}
+
+// LastBackup is the last good backup of some objects.
+type LastBackup struct {
+	Record object.Ref
+	Time   time.Time
+	// Saved are the objects that it is the last backup of.
+	Saved []object.Ref
+	// Incomplete is why Saved has no good backup, and Record is that of the last one; Unread is why
+	// that is unknown.
+	Incomplete, Unread string
+}
+
+// Problem says why there is no good backup, or why that is unknown; empty for a good one.
+func (b LastBackup) Problem() string {
+	var names []string
+	for _, ref := range b.Saved {
+		names = append(names, ref.String())
+	}
+	switch of := object.ShortList(names); {
+	case b.Incomplete != "":
+		return "no backup of " + of + " is good: in the last one, " + b.Incomplete
+	case b.Unread != "":
+		return "whether the last backup of " + of + " is good is unknown: " + b.Unread
+	}
+	return ""
+}
+
+// maxClockSkew is how far the clock of a machine that made a backup may be ahead.
+const maxClockSkew = 5 * time.Minute
+
+// LastCopy returns the backup from which the last good copies of some objects can be restored, of
+// which backups are known, the newest first: that of the object whose last good copy is the oldest.
+// An object without a good copy comes before. False means that no backup is of them.
+func LastCopy(all []Copy, members []object.Ref, now time.Time) (last LastBackup, found bool) {
+	for _, ref := range members {
+		of, known := lastOf(all, ref, now)
 		switch {
-		case !slices.ContainsFunc(c.Saved, func(ref object.Ref) bool { return in[ref] }):
-		case c.Incomplete == "" && c.Unread == "":
-			return c, true
-		case !found:
-			last, found = c, true
+		case !known:
+			continue
+		case found && of.compare(last) == 0:
+			last.Saved = append(last.Saved, ref)
+		case !found || of.compare(last) < 0:
+			last, found = of, true
+		}
+	}
+	return last, found
+}
+
+// compare orders the worse one first.
+func (b LastBackup) compare(other LastBackup) int {
+	rank := func(b LastBackup) int {
+		switch {
+		case b.Incomplete != "":
+			return 0
+		case b.Unread != "":
+			return 1
+		}
+		return 2
+	}
+	return cmp.Or(rank(b)-rank(other), b.Time.Compare(other.Time), object.Compare(b.Record, other.Record), cmp.Compare(b.Incomplete+b.Unread, other.Incomplete+other.Unread))
+}
+
+// lastOf returns the newest good backup of an object; without one, the newest one.
+func lastOf(all []Copy, ref object.Ref, now time.Time) (last LastBackup, found bool) {
+	for _, c := range all {
+		for _, p := range c.Parts {
+			if !p.holds(ref) {
+				continue
+			}
+			if c.Time.After(now.Add(maxClockSkew)) {
+				p.Unread = cmp.Or(p.Unread, "its time "+c.Time.Format(time.RFC3339)+" is in the future")
+			}
+			if !found || p.isGood() {
+				last, found = LastBackup{c.Record, c.Time, []object.Ref{ref}, p.Incomplete, p.Unread}, true
+			}
+			if p.isGood() {
+				return last, true
+			}
 		}
 	}
 	return last, found

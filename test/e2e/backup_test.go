@@ -24,6 +24,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
+	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/apply"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/faults"
 )
 
@@ -331,7 +332,47 @@ func TestBackup(t *testing.T) {
 		t.Errorf("snapshots after a failed backup: %v, want %v", got, before)
 	}
 
+	w.retentionRights(first)
 	w.restoreElsewhere(key)
+}
+
+// retentionRights: the roles of a run that keeps one backup are enough to delete another one.
+func (w *backupWorld) retentionRights(older string) {
+	w.t.Helper()
+	rights := func(args ...string) map[string]bool {
+		roles, err := apply.Parse([]byte(w.run(args...).succeeds(w.t).stdout))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		out := map[string]bool{}
+		for _, role := range roles {
+			rules, _, _ := unstructured.NestedSlice(role.Object, "rules")
+			for _, r := range rules {
+				rule := r.(map[string]any)
+				names, _, _ := unstructured.NestedStringSlice(rule, "resourceNames")
+				if len(names) == 0 {
+					names = []string{"*"}
+				}
+				for _, verb := range rule["verbs"].([]any) {
+					for _, resource := range rule["resources"].([]any) {
+						for _, name := range names {
+							out[fmt.Sprint(verb, " ", resource, " in ", role.GetNamespace(), " ", name)] = true
+						}
+					}
+				}
+			}
+		}
+		return out
+	}
+	has := rights("backup", "run", "--system", "shop.yaml", "--name", "shop-backup-20260901-150000", "--keep", "1", "--print-rbac")
+	for right := range rights("backup", "delete", older, "-n", w.ns, "--print-rbac") {
+		if every := right[:strings.LastIndex(right, " ")] + " *"; !has[right] && !has[every] {
+			w.t.Errorf("the roles of backup run --keep have no right to %s", right)
+		}
+	}
+	if record := "patch configmaps in " + w.ns + " *"; !has[record] {
+		w.t.Errorf("the roles of backup run have no right to %s", record)
+	}
 }
 
 // restoreElsewhere loses the namespace, and restores it from the file by another name.

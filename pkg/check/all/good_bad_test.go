@@ -22,7 +22,7 @@ func lastBackup(w *checktest.World, namespace, claim string, age time.Duration) 
 	w.Now = time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
 	w.Copies = []check.Copy{{
 		Record: object.Ref{Kind: "ConfigMap", Namespace: namespace, Name: claim + "-backup"}, Time: w.Now.Add(-age),
-		Saved: []object.Ref{{Kind: "PersistentVolumeClaim", Namespace: namespace, Name: claim}},
+		Parts: []check.CopiedPart{{Object: object.Ref{Kind: "PersistentVolumeClaim", Namespace: namespace, Name: claim}}},
 	}}
 }
 

@@ -36,10 +36,10 @@ func backupRules() []check.Rule {
 	}
 }
 
-// backupAge looks for the newest good backup of an object of the stack, among those that kubectl sysop
-// made. Without any, the rule stack-backup has the finding.
+// backupAge looks for the last good backups of the objects of the stack, among those that kubectl sysop
+// made. An object without any is the matter of the rule stack-backup.
 func backupAge(s *check.Stack, r *check.Result) {
-	last, found := check.LastCopy(s.World.Copies, s.Members())
+	last, found := check.LastCopy(s.World.Copies, s.Members(), s.World.Now)
 	if !found {
 		return
 	}
@@ -48,10 +48,10 @@ func backupAge(s *check.Stack, r *check.Result) {
 		most = cmp.Or(sys.BackupAge, most)
 	}
 	switch {
-	case last.Unread != "":
-		r.AddUnknown(last.Record, "whether the last backup is complete is unknown: "+last.Unread)
 	case last.Incomplete != "":
-		r.AddFinding(check.Finding{Object: last.Record, Related: last.Saved, Message: "no backup is complete; of the last one " + last.Incomplete})
+		r.AddFinding(check.Finding{Object: last.Record, Related: last.Saved, Message: last.Problem()})
+	case last.Unread != "":
+		r.AddUnknown(last.Record, last.Problem())
 	case age > most:
 		r.AddFinding(check.Finding{
 			Object: last.Record, Related: last.Saved,

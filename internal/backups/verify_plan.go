@@ -2,7 +2,6 @@ package backups
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,10 +10,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backup"
@@ -51,8 +47,6 @@ type Rehearsal struct {
 	in         *app.Input
 }
 
-var namespaces = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
-
 // NewRehearsal plans a rehearsal, and writes nothing.
 func NewRehearsal(ctx context.Context, given *app.Input, r VerifyRequest) (*Rehearsal, error) {
 	in := *given
@@ -78,6 +72,9 @@ func NewRehearsal(ctx context.Context, given *app.Input, r VerifyRequest) (*Rehe
 	if err != nil {
 		return nil, err
 	}
+	if err := refuseEmpty(h.Restore); err != nil {
+		return nil, err
+	}
 	shared, err := h.Restore.Rehearsed(func(ref object.Ref) bool { return h.isShared(ctx, ref) })
 	if err != nil {
 		return nil, err
@@ -101,6 +98,18 @@ func NewRehearsal(ctx context.Context, given *app.Input, r VerifyRequest) (*Rehe
 		}
 	}
 	return h, nil
+}
+
+// refuseEmpty refuses a copy whose data is not all restored: nothing would be known of the rest.
+func refuseEmpty(r *backup.Restore) error {
+	if len(r.Unrestored) == 0 {
+		return nil
+	}
+	lines := &hint.Lines{}
+	for _, u := range r.Unrestored {
+		lines.Lines = append(lines.Lines, fmt.Sprintf("%s would come up without its data: %s", u.Object, u.Reason))
+	}
+	return hint.With(lines, "a backup of which every part can be restored can be rehearsed: kubectl sysop backup plan shows what is not saved")
 }
 
 // readInputs reads the Secrets and ConfigMaps that the apps need, where the file has none of them.
@@ -164,6 +173,12 @@ func (h *Rehearsal) Permissions() []permission.Permission {
 	for _, ns := range h.Namespaces {
 		needed = append(needed, permission.Permission{Verb: "get", Resource: "namespaces", Name: ns}, permission.Permission{Verb: "delete", Resource: "namespaces", Name: ns})
 	}
+	lease := permission.Permission{Group: "coordination.k8s.io", Resource: "leases", Namespace: h.Namespaces[0]}
+	needed = append(needed, permission.Permission{Verb: "create", Group: lease.Group, Resource: lease.Resource, Namespace: lease.Namespace})
+	for _, verb := range []string{"delete", "get", "update"} {
+		lease.Verb, lease.Name = verb, verifyLease
+		needed = append(needed, lease)
+	}
 	switch {
 	case h.Check == nil:
 	case h.Check.Job != nil:
@@ -186,6 +201,23 @@ func (h *Rehearsal) Review(ctx context.Context) error {
 		return err
 	}
 	return permission.Refuse(missing)
+}
+
+// Uses says which Secrets are copied, and which command runs on this machine.
+func (h *Rehearsal) Uses() []string {
+	var secrets, out []string
+	for _, o := range h.Secrets {
+		if o.GetKind() == "Secret" {
+			secrets = append(secrets, object.RefOf(o).String())
+		}
+	}
+	if len(secrets) > 0 {
+		out = append(out, "copied to "+strings.Join(h.Namespaces, ", ")+": "+strings.Join(secrets, ", "))
+	}
+	if h.Check != nil && h.Check.Exec != nil {
+		out = append(out, fmt.Sprintf("the check runs on this machine: %q", h.Check.Exec.Command))
+	}
+	return out
 }
 
 // request is that of the install of the copy.
@@ -219,178 +251,3 @@ func (h *Rehearsal) Try(ctx context.Context, inst *installer.Installer) error {
 	return plan.Refused()
 }
 
-// Run restores the copy, checks it, deletes it, and records the result. An error is also recorded;
-// the scratch namespaces are deleted in any case, also when ctx ends.
-func (h *Rehearsal) Run(ctx context.Context, inst *installer.Installer) (result *backup.Verification, err error) {
-	found, err := h.leftovers(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if len(found) > 0 {
-		h.in.Report.Note("an earlier rehearsal of " + h.Plan.Name + " did not finish: " + strings.Join(found, ", ") + " is deleted first")
-		if err := h.remove(ctx, inst); err != nil {
-			return nil, err
-		}
-	}
-	result = &backup.Verification{Time: h.in.Now().UTC().Truncate(time.Second), RecoveryPoint: h.Plan.Time}
-	defer func() {
-		after := context.WithoutCancel(ctx)
-		err = errors.Join(err, h.remove(after, inst))
-		h.Plan.Verified = result
-		if h.Plan.Live {
-			err = errors.Join(err, h.record(after, result))
-		}
-	}()
-	begin := h.in.Now()
-	if err = h.copy(ctx, inst); err == nil && h.Check != nil {
-		result.Check = h.Check.Name()
-		err = h.check(ctx)
-	}
-	if len(h.Restore.Unrestored) > 0 && err == nil {
-		var names []string
-		for _, u := range h.Restore.Unrestored {
-			names = append(names, u.Object.String())
-		}
-		err = fmt.Errorf("the data of %s was not restored, so that nothing is known of it", strings.Join(names, ", "))
-	}
-	result.Passed = err == nil
-	if err != nil {
-		result.Message = err.Error()
-		return result, fmt.Errorf("the rehearsal of %s failed: %w", h.Plan.Name, err)
-	}
-	result.RecoveryTime = h.in.Now().Sub(begin).Round(time.Second).String()
-	return result, nil
-}
-
-// copy creates the scratch namespaces, and installs the copy.
-func (h *Rehearsal) copy(ctx context.Context, inst *installer.Installer) error {
-	for _, ns := range h.Namespaces {
-		o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace"}}
-		o.SetName(ns)
-		o.SetLabels(map[string]string{backup.RehearsalLabel: h.Plan.Name})
-		if _, err := h.Objects.Resource(namespaces).Create(ctx, o, metav1.CreateOptions{FieldManager: verifyManager}); err != nil {
-			return fmt.Errorf("create the namespace %s: %w", ns, err)
-		}
-	}
-	_, err := inst.Change(ctx, h.request(), agreeing{})
-	return err
-}
-
-const verifyManager = "kubectl-sysop-verify"
-
-// leftovers are the scratch namespaces that exist. One that no rehearsal created is an error.
-func (h *Rehearsal) leftovers(ctx context.Context) ([]string, error) {
-	var out []string
-	for _, ns := range h.Namespaces {
-		o, err := h.Objects.Resource(namespaces).Get(ctx, ns, metav1.GetOptions{})
-		switch {
-		case apierrors.IsNotFound(err):
-			continue
-		case err != nil:
-			return nil, fmt.Errorf("read the namespace %s: %w", ns, err)
-		case o.GetLabels()[backup.RehearsalLabel] != h.Plan.Name:
-			return nil, hint.With(fmt.Errorf("the namespace %s exists, and no rehearsal of %s created it", ns, h.Plan.Name), "delete it, or rehearse another backup")
-		}
-		out = append(out, ns)
-	}
-	return out, nil
-}
-
-// remove undoes what an install of the copy did, and deletes the scratch namespaces.
-func (h *Rehearsal) remove(ctx context.Context, inst *installer.Installer) error {
-	found, err := install.Find(ctx, h.Config, h.Restore.Name, h.Namespaces[:1])
-	if err != nil {
-		return fmt.Errorf("read the journal of the rehearsal: %w", err)
-	}
-	existing, wrong := h.leftovers(ctx) // those that a rehearsal created
-	if len(found) > 0 && wrong == nil {
-		wrong = h.uninstall(ctx, inst)
-	}
-	if wrong != nil { // The journal in the namespace knows what else there is to delete.
-		existing = nil
-	}
-	for _, ns := range existing {
-		if err := h.Objects.Resource(namespaces).Delete(ctx, ns, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
-			wrong = errors.Join(wrong, fmt.Errorf("delete the namespace %s: %w", ns, err))
-		}
-	}
-	if wrong == nil {
-		wrong = h.awaitGone(ctx)
-	}
-	if wrong != nil {
-		return hint.With(fmt.Errorf("the rehearsal of %s is not deleted: %w", h.Plan.Name, wrong), "the same command deletes what is left; kubectl get namespaces -l "+backup.RehearsalLabel+" lists it")
-	}
-	return nil
-}
-
-// uninstall deletes what is outside of the scratch namespaces: contents of snapshots, and what the
-// apps have without a namespace.
-func (h *Rehearsal) uninstall(ctx context.Context, inst *installer.Installer) error {
-	req := installer.Request{Action: install.Uninstall, Name: h.Restore.Name, DryRun: installer.DryRunNone, Timeout: h.Timeout, NoWait: true, DeleteData: true}
-	open, err := inst.Unfinished(ctx, req, agreeing{})
-	if err != nil {
-		return err
-	}
-	if open.Recovery != nil {
-		if _, _, err := open.Recovery.Undo(ctx, agreeing{}); err != nil {
-			return err
-		}
-	}
-	_, err = inst.Change(ctx, req, agreeing{})
-	return err
-}
-
-// awaitGone waits until the scratch namespaces are gone.
-func (h *Rehearsal) awaitGone(ctx context.Context) error {
-	ctx, stop := context.WithTimeout(ctx, max(h.Timeout, time.Minute))
-	defer stop()
-	for {
-		found, err := h.leftovers(ctx)
-		if err != nil {
-			return err
-		}
-		if len(found) == 0 {
-			return nil
-		}
-		if wait(ctx) != nil {
-			return fmt.Errorf("the namespace %s is still being deleted: its status says what blocks it", found[0])
-		}
-	}
-}
-
-// pollInterval is how often a state is read again.
-const pollInterval = time.Second
-
-// record stores the result at the record of the backup.
-func (h *Rehearsal) record(ctx context.Context, v *backup.Verification) error {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]any{backup.VerifiedKey: string(text)}}})
-	if err != nil {
-		return err
-	}
-	_, err = h.Objects.Resource(configMaps).Namespace(h.Plan.Namespace).Patch(ctx, h.Plan.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: verifyManager})
-	if err != nil {
-		return fmt.Errorf("record the result at the backup %s: %w", h.Plan.Name, err)
-	}
-	return nil
-}
-
-// agreeing agrees to what is done in scratch namespaces, once the rehearsal is confirmed.
-type agreeing struct{}
-
-func (agreeing) ShowRecovery(*installer.Recovery) {}
-
-func (agreeing) ConfirmRecovery(context.Context, *installer.Recovery) (bool, error) { return true, nil }
-
-func (agreeing) Confirm(ctx context.Context, p *installer.Plan, _ []object.Ref) (bool, error) {
-	if err := p.Refused(); err != nil {
-		return false, err
-	}
-	if len(p.Planned.Steps) == 0 && !p.Closes() {
-		return false, p.Settle(ctx)
-	}
-	return true, nil
-}

@@ -1,0 +1,66 @@
+package backups
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/backup"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
+)
+
+// Expired returns the backups that a retention does not keep: those of the source of a backup, or of
+// every source for nil. Only installed backups count: a record that another program wrote neither
+// expires nor takes the place of a backup.
+func Expired(ctx context.Context, in *app.Input, r backup.Retention, of *backup.Plan) ([]*backup.Plan, error) {
+	connected, err := systems.Connect(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	c := cluster{connected}
+	all, err := c.list(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	var counted []*backup.Plan
+	for _, p := range all {
+		if of != nil && !p.SameSource(of) {
+			continue
+		}
+		err := c.checkInstalled(ctx, p)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			in.Report.Warn("left out: " + err.Error())
+			continue
+		}
+		counted = append(counted, p)
+	}
+	return r.Expired(counted, in.Now()), nil
+}
+
+// RetentionRoles are the roles that deleting older backups needs beside those of the run that makes
+// a new one: the same rules without the names, since the objects of each backup have others.
+func RetentionRoles(run []*unstructured.Unstructured) []*unstructured.Unstructured {
+	var out []*unstructured.Unstructured
+	for _, role := range run {
+		rules, _, _ := unstructured.NestedSlice(role.Object, "rules")
+		var unnamed []any
+		for _, r := range rules {
+			if rule, _ := r.(map[string]any); rule["resourceNames"] != nil {
+				delete(rule, "resourceNames")
+				unnamed = append(unnamed, rule)
+			}
+		}
+		if role.GetKind() != "Role" || len(unnamed) == 0 {
+			continue
+		}
+		o := role.DeepCopy()
+		o.SetName(role.GetName() + "-retention")
+		o.Object["rules"] = unnamed
+		out = append(out, o)
+	}
+	return out
+}
