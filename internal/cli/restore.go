@@ -33,7 +33,7 @@ func (q *restoreQuestion) flags(cmd *cobra.Command) {
 
 // plan reads a backup, and plans its restore.
 func (q *restoreQuestion) plan(ctx context.Context, c *common, args []string) (*backup.Restore, error) {
-	o := backup.RestoreOptions{NoOperators: q.noOperators}
+	o := backup.RestoreOptions{NoOperators: q.noOperators, Time: c.env.Now()}
 	var err error
 	if o.Namespaces, err = parseMap("--namespace-map", q.namespaces); err != nil {
 		return nil, err
