@@ -60,6 +60,8 @@ type Restore struct {
 	SecretObjects []*unstructured.Unstructured `json:"-"`
 
 	stamp string // the time of the backup, in names
+	// drivers are those of the snapshots that claims are made from.
+	drivers map[object.Ref]string
 }
 
 // RestoredPart is a part whose data is restored.
@@ -82,9 +84,12 @@ func Restored(p *Plan, o RestoreOptions) (*Restore, error) {
 		return nil, &hint.Lines{Lines: hint.Placed(p.Name, problems)}
 	}
 	r := &restorer{plan: p, options: o, sys: sys, mapped: map[string]bool{}, Restore: &Restore{
-		stamp: p.Time.UTC().Format(StampFormat),
+		stamp: p.Time.UTC().Format(StampFormat), drivers: map[object.Ref]string{},
 		Head: document.Head{APIVersion: document.APIVersion, Kind: "Restore"}, Backup: p.Name, Name: sys.Name, Parts: []RestoredPart{},
 	}}
+	if err := r.refuseMaps(); err != nil {
+		return nil, err
+	}
 	if len(p.Parts) > 0 && p.Parts[0].Method == ByVelero {
 		return r.Restore, r.restoreVelero()
 	}
@@ -149,9 +154,6 @@ func (r *restorer) class(name string) string {
 
 // relocate moves the apps to the namespaces and storage classes of the restore.
 func (r *restorer) relocate() error {
-	if err := r.refuseMaps(); err != nil {
-		return err
-	}
 	former := r.sys.Namespace
 	w := walker{restorer: r, hosts: hostsOf(r.sys, r.options.Namespaces), moved: map[string]bool{}}
 	r.sys.Namespace = r.namespace(former)
@@ -364,6 +366,7 @@ func (r *restorer) claimSpec(p *Part) map[string]any {
 // its own, on a content with the same handle; deleting it keeps the data.
 func (r *restorer) use(p *Part, app string) {
 	r.restored(p, app, p.Backup.String(), "a claim from the snapshot")
+	r.drivers[r.Parts[len(r.Parts)-1].Object] = p.Driver
 	to := r.namespace(p.Backup.Namespace)
 	if r.plan.Live && to == p.Backup.Namespace {
 		return

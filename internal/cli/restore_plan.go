@@ -16,7 +16,7 @@ type restorePlanOptions struct {
 func newRestorePlan(env Env) *cobra.Command {
 	o := &restorePlanOptions{common: newCommon(env, "table", "json", "yaml", "name")}
 	cmd := o.command("plan [NAME]", between(0, 1, "the NAME of a backup, or --file FILE"), o.completeSystem, func(ctx context.Context, args []string) error {
-		r, err := o.question.plan(ctx, o.common, args)
+		r, _, err := o.question.plan(ctx, o.common, args, false)
 		if err != nil {
 			return err
 		}
