@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backup"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backups"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
@@ -41,13 +42,23 @@ func (q *backupQuestion) flags(cmd *cobra.Command, c *common) {
 	offer(cmd, "engine", engines...)
 }
 
-// plan plans a backup, and writes what it leaves out to stderr.
-func (q *backupQuestion) plan(ctx context.Context, c *common, cats *catalogueOptions, roots []string, name string) (*backup.Plan, error) {
-	level, err := oneOf("--consistency", q.consistency, levels)
+// method is the consistency, and whether Velero saves it.
+func (q *backupQuestion) method() (level backup.Consistency, velero bool, err error) {
+	name, err := oneOf("--consistency", q.consistency, levels)
 	if err != nil {
-		return nil, err
+		return "", false, err
 	}
 	engine, err := oneOf("--engine", q.engine, engines)
+	level, velero = backup.Consistency(name), engine == string(backup.ByVelero)
+	if level == backup.Quiesced && velero {
+		err = hint.With(errors.New("--consistency quiesced stops apps until their snapshots are taken, and Velero does not say when it takes its own"), "leave out --engine velero, or --consistency quiesced")
+	}
+	return level, velero, err
+}
+
+// plan plans a backup, and writes what it leaves out to stderr.
+func (q *backupQuestion) plan(ctx context.Context, c *common, cats *catalogueOptions, roots []string, name string) (*backup.Plan, error) {
+	level, velero, err := q.method()
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +70,7 @@ func (q *backupQuestion) plan(ctx context.Context, c *common, cats *catalogueOpt
 		return nil, err
 	}
 	return backups.Make(ctx, &c.Input, backups.Request{
-		System: cmp.Or(q.file, q.system), Roots: roots, Name: name, Consistency: backup.Consistency(level), Velero: engine == string(backup.ByVelero), Strict: q.strict, Catalogue: known.Catalogue,
+		System: cmp.Or(q.file, q.system), Roots: roots, Name: name, Consistency: level, Velero: velero, Strict: q.strict, Catalogue: known.Catalogue,
 		Versions: func(ctx context.Context) (map[string]string, error) { return c.installedVersions(ctx, known) },
 	})
 }
