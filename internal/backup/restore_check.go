@@ -101,7 +101,7 @@ func (c *restoreCheck) claim(ref object.Ref, driver, class string) {
 		c.refuse(way, "%s has the storage class %s, which the cluster does not have", ref, cmp.Or(class, "that is the default"))
 		return
 	}
-	if of := Text(c.Classes[i].Object, "provisioner"); of != driver {
-		c.refuse(way, "%s is made from a snapshot of the CSI driver %s, and its storage class %s is of %s", ref, driver, c.Classes[i].GetName(), of)
+	if provisioner := Text(c.Classes[i].Object, "provisioner"); provisioner != driver {
+		c.refuse(way, "%s is made from a snapshot of the CSI driver %s, and its storage class %s is of %s", ref, driver, c.Classes[i].GetName(), provisioner)
 	}
 }

@@ -221,7 +221,7 @@ func (p *Pause) letGo(ctx, asked context.Context) error {
 	return errors.Join(errs...)
 }
 
-// holding are the apps that the run holds or has begun to stop, as the journal was last read.
+// holding are the apps that the run holds or is stopping, as the journal was last read.
 func (p *Pause) holding() (apps []string) {
 	if p.Session.Journal == nil { // it could not be read
 		return nil
