@@ -8,9 +8,12 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/version"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
 // Target is what a restore needs to know of the cluster that it writes to.
@@ -25,7 +28,7 @@ type Target struct {
 // Check returns an error if a cluster cannot take the restore, before anything is written: it has
 // another version of a kind, no snapshots, or another CSI driver.
 func (r *Restore) Check(t Target) error {
-	c := restoreCheck{Target: t, served: map[schema.GroupVersion]bool{}, hints: map[string]bool{}}
+	c := restoreCheck{Target: t, operators: r.System.Operators, served: map[schema.GroupVersion]bool{}, hints: map[string]bool{}}
 	for i := range r.System.Apps {
 		for _, o := range r.System.Apps[i].Resources {
 			ref := placed(o, r.System)
@@ -49,9 +52,16 @@ func (r *Restore) Check(t Target) error {
 
 type restoreCheck struct {
 	Target
-	served map[schema.GroupVersion]bool
-	lines  hint.Lines
-	hints  map[string]bool
+	operators []system.Operator // that are installed first
+	served    map[schema.GroupVersion]bool
+	lines     hint.Lines
+	hints     map[string]bool
+}
+
+// installs says whether an operator that is installed first defines a kind.
+func (c *restoreCheck) installs(gk schema.GroupKind) bool {
+	entry, _, known := catalog.KindOf(object.Resource{Group: gk.Group, Kind: gk.Kind})
+	return known && slices.ContainsFunc(c.operators, func(o system.Operator) bool { return o.Name == entry.Name })
 }
 
 func (c *restoreCheck) refuse(way, format string, args ...any) {
@@ -63,7 +73,7 @@ func (c *restoreCheck) refuse(way, format string, args ...any) {
 // serve at all may come with an operator.
 func (c *restoreCheck) version(ref object.Ref, gvk schema.GroupVersionKind) error {
 	kind, known := c.Kinds.Kind(ref.GroupKind())
-	if !known || kind.Version == gvk.Version {
+	if !known || kind.Version == gvk.Version || c.installs(ref.GroupKind()) && version.CompareKubeAwareVersionStrings(gvk.Version, kind.Version) > 0 {
 		return nil
 	}
 	gv := gvk.GroupVersion()
@@ -86,7 +96,7 @@ const defaultStorageClass = "storageclass.kubernetes.io/is-default-class"
 
 // claim refuses a claim from a snapshot that its storage class cannot make.
 func (c *restoreCheck) claim(ref object.Ref, driver, class string) {
-	if _, served := c.Kinds.Kind(snapshotKind); !served {
+	if c.Kinds.NotServed(snapshotKind) && !c.installs(snapshotKind) {
 		c.refuse("kubectl sysop install volume-snapshot; the CSI driver "+driver+" has to support snapshots", "%s is made from a snapshot, and the cluster serves no VolumeSnapshots", ref)
 		return
 	}

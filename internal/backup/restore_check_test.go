@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backup"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
 // Another cluster: what it cannot take is an error before anything is written.
@@ -50,5 +51,13 @@ func TestCheck(t *testing.T) {
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
+	}
+	// An operator that is installed first serves what it makes, but no version that is gone.
+	r.System.Operators = []system.Operator{{Name: "cloudnative-pg"}}
+	if err := r.Check(backup.Target{Kinds: object.NewKinds([]object.Resource{snapshots, clusters("v1beta1")}), Classes: fast, Serves: only("v1beta1")}); err != nil {
+		t.Errorf("an older operator is upgraded: %v", err)
+	}
+	if err := r.Check(backup.Target{Kinds: object.NewKinds([]object.Resource{snapshots, clusters("v2")}), Classes: fast, Serves: only("v2")}); err == nil {
+		t.Error("a newer operator serves no v1")
 	}
 }
