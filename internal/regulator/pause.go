@@ -46,17 +46,25 @@ func (p *Pause) Begin(ctx context.Context) error {
 	p.Began = p.began(p.Session.In.Now())
 	var err error
 	if p.Held, err = p.Session.Apply(ctx, p.plan, p.Apply); err != nil {
-		return errors.Join(err, p.letGo(context.WithoutCancel(ctx), ctx)) // some apps may be stopped by now
+		return p.abort(ctx, err) // some apps may be stopped by now
 	}
 	if out := p.Held.Outcome; out != nil && len(out.Failed) > 0 {
-		err := fmt.Errorf("an app could not be stopped, so nothing is saved: %s", out.Failed[0].Result)
-		return errors.Join(err, p.letGo(context.WithoutCancel(ctx), ctx))
+		return p.abort(ctx, fmt.Errorf("an app could not be stopped, so nothing is saved: %s", out.Failed[0].Result))
 	}
 	p.Apps = p.holding()
 	if err := p.quiet(ctx); err != nil {
-		return errors.Join(err, p.letGo(context.WithoutCancel(ctx), ctx))
+		return p.abort(ctx, err)
 	}
 	return nil
+}
+
+// abort recovers what was stopped until an error.
+func (p *Pause) abort(ctx context.Context, err error) error {
+	after := context.WithoutCancel(ctx)
+	if wrong := p.Session.Observe(after); wrong != nil || !slices.ContainsFunc(p.Session.Journal.Holds, p.isCause) {
+		return errors.Join(err, wrong)
+	}
+	return errors.Join(err, p.letGo(after, ctx))
 }
 
 // quiet waits until the pods of the stopped workloads are gone: they write until then.
@@ -79,7 +87,7 @@ func (p *Pause) quiet(ctx context.Context) error {
 // pods are those of the workloads that the run stopped.
 func (p *Pause) pods() (pods []string) {
 	for _, h := range p.Session.Journal.Holds {
-		if !slices.ContainsFunc(h.Causes, func(c regulate.Cause) bool { return c.Run == p.ID }) {
+		if !p.isCause(h) {
 			continue
 		}
 		for _, o := range h.Operations {
@@ -221,13 +229,18 @@ func (p *Pause) letGo(ctx, asked context.Context) error {
 	return errors.Join(errs...)
 }
 
+// isCause says whether the run is a cause of a hold.
+func (p *Pause) isCause(h *regulate.Hold) bool {
+	return slices.ContainsFunc(h.Causes, func(c regulate.Cause) bool { return c.Run == p.ID })
+}
+
 // holding are the apps that the run holds or is stopping, as the journal was last read.
 func (p *Pause) holding() (apps []string) {
 	if p.Session.Journal == nil { // it could not be read
 		return nil
 	}
 	for _, h := range p.Session.Journal.Holds {
-		if h.Phase != regulate.Recovering && h.Phase != regulate.Conflicted && slices.ContainsFunc(h.Causes, func(c regulate.Cause) bool { return c.Run == p.ID }) {
+		if h.Phase != regulate.Recovering && h.Phase != regulate.Conflicted && p.isCause(h) {
 			apps = append(apps, h.App)
 		}
 	}
