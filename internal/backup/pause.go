@@ -13,8 +13,10 @@ const PauseKey = "pause.json"
 
 // Pause is how long the apps that write to the parts were stopped.
 type Pause struct {
-	Apps  []string  `json:"apps"`
-	Began time.Time `json:"began"`
+	Apps []string `json:"apps"`
+	// Serving are apps with saved data that ran on: only stopped apps of the System need them.
+	Serving []string  `json:"serving,omitempty"`
+	Began   time.Time `json:"began"`
 	// Saved is when all parts were copied; zero if the pause ended before.
 	Saved time.Time `json:"saved,omitzero"`
 	Ended time.Time `json:"ended"`
@@ -25,10 +27,14 @@ type Pause struct {
 // Text says what the pause was.
 func (p *Pause) Text() string {
 	took := p.Ended.Sub(p.Began).Round(time.Second / 10)
-	if len(p.Apps) == 0 {
-		return "no app of the System needs what was saved: none was stopped"
+	text := "no app of the System needs what was saved: none was stopped"
+	if len(p.Apps) > 0 {
+		text = fmt.Sprintf("%s stopped for %s", object.ShortList(p.Apps), took)
 	}
-	return fmt.Sprintf("%s stopped for %s", object.ShortList(p.Apps), took)
+	if len(p.Serving) > 0 {
+		text += "; " + object.ShortList(p.Serving) + " ran, without what needs it"
+	}
+	return text
 }
 
 // Settle sets what follows from the parts and the pause: the spread of the snapshots, and that a

@@ -10,18 +10,20 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// Rehearsed drops the objects of apps that a rehearsal shares with what runs: cluster-scoped ones
-// that exist. It returns them.
-func (r *Restore) Rehearsed(shared func(object.Ref) bool) ([]object.Ref, error) {
-	var dropped []object.Ref
-	err := r.reduce(func(ref object.Ref) bool {
-		if !shared(ref) {
+// Rehearsed drops the objects of apps that a rehearsal shares with what runs, which are
+// cluster-scoped ones that exist, and those that would take traffic from it.
+func (r *Restore) Rehearsed(shared func(object.Ref) bool) error {
+	return r.reduce(func(ref object.Ref) bool {
+		switch {
+		case isRoute(ref.GroupKind()):
+			r.Notes = append(r.Notes, ref.String()+" is not part of the rehearsal: it would take the traffic of the one that runs")
+		case shared(ref):
+			r.Notes = append(r.Notes, ref.String()+" exists, and is not part of the rehearsal")
+		default:
 			return false
 		}
-		dropped = append(dropped, ref)
 		return true
 	})
-	return dropped, err
 }
 
 // reduce takes objects out of the apps, and apps without objects out of the System.

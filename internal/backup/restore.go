@@ -1,11 +1,14 @@
 package backup
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -27,6 +30,12 @@ type RestoreOptions struct {
 	Secrets []*unstructured.Unstructured
 	// NoOperators leaves out the operators that the apps need: they exist.
 	NoOperators bool
+	// Time is when the restore began. What a restored object writes to a store of backups has it in
+	// its name, since such a name must not be in use; a restore that continues has that of its first run.
+	Time time.Time
+	// Rehearsal says that it runs beside the original and is deleted again: it must not use the
+	// original, nor take its traffic.
+	Rehearsal bool
 }
 
 // Restore is how a backup is restored (docs/schema/restore.json).
@@ -50,8 +59,9 @@ type Restore struct {
 	Manifest      string                       `json:"-"`
 	SecretObjects []*unstructured.Unstructured `json:"-"`
 
-	stamp  string // the time of the backup, in names
-	source string // the namespace of the backup
+	stamp string // the time of the backup, in names
+	// drivers are those of the snapshots that claims are made from.
+	drivers map[object.Ref]string
 }
 
 // RestoredPart is a part whose data is restored.
@@ -73,20 +83,30 @@ func Restored(p *Plan, o RestoreOptions) (*Restore, error) {
 	if len(problems) > 0 {
 		return nil, &hint.Lines{Lines: hint.Placed(p.Name, problems)}
 	}
-	r := &restorer{plan: p, options: o, sys: sys, Restore: &Restore{
-		stamp: p.Time.UTC().Format(StampFormat), source: p.Namespace,
+	r := &restorer{plan: p, options: o, sys: sys, mapped: map[string]bool{}, Restore: &Restore{
+		stamp: p.Time.UTC().Format(StampFormat), drivers: map[object.Ref]string{},
 		Head: document.Head{APIVersion: document.APIVersion, Kind: "Restore"}, Backup: p.Name, Name: sys.Name, Parts: []RestoredPart{},
 	}}
+	if err := r.refuseMaps(); err != nil {
+		return nil, err
+	}
 	if len(p.Parts) > 0 && p.Parts[0].Method == ByVelero {
 		return r.Restore, r.restoreVelero()
 	}
-	r.relocate()
+	if err := r.relocate(); err != nil {
+		return nil, err
+	}
 	for i := range p.Parts {
 		r.part(&p.Parts[i])
 	}
 	for _, u := range p.Unsaved {
 		u.Reason = "it is not in the backup: " + u.Reason
 		r.Unrestored = append(r.Unrestored, u)
+	}
+	for _, from := range slices.Sorted(maps.Keys(o.StorageClasses)) {
+		if !r.mapped[from] {
+			r.Notes = append(r.Notes, fmt.Sprintf("--storage-class-map %s=%s: nothing in the backup has that storage class", from, o.StorageClasses[from]))
+		}
 	}
 	r.snapshotApp()
 	r.Apps = len(sys.Apps)
@@ -112,6 +132,7 @@ type restorer struct {
 	// snapshots are the VolumeSnapshots and contents to create, and users the apps that need them.
 	snapshots []*unstructured.Unstructured
 	users     []string
+	mapped    map[string]bool // the storage classes that are mapped
 }
 
 // namespace maps the namespace of an object; empty stays empty.
@@ -122,20 +143,24 @@ func (r *restorer) namespace(ns string) string {
 	return ns
 }
 
+// class maps a storage class.
+func (r *restorer) class(name string) string {
+	if to, ok := r.options.StorageClasses[name]; ok {
+		r.mapped[name] = true
+		return to
+	}
+	return name
+}
+
 // relocate moves the apps to the namespaces and storage classes of the restore.
-func (r *restorer) relocate() {
+func (r *restorer) relocate() error {
 	former := r.sys.Namespace
+	w := walker{restorer: r, hosts: hostsOf(r.sys, r.options.Namespaces), moved: map[string]bool{}}
 	r.sys.Namespace = r.namespace(former)
 	r.Namespace = r.sys.Namespace
 	if r.options.NoOperators {
 		r.sys.Operators = nil
 	}
-	w := walker{restorer: r, moved: map[string]bool{}}
-	var pairs []string
-	for _, from := range slices.Sorted(maps.Keys(r.options.Namespaces)) {
-		pairs = append(pairs, "."+from+".svc", "."+r.options.Namespaces[from]+".svc")
-	}
-	w.hosts = strings.NewReplacer(pairs...)
 	for i := range r.sys.Apps {
 		a := &r.sys.Apps[i]
 		if r.options.NoOperators {
@@ -145,11 +170,13 @@ func (r *restorer) relocate() {
 			a.Roots[j].Namespace = r.namespace(a.Roots[j].Namespace)
 		}
 		for _, o := range a.Resources {
-			if ns := o.GetNamespace(); ns != "" {
-				o.SetNamespace(r.namespace(ns))
-			}
+			ns := o.GetNamespace()
 			w.at = object.RefOf(o)
 			w.walk(o.Object)
+			if ns != "" {
+				o.SetNamespace(r.namespace(ns))
+			}
+			r.noteRoute(o, cmp.Or(ns, former))
 		}
 	}
 	for i := range r.sys.Inputs {
@@ -158,14 +185,79 @@ func (r *restorer) relocate() {
 	for _, text := range slices.Sorted(maps.Keys(w.moved)) {
 		r.Notes = append(r.Notes, text+" names a Service of a namespace that is mapped: it is changed to the new namespace")
 	}
+	return errors.Join(r.refuseTwice(), r.links(w.hosts))
 }
 
-// walker maps the storage classes, the namespaces of subjects and the host names of Services in an
+// refuseMaps refuses a namespace that the backup does not have: its objects would stay where the
+// original is.
+func (r *restorer) refuseMaps() error {
+	known := namespacesOf(r.plan, r.sys)
+	for _, from := range slices.Sorted(maps.Keys(r.options.Namespaces)) {
+		if !slices.Contains(known, from) {
+			return hint.With(fmt.Errorf("--namespace-map %s=%s: the backup %s has nothing in the namespace %s", from, r.options.Namespaces[from], r.plan.Name, from), "its namespaces are "+strings.Join(known, ", "))
+		}
+	}
+	return nil
+}
+
+// refuseTwice refuses maps that move two objects to one place.
+func (r *restorer) refuseTwice() error {
+	seen := map[object.Ref]bool{}
+	lines := &hint.Lines{}
+	add := func(ref object.Ref) {
+		if seen[ref] {
+			lines.Lines = append(lines.Lines, fmt.Sprintf("--namespace-map: two objects of the backup would be %s", ref))
+		}
+		seen[ref] = true
+	}
+	for i := range r.sys.Apps {
+		for _, o := range r.sys.Apps[i].Resources {
+			add(placed(o, r.sys))
+		}
+	}
+	for _, o := range r.options.Secrets {
+		ref := object.RefOf(o)
+		ref.Namespace = r.namespace(ref.Namespace)
+		add(ref)
+	}
+	if len(lines.Lines) == 0 {
+		return nil
+	}
+	return hint.With(lines, "map each namespace to another one")
+}
+
+// links says which Secrets and ConfigMaps name a Service of the original. Their values stay as they
+// are, and are not part of the text.
+func (r *restorer) links(h *hosts) error {
+	for _, o := range r.options.Secrets {
+		ns := h.named(o)
+		switch {
+		case ns == "":
+		case r.options.Rehearsal:
+			return hint.With(fmt.Errorf("%s names a Service of the namespace %s: the copy would use what runs there", object.RefOf(o), ns),
+				"name the Service without its namespace in the "+o.GetKind()+", so that a copy finds its own")
+		default:
+			r.Notes = append(r.Notes, fmt.Sprintf("%s names a Service of the namespace %s, and its values stay as they are: what uses it uses that Service", object.RefOf(o), ns))
+		}
+	}
+	return nil
+}
+
+// noteRoute says that an object takes host names of the one that it is a copy of.
+func (r *restorer) noteRoute(o *unstructured.Unstructured, from string) {
+	names := routedHosts(o)
+	if r.options.Rehearsal || len(names) == 0 || r.namespace(from) == from || !isRoute(o.GroupVersionKind().GroupKind()) {
+		return
+	}
+	r.Notes = append(r.Notes, fmt.Sprintf("%s has the hosts of the one in %s (%s): in the same cluster, both take their traffic", placed(o, r.sys), from, object.ShortList(names)))
+}
+
+// walker maps the storage classes, the namespaces of references and the host names of Services in an
 // object.
 type walker struct {
 	*restorer
 	at    object.Ref
-	hosts *strings.Replacer
+	hosts *hosts
 	moved map[string]bool // what named a Service, for people
 }
 
@@ -178,10 +270,8 @@ func (w walker) walk(v any) {
 			case !isText:
 				w.walk(item)
 			case key == "storageClassName" || key == "storageClass":
-				if to, ok := w.options.StorageClasses[text]; ok {
-					v[key] = to
-				}
-			case key == "namespace" && v["kind"] == "ServiceAccount":
+				v[key] = w.class(text)
+			case key == "namespace":
 				v[key] = w.namespace(text)
 			default:
 				v[key] = w.rewired(text)
@@ -199,7 +289,7 @@ func (w walker) walk(v any) {
 
 // rewired is a text with the host names of Services in their new namespaces.
 func (w walker) rewired(text string) string {
-	out := w.hosts.Replace(text)
+	out := w.hosts.rewired(text)
 	if out != text {
 		w.moved[w.at.String()] = true
 	}
@@ -261,8 +351,8 @@ func (r *restorer) part(p *Part) {
 // claimSpec is the spec of a claim that is made from a snapshot.
 func (r *restorer) claimSpec(p *Part) map[string]any {
 	spec := (&unstructured.Unstructured{Object: p.Claim}).DeepCopy().Object
-	if to, ok := r.options.StorageClasses[Text(spec, "storageClassName")]; ok {
-		spec["storageClassName"] = to
+	if name := Text(spec, "storageClassName"); name != "" {
+		spec["storageClassName"] = r.class(name)
 	}
 	wanted, _ := resource.ParseQuantity(Text(spec, "resources", "requests", "storage"))
 	if saved, err := resource.ParseQuantity(p.Size); err == nil && saved.Cmp(wanted) > 0 {
@@ -276,6 +366,7 @@ func (r *restorer) claimSpec(p *Part) map[string]any {
 // its own, on a content with the same handle; deleting it keeps the data.
 func (r *restorer) use(p *Part, app string) {
 	r.restored(p, app, p.Backup.String(), "a claim from the snapshot")
+	r.drivers[r.Parts[len(r.Parts)-1].Object] = p.Driver
 	to := r.namespace(p.Backup.Namespace)
 	if r.plan.Live && to == p.Backup.Namespace {
 		return
@@ -435,12 +526,9 @@ func (r *restorer) secrets() {
 }
 
 // archiveStamp is the end of names in a store of backups that a restored object writes to. Such a
-// name must not be in use: a rehearsal, or a copy in another namespace, has its own.
-func (r *Restore) archiveStamp() string {
-	if r.Namespace == r.source {
-		return r.stamp
-	}
+// name must not be in use: each restore has its own, also two that begin in one second.
+func (r *restorer) archiveStamp() string {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(r.Namespace)) // which never fails
-	return fmt.Sprintf("%s-%08x", r.stamp, h.Sum32())
+	return fmt.Sprintf("%s-%08x", r.options.Time.UTC().Format(StampFormat), h.Sum32())
 }

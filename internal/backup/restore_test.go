@@ -113,6 +113,7 @@ func TestRestored(t *testing.T) {
 	secret := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": "web", "namespace": "shop"}, "data": map[string]any{"password": "Y29ycmVjdA=="}}}
 	r, err := backup.Restored(saved(), backup.RestoreOptions{
 		Namespaces: map[string]string{"shop": "copy"}, StorageClasses: map[string]string{"fast": "slow"}, Secrets: []*unstructured.Unstructured{secret},
+		Time: time.Date(2026, 9, 3, 8, 0, 0, 0, time.UTC),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -130,7 +131,7 @@ func TestRestored(t *testing.T) {
 	}
 	pg := resource(t, sys, "Cluster", "pg")
 	if value(t, pg, "spec", "bootstrap", "initdb") != nil || value(t, pg, "spec", "bootstrap", "recovery", "recoveryTarget", "backupID") != "1" ||
-		value(t, pg, "spec", "backup", "barmanObjectStore", "serverName") != "pg-20260901-120000-e562ea44" || value(t, pg, "spec", "storage", "storageClass") != "slow" {
+		value(t, pg, "spec", "backup", "barmanObjectStore", "serverName") != "pg-20260903-080000-e562ea44" || value(t, pg, "spec", "storage", "storageClass") != "slow" {
 		t.Errorf("the PostgreSQL cluster is %v", pg)
 	}
 	claim := resource(t, sys, "PersistentVolumeClaim", "files")

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
@@ -37,6 +38,15 @@ func Scratch(p *Plan) (map[string]string, error) {
 	if len(problems) > 0 {
 		return nil, &hint.Lines{Lines: hint.Placed(p.Name, problems)}
 	}
+	out := map[string]string{}
+	for _, name := range namespacesOf(p, sys) {
+		out[name] = scratchName(name, p.Time.UTC().Format(StampFormat))
+	}
+	return out, nil
+}
+
+// namespacesOf are the namespaces of a backup.
+func namespacesOf(p *Plan, sys *system.System) []string {
 	names := []string{p.Namespace, sys.Namespace}
 	for i := range sys.Apps {
 		for _, root := range sys.Apps[i].Roots {
@@ -52,13 +62,8 @@ func Scratch(p *Plan) (map[string]string, error) {
 	for _, in := range sys.Inputs {
 		names = append(names, in.Namespace)
 	}
-	out := map[string]string{}
-	for _, name := range names {
-		if name != "" {
-			out[name] = scratchName(name, p.Time.UTC().Format(StampFormat))
-		}
-	}
-	return out, nil
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" })
 }
 
 // scratchName is a DNS label.

@@ -24,6 +24,9 @@ import (
 // copiedInterval is how often it is read whether the parts are copied.
 const copiedInterval = time.Second
 
+// lookTimeout bounds one look whether the parts are copied: an interrupt does not end it.
+const lookTimeout = 15 * time.Second
+
 // Quiesce stops the apps that write to the parts of a backup while these are copied: until the
 // moment of each snapshot, and the end of each backup of an operator. It recovers them when that is
 // done, at the limit, and when saving has failed.
@@ -109,7 +112,10 @@ func (q *Quiesce) await(ctx context.Context) {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			return
 		}
-		if n, err := uncopied(context.WithoutCancel(ctx), q.in, q.plan); err == nil && n == 0 {
+		looking, done := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
+		n, err := uncopied(looking, q.in, q.plan)
+		done()
+		if err == nil && n == 0 {
 			q.saved = q.in.Now()
 			return
 		}
@@ -121,11 +127,18 @@ func (q *Quiesce) await(ctx context.Context) {
 }
 
 // End recovers the apps if they are still stopped, and stores in the record how long they were. It
-// is an error if they were not stopped until all parts were copied.
-func (q *Quiesce) End(ctx context.Context) error {
-	if q.stop == nil { // nothing was left to save: the run was killed after that
-		stopped, err := q.pause.Continue(ctx)
+// is an error if they were not stopped until all parts were copied. If nothing is saved, or ctx
+// ends, it recovers at once.
+func (q *Quiesce) End(ctx context.Context, saved bool) error {
+	after := context.WithoutCancel(ctx)
+	if q.stop == nil { // a run that was killed may have stopped apps
+		stopped, err := q.pause.Continue(after)
 		if err != nil || !stopped {
+			return err
+		}
+		if !saved {
+			err := q.pause.End(after, ctx)
+			q.Released(q.pause)
 			return err
 		}
 		q.watch(ctx)
@@ -134,11 +147,11 @@ func (q *Quiesce) End(ctx context.Context) error {
 	}
 	<-q.ended
 	q.stop()
-	p := &backup.Pause{Apps: append([]string{}, q.pause.Apps...), Began: q.pause.Began, Saved: q.saved, Ended: q.pause.Ended, Broken: q.pause.Broken}
+	p := &backup.Pause{Apps: append([]string{}, q.pause.Apps...), Serving: q.pause.Serving, Began: q.pause.Began, Saved: q.saved, Ended: q.pause.Ended, Broken: q.pause.Broken}
 	if q.saved.IsZero() && p.Broken == "" {
 		p.Broken = fmt.Sprintf("the pause ended after %s, before all parts were copied", p.Ended.Sub(p.Began).Round(time.Second))
 	}
-	err := errors.Join(q.err, q.store(context.WithoutCancel(ctx), p))
+	err := errors.Join(q.err, q.store(after, p))
 	if err == nil && p.Broken != "" {
 		err = hint.With(fmt.Errorf("the backup %s is not quiesced: %s", q.plan.Name, p.Broken), "--pause-at-most allows a longer pause; --consistency app stops no app")
 	}

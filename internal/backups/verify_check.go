@@ -2,7 +2,6 @@ package backups
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -177,21 +176,4 @@ func wait(ctx context.Context) error {
 	case <-time.After(pollInterval):
 		return nil
 	}
-}
-
-// decoded are the values of a Secret, or of a ConfigMap.
-func decoded(o *unstructured.Unstructured) []string {
-	data, _, _ := unstructured.NestedStringMap(o.Object, "data")
-	var out []string
-	for _, text := range data {
-		if o.GetKind() == "Secret" {
-			plain, err := base64.StdEncoding.DecodeString(text)
-			if err != nil {
-				continue
-			}
-			text = string(plain)
-		}
-		out = append(out, text)
-	}
-	return out
 }

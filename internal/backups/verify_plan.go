@@ -65,22 +65,18 @@ func NewRehearsal(ctx context.Context, given *app.Input, r VerifyRequest) (*Rehe
 	if err := h.readInputs(ctx); err != nil {
 		return nil, err
 	}
-	if err := h.refuseLinks(moved); err != nil {
-		return nil, err
-	}
-	h.Restore, err = backup.Restored(r.Plan, backup.RestoreOptions{Namespaces: moved, StorageClasses: r.StorageClasses, Secrets: h.Secrets, NoOperators: true})
+	h.Restore, err = backup.Restored(r.Plan, backup.RestoreOptions{Namespaces: moved, StorageClasses: r.StorageClasses, Secrets: h.Secrets, NoOperators: true, Rehearsal: true, Time: in.Now()})
 	if err != nil {
 		return nil, err
 	}
 	if err := refuseEmpty(h.Restore); err != nil {
 		return nil, err
 	}
-	shared, err := h.Restore.Rehearsed(func(ref object.Ref) bool { return h.isShared(ctx, ref) })
-	if err != nil {
+	if err := h.checkRestore(ctx, given, h.Restore); err != nil {
 		return nil, err
 	}
-	for _, ref := range shared {
-		h.Restore.Notes = append(h.Restore.Notes, ref.String()+" exists, and is not part of the rehearsal")
+	if err := h.Restore.Rehearsed(func(ref object.Ref) bool { return h.isShared(ctx, ref) }); err != nil {
+		return nil, err
 	}
 	if r.Check == nil {
 		h.Check = h.Restore.System.Backup.Verify
@@ -136,22 +132,6 @@ func (h *Rehearsal) readInputs(ctx context.Context) error {
 	h.Secrets = slices.Clone(h.Secrets)
 	for _, o := range found {
 		h.Secrets = append(h.Secrets, &unstructured.Unstructured{Object: backup.AsApplied(o.Object)})
-	}
-	return nil
-}
-
-// refuseLinks refuses a copy that would use what runs: a Secret that names a Service of a namespace
-// of the backup. The value is not part of the error.
-func (h *Rehearsal) refuseLinks(moved map[string]string) error {
-	for _, o := range h.Secrets {
-		for _, text := range decoded(o) {
-			for from := range moved {
-				if strings.Contains(text, "."+from+".svc") {
-					return hint.With(fmt.Errorf("%s names a Service of the namespace %s: the copy would use what runs there", object.RefOf(o), from),
-						"name the Service without its namespace in the Secret, so that a copy finds its own")
-				}
-			}
-		}
 	}
 	return nil
 }

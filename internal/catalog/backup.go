@@ -18,10 +18,11 @@ import (
 // Backup is how the operator of a kind backs up the data of an object of it, and restores it.
 //
 // Its texts have placeholders. {{name}} is the name of the object, {{backup}} that of its backup
-// and {{stamp}} the time of the backup; {{object.PATH}}, {{backup.PATH}} and {{like.PATH}} are values
-// of the object, of its backup and of the object that it is like, {{key.PATH}} is the first key of a
-// mapping of the object, and {{path.PATH}} the path of a URL of its backup. A text that is one
-// placeholder becomes its value, of any type; a field without a value is left out.
+// and {{stamp}} the time of the backup, or of the restore; {{object.PATH}}, {{backup.PATH}} and
+// {{like.PATH}} are values of the object, of its backup and of the object that it is like, {{key.PATH}}
+// is the first key of a mapping of the object, and {{path.PATH}} the path of a URL of its backup.
+// {{A|B}} is the first of them that has a value. A text that is one placeholder becomes its value, of
+// any type; a field without a value is left out.
 type Backup struct {
 	// Method names this way for people, where a kind has several.
 	Method string `json:"method" read:",required,unique"`
@@ -155,8 +156,17 @@ func (v BackupValues) text(text string) any {
 	})
 }
 
-// value is the value of a placeholder; nil for none.
-func (v BackupValues) value(name string) any {
+// value is the value of a placeholder, the first that there is; nil for none.
+func (v BackupValues) value(names string) any {
+	for name := range strings.SplitSeq(names, "|") {
+		if found := v.one(name); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+func (v BackupValues) one(name string) any {
 	from, path, _ := strings.Cut(name, ".")
 	fields := v.Object
 	switch name {
@@ -236,16 +246,22 @@ func (p *PlaceholderPaths) add(template any) {
 		}
 	case string:
 		for _, m := range placeholder().FindAllStringSubmatch(t, -1) {
-			from, path, dotted := strings.Cut(m[1], ".")
-			switch {
-			case !dotted:
-			case from == "backup" || from == "path":
-				p.Backup = append(p.Backup, path)
-			case from == "like":
-				p.Like = append(p.Like, path)
-			default:
-				p.Object = append(p.Object, path)
+			for name := range strings.SplitSeq(m[1], "|") {
+				p.addPath(name)
 			}
 		}
+	}
+}
+
+func (p *PlaceholderPaths) addPath(name string) {
+	from, path, dotted := strings.Cut(name, ".")
+	switch {
+	case !dotted:
+	case from == "backup" || from == "path":
+		p.Backup = append(p.Backup, path)
+	case from == "like":
+		p.Like = append(p.Like, path)
+	default:
+		p.Object = append(p.Object, path)
 	}
 }

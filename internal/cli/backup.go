@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backup"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backups"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
@@ -42,13 +43,23 @@ func (q *backupQuestion) flags(cmd *cobra.Command, c *command.Common) {
 	command.Offer(cmd, "engine", engines...)
 }
 
-// plan plans a backup, and writes what it leaves out to stderr.
-func (q *backupQuestion) plan(ctx context.Context, c *command.Common, cats *catalogueOptions, roots []string, name string) (*backup.Plan, error) {
-	level, err := command.OneOf("--consistency", q.consistency, levels)
+// method is the consistency, and whether Velero saves it.
+func (q *backupQuestion) method() (level backup.Consistency, velero bool, err error) {
+	name, err := command.OneOf("--consistency", q.consistency, levels)
 	if err != nil {
-		return nil, err
+		return "", false, err
 	}
 	engine, err := command.OneOf("--engine", q.engine, engines)
+	level, velero = backup.Consistency(name), engine == string(backup.ByVelero)
+	if level == backup.Quiesced && velero {
+		err = hint.With(errors.New("--consistency quiesced stops apps until their snapshots are taken, and Velero does not say when it takes its own"), "leave out --engine velero, or --consistency quiesced")
+	}
+	return level, velero, err
+}
+
+// plan plans a backup, and writes what it leaves out to stderr.
+func (q *backupQuestion) plan(ctx context.Context, c *command.Common, cats *catalogueOptions, roots []string, name string) (*backup.Plan, error) {
+	level, velero, err := q.method()
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +71,7 @@ func (q *backupQuestion) plan(ctx context.Context, c *command.Common, cats *cata
 		return nil, err
 	}
 	return backups.Make(ctx, &c.Input, backups.Request{
-		System: cmp.Or(q.file, q.system), Roots: roots, Name: name, Consistency: backup.Consistency(level), Velero: engine == string(backup.ByVelero), Strict: q.strict, Catalogue: known.Catalogue,
+		System: cmp.Or(q.file, q.system), Roots: roots, Name: name, Consistency: level, Velero: velero, Strict: q.strict, Catalogue: known.Catalogue,
 		Versions: func(ctx context.Context) (map[string]string, error) { return installedVersions(ctx, c, known) },
 	})
 }

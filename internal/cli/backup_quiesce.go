@@ -12,8 +12,6 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backup"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backups"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -32,12 +30,15 @@ func pauseFlag(cmd *cobra.Command, limit *time.Duration) {
 type pausingUser struct {
 	*installUser
 	begin func(context.Context) error
+	// declined says that the user did not agree.
+	declined bool
 }
 
 // Confirm shows a plan, asks whether it is run, and stops the apps.
 func (u *pausingUser) Confirm(ctx context.Context, p *installer.Plan, losses []object.Ref) (bool, error) {
 	agreed, err := u.installUser.Confirm(ctx, p, losses)
 	if err != nil || !agreed {
+		u.declined = len(p.Planned.Steps) > 0
 		return agreed, err
 	}
 	return true, u.begin(ctx)
@@ -54,11 +55,8 @@ func (u *pausingUser) ConfirmRecovery(ctx context.Context, r *installer.Recovery
 
 // prepare opens the pause of a quiesced backup, and ends those of killed ones.
 func (o *backupRunOptions) prepare(ctx context.Context, roots []string) (err error) {
-	if level, _ := command.OneOf("--consistency", o.question.consistency, levels); level != string(backup.Quiesced) {
-		return nil // a wrong level is reported by the plan
-	}
-	if o.question.engine == string(backup.ByVelero) {
-		return hint.With(errors.New("--consistency quiesced knows when the snapshots of sysop are taken, not those of Velero"), "leave out --engine velero")
+	if level, _, err := o.question.method(); err != nil || level != backup.Quiesced {
+		return err
 	}
 	in := o.Input
 	r := backups.Request{System: o.question.system, Roots: roots, Name: o.name}
@@ -94,11 +92,12 @@ func (o *backupRunOptions) saved(ctx context.Context, p *backup.Plan, req instal
 	if err != nil {
 		return err
 	}
-	err = o.changeAs(ctx, cats, req, &pausingUser{&installUser{o.installOptions, cats}, q.Begin})
+	user := &pausingUser{installUser: &installUser{o.installOptions, cats}, begin: q.Begin}
+	err = o.changeAs(ctx, cats, req, user)
 	if o.dryRun != "none" {
 		return err
 	}
-	return errors.Join(err, q.End(context.WithoutCancel(ctx)))
+	return errors.Join(err, q.End(ctx, err == nil && !user.declined))
 }
 
 // announcePause says which apps are stopped, before anything is asked.
@@ -113,6 +112,9 @@ func (o *backupRunOptions) announcePause(ctx context.Context, p *regulator.Pause
 	}
 	slices.Sort(apps)
 	o.Note(fmt.Sprintf("stopped while the parts are copied, for %s at most: %s", o.pause, listOr(slices.Compact(apps), "no app, since none needs what is saved")))
+	if len(p.Serving) > 0 {
+		o.Note(strings.Join(p.Serving, ", ") + " runs meanwhile, without the apps that need it: on.Stop of the app stops it as well")
+	}
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -33,26 +34,21 @@ func (q *restoreQuestion) flags(cmd *cobra.Command) {
 }
 
 // plan reads a backup, and plans its restore.
-func (q *restoreQuestion) plan(ctx context.Context, c *command.Common, args []string) (*backup.Restore, error) {
-	o := backup.RestoreOptions{NoOperators: q.noOperators}
+func (q *restoreQuestion) plan(ctx context.Context, c *command.Common, args []string, run bool) (*backup.Restore, time.Time, error) {
+	r := backups.RestoreRequest{OnlyMissing: q.onlyMissing, Run: run}
+	r.Options.NoOperators = q.noOperators
 	var err error
-	if o.Namespaces, err = parseMap("--namespace-map", q.namespaces); err != nil {
-		return nil, err
+	if r.Options.Namespaces, err = parseMap("--namespace-map", q.namespaces); err != nil {
+		return nil, time.Time{}, err
 	}
-	if o.StorageClasses, err = parseMap("--storage-class-map", q.storageClasses); err != nil {
-		return nil, err
+	if r.Options.StorageClasses, err = parseMap("--storage-class-map", q.storageClasses); err != nil {
+		return nil, time.Time{}, err
 	}
-	p, secrets, err := q.read(ctx, c, args)
-	if err != nil {
-		return nil, err
+	if r.Plan, r.Options.Secrets, err = q.read(ctx, c, args); err != nil {
+		return nil, time.Time{}, err
 	}
-	o.Secrets = secrets
-	r, err := backup.Restored(p, o)
-	if err == nil && q.onlyMissing {
-		in := c.Input
-		err = backups.OnlyMissing(ctx, &in, r)
-	}
-	return r, err
+	in := c.Input
+	return backups.PlanRestore(ctx, &in, r)
 }
 
 // parseMap reads FROM=TO.
@@ -62,6 +58,9 @@ func parseMap(flag string, pairs []string) (map[string]string, error) {
 		from, to, ok := strings.Cut(pair, "=")
 		if !ok || from == "" || to == "" {
 			return nil, fmt.Errorf("%s %s: expected FROM=TO", flag, pair)
+		}
+		if was, twice := out[from]; twice && was != to {
+			return nil, fmt.Errorf("%s: %s is mapped to %s and to %s: expected one", flag, from, was, to)
 		}
 		out[from] = to
 	}

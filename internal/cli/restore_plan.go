@@ -17,7 +17,7 @@ type restorePlanOptions struct {
 func newRestorePlan(env command.Env) *cobra.Command {
 	o := &restorePlanOptions{Common: command.NewCommon(env, "table", "json", "yaml", "name")}
 	cmd := o.NewCommand("plan [NAME]", command.RangeArgs(0, 1, "the NAME of a backup, or --file FILE"), o.CompleteSystem, func(ctx context.Context, args []string) error {
-		r, err := o.question.plan(ctx, o.Common, args)
+		r, _, err := o.question.plan(ctx, o.Common, args, false)
 		if err != nil {
 			return err
 		}

@@ -28,7 +28,7 @@ func (o *restoreRunOptions) run(ctx context.Context, args []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	r, err := o.question.plan(ctx, o.Common, args)
+	r, stamp, err := o.question.plan(ctx, o.Common, args, true)
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (o *restoreRunOptions) run(ctx context.Context, args []string) error {
 	}
 	o.Config = o.Another(r.Namespace).Config // that of the backup was asked for, to read it
 	req := o.request()
-	req.Wait, req.System, req.Manifest, req.Secrets = true, r.System, r.Manifest, r.SecretObjects
+	req.Wait, req.System, req.Manifest, req.Stamp, req.Secrets = true, r.System, r.Manifest, stamp, r.SecretObjects
 	cats, err := o.load(ctx, o.Common)
 	if err != nil {
 		return err

@@ -44,10 +44,12 @@ type Run struct {
 	Why         string `json:"why,omitempty"`
 	Fingerprint string `json:"fingerprint"`
 	// To is the revision of the history that a rollback returns to; 0 for none.
-	To      int         `json:"to,omitempty"`
-	By      string      `json:"by"`
-	Started time.Time   `json:"started"`
-	Steps   []StepState `json:"steps"`
+	To      int       `json:"to,omitempty"`
+	By      string    `json:"by"`
+	Started time.Time `json:"started"`
+	// Stamp is the time in names of what is installed; zero for none.
+	Stamp time.Time   `json:"stamp,omitzero"`
+	Steps []StepState `json:"steps"`
 	// Writers are names of the programs that the run installs: what they write into a namespace of
 	// the run is not foreign.
 	Writers []string `json:"writers,omitempty"`
@@ -88,6 +90,7 @@ type RunRecord struct {
 	Action   Action    `json:"action"`
 	By       string    `json:"by"`
 	Started  time.Time `json:"started"`
+	Stamp    time.Time `json:"stamp,omitzero"`
 	Ended    time.Time `json:"ended"`
 	// Result is "done", "undone" or "left" (something could not be undone).
 	Result string `json:"result"`

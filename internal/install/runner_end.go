@@ -115,7 +115,7 @@ func (x *run) forget(ctx context.Context, s *StepState) error {
 func (x *run) past(ctx context.Context, result string) RunRecord {
 	r := x.j.Run
 	past := RunRecord{
-		Revision: 1, ID: r.ID, Action: r.Action, By: r.By, Started: r.Started, Ended: x.now().UTC().Truncate(time.Second), Result: result, Why: r.Why, To: r.To,
+		Revision: 1, ID: r.ID, Action: r.Action, By: r.By, Started: r.Started, Stamp: r.Stamp, Ended: x.now().UTC().Truncate(time.Second), Result: result, Why: r.Why, To: r.To,
 		Releases: x.releases(ctx, result), Needs: x.j.needsAfter(result),
 	}
 	for _, s := range r.Steps {

@@ -115,15 +115,26 @@ func TestRunnerKeepsWhatFailed(t *testing.T) {
 	f, p, _ := oneInstall()
 	r := f.runner()
 	r.Gate = notHealthy(f, func() {})
-	rep, err := r.Do(t.Context(), p, Options{KeepFailed: true})
+	at := time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
+	rep, err := r.Do(t.Context(), p, Options{KeepFailed: true, Stamp: at})
 	if err == nil || rep.Result != ResultKeptFailed || len(f.records) != 1 {
 		t.Fatalf("%+v %v", rep, err)
+	}
+	if j, err := r.Store.Load(t.Context()); err != nil || !j.Run.Stamp.Equal(at) {
+		t.Errorf("the run is %+v, %v", j.Run, err)
 	}
 	if _, err := r.Do(t.Context(), p, Options{}); !errors.As(err, new(*UnfinishedError)) {
 		t.Errorf("another run: %v", err)
 	}
 	if what, _, err := r.Recover(t.Context(), shopHere, "", Options{}); err != nil || what != RecoveredUndone || len(f.objects) > 0 {
 		t.Errorf("%s %v %v", what, err, f.sorted())
+	}
+	r.Gate = func(context.Context, []object.Ref, time.Duration) error { return nil }
+	if rep, err := r.Do(t.Context(), p, Options{Stamp: at}); err != nil {
+		t.Fatalf("%+v %v", rep, err)
+	}
+	if j, err := r.Store.Load(t.Context()); err != nil || len(j.Runs) != 1 || !j.Runs[0].Stamp.Equal(at) {
+		t.Errorf("the journal is %+v, %v", j, err)
 	}
 }
 

@@ -38,6 +38,9 @@ type Request struct {
 	Targets  []Target
 	System   *system.System
 	Manifest string
+	// Stamp is the time in names of the manifest, which the journal keeps for a run that continues;
+	// zero for none.
+	Stamp time.Time
 	// Secrets are a part of their own, which the apps of the System need. They are not in the
 	// Manifest: it is stored in a ConfigMap.
 	Secrets []*unstructured.Unstructured

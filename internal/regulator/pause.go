@@ -28,8 +28,9 @@ type Pause struct {
 	Alive func(ctx context.Context, run string) (bool, error)
 
 	// Began is when the apps were stopped, Ended when they were recovered; Apps are their names.
-	Began, Ended time.Time
-	Apps         []string
+	// Serving are apps with saved data that run on, since only stopped ones need them.
+	Began, Ended  time.Time
+	Apps, Serving []string
 	// Broken is why the apps were not stopped all the time.
 	Broken string
 }
@@ -45,20 +46,25 @@ func (p *Pause) Begin(ctx context.Context) error {
 	p.Began = p.began(p.Session.In.Now())
 	var err error
 	if p.Held, err = p.Session.Apply(ctx, p.plan, p.Apply); err != nil {
-		if p.Held == nil {
-			return err
-		}
-		return errors.Join(err, p.release(context.WithoutCancel(ctx), ctx)) // some apps may be stopped by now
+		return p.abort(ctx, err) // some apps may be stopped by now
 	}
 	if out := p.Held.Outcome; out != nil && len(out.Failed) > 0 {
-		err := fmt.Errorf("an app could not be stopped, so nothing is saved: %s", out.Failed[0].Result)
-		return errors.Join(err, p.release(context.WithoutCancel(ctx), ctx))
+		return p.abort(ctx, fmt.Errorf("an app could not be stopped, so nothing is saved: %s", out.Failed[0].Result))
 	}
 	p.Apps = p.holding()
 	if err := p.quiet(ctx); err != nil {
-		return errors.Join(err, p.release(context.WithoutCancel(ctx), ctx))
+		return p.abort(ctx, err)
 	}
 	return nil
+}
+
+// abort recovers what was stopped until an error.
+func (p *Pause) abort(ctx context.Context, err error) error {
+	after := context.WithoutCancel(ctx)
+	if wrong := p.Session.Observe(after); wrong != nil || !slices.ContainsFunc(p.Session.Journal.Holds, p.isCause) {
+		return errors.Join(err, wrong)
+	}
+	return errors.Join(err, p.letGo(after, ctx))
 }
 
 // quiet waits until the pods of the stopped workloads are gone: they write until then.
@@ -81,7 +87,7 @@ func (p *Pause) quiet(ctx context.Context) error {
 // pods are those of the workloads that the run stopped.
 func (p *Pause) pods() (pods []string) {
 	for _, h := range p.Session.Journal.Holds {
-		if !slices.ContainsFunc(h.Causes, func(c regulate.Cause) bool { return c.Run == p.ID }) {
+		if !p.isCause(h) {
 			continue
 		}
 		for _, o := range h.Operations {
@@ -130,7 +136,8 @@ func (p *Pause) Permissions(ctx context.Context) ([]permission.Permission, error
 // plan plans to stop the apps. One that cannot be stopped is an error.
 func (p *Pause) plan(b *Session, now time.Time) (*regulate.Plan, error) {
 	limit := now.Add(p.Limit)
-	plan := regulate.PauseForRun(b.State, b.System, b.Journal, b.appsOf(p.Saved), b.appsOf(p.Running), p.ID, p.What, now, limit)
+	saved, running := b.appsOf(p.Saved), b.appsOf(p.Running)
+	plan := regulate.PauseForRun(b.State, b.System, b.Journal, saved, running, p.ID, p.What, now, limit)
 	if len(plan.Refused) > 0 {
 		r := plan.Refused[0]
 		return nil, hint.With(fmt.Errorf("%s writes to what is saved and cannot be stopped: %s", r.App, r.Message), "--consistency app stops no app")
@@ -141,6 +148,10 @@ func (p *Pause) plan(b *Session, now time.Time) (*regulate.Plan, error) {
 			return nil, hint.With(fmt.Errorf("%s writes to what is saved, and only its rollouts would be paused: its pods would still write", s.App), "say in the manifest how it is stopped, under on.Stop of the app: {preset: stop}")
 		}
 	}
+	p.Serving = slices.DeleteFunc(saved, func(app string) bool {
+		_, held := b.Journal.HoldOf(app, system.Stop)
+		return held || slices.Contains(running, app) || slices.ContainsFunc(plan.Steps, func(s regulate.Step) bool { return s.App == app })
+	})
 	return plan, nil
 }
 
@@ -189,7 +200,7 @@ func (p *Pause) End(ctx, asked context.Context) error {
 			p.Broken = app + " was recovered by someone else before all was saved"
 		}
 	}
-	err := p.release(ctx, asked)
+	err := p.letGo(ctx, asked)
 	p.Ended = p.Session.In.Now()
 	if err != nil {
 		return fmt.Errorf("recover %s: %w", strings.Join(p.Apps, ", "), err)
@@ -197,10 +208,39 @@ func (p *Pause) End(ctx, asked context.Context) error {
 	return p.Unrecovered()
 }
 
-// holding are the apps that the run holds, as the journal was last read.
+// letGo recovers the apps in the order of their needs. When asked ends, or that order takes too
+// long, it recovers the rest at once: they ran before.
+func (p *Pause) letGo(ctx, asked context.Context) error {
+	held := p.holding()
+	if err := p.release(ctx, asked); err != nil || p.Left == "" {
+		return err
+	}
+	var errs []error
+	for _, app := range held {
+		if !slices.Contains(p.waiting(), app) {
+			continue
+		}
+		d, err := p.Session.Apply(ctx, Recover(app, false), p.Apply)
+		if errs = append(errs, err); d != nil && d.Outcome != nil && p.Freed.Outcome != nil {
+			p.Freed.Outcome.Failed = append(p.Freed.Outcome.Failed, d.Outcome.Failed...)
+		}
+	}
+	p.Left = ""
+	return errors.Join(errs...)
+}
+
+// isCause says whether the run is a cause of a hold.
+func (p *Pause) isCause(h *regulate.Hold) bool {
+	return slices.ContainsFunc(h.Causes, func(c regulate.Cause) bool { return c.Run == p.ID })
+}
+
+// holding are the apps that the run holds or is stopping, as the journal was last read.
 func (p *Pause) holding() (apps []string) {
+	if p.Session.Journal == nil { // it could not be read
+		return nil
+	}
 	for _, h := range p.Session.Journal.Holds {
-		if h.Phase == regulate.Held && slices.ContainsFunc(h.Causes, func(c regulate.Cause) bool { return c.Run == p.ID }) {
+		if h.Phase != regulate.Recovering && h.Phase != regulate.Conflicted && p.isCause(h) {
 			apps = append(apps, h.App)
 		}
 	}

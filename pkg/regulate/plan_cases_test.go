@@ -210,6 +210,8 @@ func (s *story) change(t *testing.T, a *regulate.AppState, line string, words []
 		_, why, _ := strings.Cut(line, ": ")
 		signal := strings.TrimSuffix(words[1], ":")
 		a.Actions[signal] = []regulate.Resolved{a.Actions[signal][0], {Name: "patch", Targets: ref, Refused: why}}
+	case "default":
+		a.Actions["Stop"][0].Default = true
 	case "idle":
 		delete(a.Actions, words[1])
 	case "unseen":

@@ -62,21 +62,31 @@ func HoldForRun(w *SystemState, s *system.System, j *Journal, app, signal, id, c
 	return p.planned(), nil
 }
 
-// PauseForRun stops the apps that directly need one of the given apps while a run copies the data
-// of these, except those that have to run meanwhile. EndRun recovers them by the ID of the run. If
-// the run is killed, its causes end at the limit, and the next plan by the rules recovers the apps. An
-// app that cannot be stopped is refused.
+// PauseForRun stops the apps that write to the data of the given apps while a run copies it, except
+// those that have to run meanwhile: the apps that directly need one of the given apps, and the given
+// apps themselves. A given app without an action of its own on Stop runs on if others need it: it
+// writes for them, and they are stopped. EndRun recovers the apps by the ID of the run. If the run is
+// killed, its causes end at the limit, and the next plan by the rules recovers the apps. An app that
+// cannot be stopped is refused.
 func PauseForRun(w *SystemState, s *system.System, j *Journal, apps, except []string, id, reason string, now, limit time.Time) *Plan {
 	p := newPlanner(w, s, j, now)
 	p.groups = append(p.groups, p.unfinished(nil))
 	for _, t := range p.names {
-		i := slices.IndexFunc(apps, func(app string) bool { return app != t && p.needs.direct[t][app] })
+		i := slices.IndexFunc(apps, func(app string) bool { return p.needs.direct[t][app] || app == t && !p.runsOn(t) })
 		if i >= 0 && !slices.Contains(except, t) {
 			p.hold(t, system.Stop, Cause{App: apps[i], Run: id, Why: reason, At: p.now, Until: limit.Round(0).UTC()})
 		}
 	}
 	p.sendAll()
 	return p.planned()
+}
+
+// runsOn reports that an app has no action of its own on Stop, and that others need it.
+func (p *planner) runsOn(app string) bool {
+	if a := p.states[app]; a != nil && len(a.Actions[system.Stop]) > 0 && !slices.ContainsFunc(a.Actions[system.Stop], func(r Resolved) bool { return r.Default }) {
+		return false
+	}
+	return slices.ContainsFunc(p.names, func(t string) bool { return t != app && p.needs.direct[t][app] })
 }
 
 // hold sends a signal without a rule, or joins an existing hold.

@@ -249,6 +249,49 @@ func TestBackupQuiesced(t *testing.T) {
 		return nil
 	})
 	w.quiescedTooLong()
+	w.quiescedInterrupted()
+	w.quiescedDeclined()
+}
+
+// quiescedInterrupted: an interrupt recovers the apps at once, long before the end of the pause.
+func (w *quiescedWorld) quiescedInterrupted() {
+	w.t.Helper()
+	w.driver.fail(true)
+	run := w.start(quiesced("shop-backup-20260901-140000")...)
+	cluster.Eventually(w.t, limit, func() error {
+		if len(w.driver.snapshots(w.ns)) < 12 {
+			return fmt.Errorf("no snapshots yet")
+		}
+		return nil
+	})
+	if err := run.cmd.Process.Signal(os.Interrupt); err != nil {
+		w.t.Fatal(err)
+	}
+	w.running()
+	r := run.wait()
+	w.driver.fail(false)
+	if held := w.held(); r.code == 0 || len(held) > 0 {
+		w.t.Errorf("exit code %d, held after an interrupt: %v\n%s", r.code, held, r.stderr)
+	}
+}
+
+// quiescedDeclined: who does not agree to continue a run that was killed does not wait for its
+// snapshots, and what it stopped runs again.
+func (w *quiescedWorld) quiescedDeclined() {
+	w.t.Helper()
+	const name = "shop-backup-20260901-150000"
+	w.killedAt(name, 1, creates("volumesnapshots"), quiesced(name)...)
+	w.expire()
+	if held := w.held(); len(held) != 2 {
+		w.t.Fatalf("held after the kill: %v", held)
+	}
+	unconfirmed := slices.DeleteFunc(quiesced(name), func(arg string) bool { return arg == "--yes" })
+	r := w.run(unconfirmed...)
+	w.running()
+	if held := w.held(); r.code == 0 || len(held) > 0 {
+		w.t.Errorf("exit code %d, held after it was declined: %v\n%s", r.code, held, r.stderr)
+	}
+	w.run("rollback", name, "-n", w.ns, "--unfinished", "--yes", "--delete-data="+name).succeeds(w.t)
 }
 
 // quiescedTooLong: a pause that ends before the parts are copied is an error, and the record does

@@ -1,0 +1,123 @@
+package backups
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/backup"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
+)
+
+// RestoreRequest says which backup is restored, and how.
+type RestoreRequest struct {
+	Plan    *backup.Plan
+	Options backup.RestoreOptions
+	// OnlyMissing leaves what exists as it is.
+	OnlyMissing bool
+	// Run says that it will be run: the cluster is checked, and a restore that was killed is continued.
+	Run bool
+}
+
+// PlanRestore plans a restore, and writes nothing. It returns the time of its names, too: that of the
+// run that it continues or repeats, or now.
+func PlanRestore(ctx context.Context, given *app.Input, r RestoreRequest) (*backup.Restore, time.Time, error) {
+	r.Options.Time = given.Now().UTC().Truncate(time.Second)
+	out, err := r.plan(ctx, given)
+	if err != nil || !r.Run && !r.Plan.Live {
+		return out, r.Options.Time, err
+	}
+	in := *given
+	connected, err := systems.Connect(ctx, &in)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	c := cluster{connected}
+	began, err := c.began(ctx, out)
+	if err == nil && !began.IsZero() {
+		r.Options.Time = began
+		out, err = r.plan(ctx, given)
+	}
+	if err == nil {
+		err = c.checkRestore(ctx, &in, out)
+	}
+	return out, r.Options.Time, err
+}
+
+func (r *RestoreRequest) plan(ctx context.Context, given *app.Input) (*backup.Restore, error) {
+	out, err := backup.Restored(r.Plan, r.Options)
+	if err == nil && r.OnlyMissing {
+		in := *given
+		err = OnlyMissing(ctx, &in, out)
+	}
+	return out, err
+}
+
+// began is the time in the names of a run that did not end, or of one that is done and whose objects
+// exist: these names stay. It is zero where there is none.
+func (c cluster) began(ctx context.Context, r *backup.Restore) (time.Time, error) {
+	found, err := install.Find(ctx, c.Config, r.Name, []string{r.Namespace})
+	if err != nil || len(found) == 0 || found[0].Err != nil { // with an error of the journal, the plan of the install says so
+		return time.Time{}, err
+	}
+	at, done := stampOf(found[0].Journal)
+	if !done {
+		return at, nil
+	}
+	for i := range r.Parts {
+		o, err := c.at(ctx, r.Parts[i].Object)
+		if err != nil || o == nil {
+			return time.Time{}, err
+		}
+	}
+	return at, nil
+}
+
+// stampOf is the time in the names of what a journal installed, and whether that is done.
+func stampOf(j *install.Journal) (at time.Time, done bool) {
+	if j.Run != nil && !j.Run.Undoing {
+		return j.Run.Stamp, false
+	}
+	for _, r := range slices.Backward(j.Runs) {
+		if r.Result == install.ResultDone && (r.Action == install.Install || r.Action == install.Uninstall) {
+			return r.Stamp, true // an uninstall has none
+		}
+	}
+	return time.Time{}, true
+}
+
+// checkRestore returns an error if the cluster cannot take a restore.
+func (c cluster) checkRestore(ctx context.Context, in *app.Input, r *backup.Restore) error {
+	client, err := discovery.NewDiscoveryClientForConfig(c.Config)
+	if err != nil {
+		return err
+	}
+	target := backup.Target{Kinds: c.Kinds, Serves: func(gv schema.GroupVersion) (bool, error) {
+		_, err := client.ServerResourcesForGroupVersion(gv.String())
+		if apierrors.IsNotFound(err) {
+			return false, nil
+		}
+		return true, err
+	}}
+	list, err := c.Objects.Resource(storageClasses).List(ctx, metav1.ListOptions{})
+	switch {
+	case apierrors.IsForbidden(err):
+		in.Report.Note("the storage classes may not be read: whether they are of the drivers of the snapshots is unknown")
+	case err != nil:
+		return fmt.Errorf("list the storage classes: %w", err)
+	default:
+		target.Classes = append([]unstructured.Unstructured{}, list.Items...)
+	}
+	return r.Check(target)
+}
+
+var storageClasses = schema.GroupVersionResource{Group: "storage.k8s.io", Version: "v1", Resource: "storageclasses"}
