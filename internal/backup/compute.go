@@ -329,6 +329,12 @@ func HandleOf(p *Part) string {
 	return ""
 }
 
+// ScheduleOf returns what makes the operator of a part back it up by a schedule; empty for nothing.
+func ScheduleOf(p *Part) string {
+	way, _ := wayOf(p)
+	return way.Schedule
+}
+
 // wayOf finds the way in the catalog that a part was saved by.
 func wayOf(p *Part) (catalog.Backup, bool) {
 	for _, way := range catalog.Backups(p.Object.GroupKind()) {

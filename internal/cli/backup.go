@@ -15,7 +15,7 @@ import (
 )
 
 func newBackup(env Env) *cobra.Command {
-	return group("backup", newBackupPlan(env), newBackupRun(env), newBackupList(env), newBackupShow(env), newBackupVerify(env), newBackupDelete(env))
+	return group("backup", newBackupPlan(env), newBackupRun(env), newBackupSchedule(env), newBackupList(env), newBackupShow(env), newBackupVerify(env), newBackupDelete(env))
 }
 
 // backupQuestion are the flags that say what is backed up.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,7 +61,7 @@ func (o *backupRunOptions) prepare(ctx context.Context, roots []string) (err err
 		return hint.With(errors.New("--consistency quiesced knows when the snapshots of sysop are taken, not those of Velero"), "leave out --engine velero")
 	}
 	in := o.Input
-	r := backups.Request{System: o.question.system, Roots: roots, Name: o.name}
+	r := backups.Request{System: cmp.Or(o.question.file, o.question.system), Roots: roots, Name: o.name}
 	if o.quiesce, err = backups.NewQuiesce(ctx, &in, r, o.pause, o.regulation()); err != nil || o.dryRun != "none" || o.printRBAC {
 		return err
 	}
