@@ -12,7 +12,9 @@ import (
 	"github.com/robfig/cron/v3"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -26,8 +28,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// Schedule is a CronJob that backs up.
-type Schedule struct {
+// CronJob backs up by a schedule.
+type CronJob struct {
 	// Cron says when, as the spec.schedule of a CronJob, in the TimeZone; empty for that of the
 	// kube-controller-manager.
 	Cron, TimeZone string
@@ -41,7 +43,7 @@ type Schedule struct {
 const longestCronJob = 52
 
 // Check refuses a schedule that no CronJob may have, or that never fires.
-func (s *Schedule) Check(now time.Time) error {
+func (s *CronJob) Check(now time.Time) error {
 	if err := incluster.CheckImage(s.Image); err != nil {
 		return err
 	}
@@ -50,6 +52,42 @@ func (s *Schedule) Check(now time.Time) error {
 		err = hint.With(fmt.Errorf("--schedule %q: there is no such day", s.Cron), "the fields are minute, hour, day of month, month, day of week")
 	}
 	return err
+}
+
+// Schedules lists the CronJobs that back up in a namespace, or in all, with their next runs.
+func Schedules(ctx context.Context, in *app.Input) ([]backup.Schedule, error) {
+	c, err := systems.Connect(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	list, err := c.Objects.Resource(batchv1.SchemeGroupVersion.WithResource("cronjobs")).Namespace(c.Namespace).List(ctx, metav1.ListOptions{LabelSelector: backup.SourceLabel})
+	if apierrors.IsForbidden(err) {
+		in.Report.Note("the next run is unknown: " + err.Error())
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list the CronJobs that back up: %w", err)
+	}
+	var out []backup.Schedule
+	for i := range list.Items {
+		job := &batchv1.CronJob{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(list.Items[i].Object, job); err != nil {
+			return nil, fmt.Errorf("read %s: %w", object.RefOf(&list.Items[i]), err)
+		}
+		s := backup.Schedule{CronJob: object.RefOf(&list.Items[i]), Source: job.Labels[backup.SourceLabel], Cron: job.Spec.Schedule}
+		if job.Spec.TimeZone != nil {
+			s.TimeZone = *job.Spec.TimeZone
+		}
+		if s.Suspended = job.Spec.Suspend != nil && *job.Spec.Suspend; !s.Suspended {
+			if s.Next, err = nextRun(s.Cron, s.TimeZone, in.Now()); err != nil {
+				return nil, fmt.Errorf("read %s: %w", s.CronJob, err)
+			}
+			s.Next = s.Next.UTC()
+		}
+		out = append(out, s)
+	}
+	slices.SortFunc(out, func(a, b backup.Schedule) int { return object.Compare(a.CronJob, b.CronJob) })
+	return out, nil
 }
 
 // nextRun is when a CronJob runs next; zero for never. It is read as its controller does.
@@ -76,15 +114,9 @@ func nextRun(schedule, zone string, after time.Time) (time.Time, error) {
 
 // Manifests returns the CronJob that runs a backup like the planned one, with its account and its
 // least roles. The rights are those of the planned run; what the next one creates has other names.
-func (s *Schedule) Manifests(ctx context.Context, in *app.Input, r Request, p *backup.Plan, rights []permission.Permission) ([]incluster.Manifest, error) {
-	if s.Name == "" {
-		s.Name = system.BackupName(p.Source)
-	}
-	if wrong := validation.IsDNS1123Label(s.Name); len(wrong) > 0 || len(s.Name) > longestCronJob {
-		if len(wrong) == 0 {
-			wrong = []string{fmt.Sprintf("the name of a CronJob has at most %d characters", longestCronJob)}
-		}
-		return nil, hint.With(fmt.Errorf("%s: %s", s.Name, wrong[0]), "give the CronJob another name with --name")
+func (s *CronJob) Manifests(ctx context.Context, in *app.Input, r Request, p *backup.Plan, rights []permission.Permission) ([]incluster.Manifest, error) {
+	if err := s.setName(p); err != nil {
+		return nil, err
 	}
 	q := systems.Query{Name: r.System}
 	roots, err := q.Read(ctx, in, r.Roots)
@@ -111,15 +143,34 @@ func (s *Schedule) Manifests(ctx context.Context, in *app.Input, r Request, p *b
 	if err != nil {
 		return nil, err
 	}
+	return s.manifests(p, in.Version, args, reads, rights), nil
+}
+
+// setName names the CronJob after what it saves, unless it has a name.
+func (s *CronJob) setName(p *backup.Plan) error {
+	if s.Name == "" {
+		s.Name = system.BackupName(p.Source)
+	}
+	if wrong := validation.IsDNS1123Label(s.Name); len(wrong) > 0 || len(s.Name) > longestCronJob {
+		if len(wrong) == 0 {
+			wrong = []string{fmt.Sprintf("the name of a CronJob has at most %d characters", longestCronJob)}
+		}
+		return hint.With(fmt.Errorf("%s: %s", s.Name, wrong[0]), "give the CronJob another name with --name")
+	}
+	return nil
+}
+
+// manifests are those of a CronJob with a name.
+func (s *CronJob) manifests(p *backup.Plan, version string, args []string, reads []incluster.Resource, rights []permission.Permission) []incluster.Manifest {
 	program := incluster.Program{
-		Name: s.Name, Namespace: p.Namespace, Image: s.Image, Version: in.Version,
+		Name: s.Name, Namespace: p.Namespace, Image: s.Image, Version: version,
 		Component: "backup", Labels: map[string]string{backup.SourceLabel: p.Source},
 	}
 	program.Account("The account that backs up " + p.Source + ". Only the pods of the CronJob below get its token.")
 	rights = append(unnamed(p, rights), permission.Permission{Verb: "get", Group: backup.SnapshotGroup, Resource: "volumesnapshotcontents"}) // has the handle
 	program.Roles("the backup", "what it creates, and what --keep and --keep-for delete.", reads, rights)
 	program.Add(s.comment(p), s.cronJob(&program, args))
-	return program.Manifests, nil
+	return program.Manifests
 }
 
 // readEverywhere is what holds state, in each namespace that has a member: it may come at any time.
@@ -129,7 +180,7 @@ var readEverywhere = []object.Ref{
 }
 
 // arguments are those of the container.
-func (s *Schedule) arguments(ctx context.Context, in *app.Input, q *systems.Query, roots []string, namespace string) ([]string, error) {
+func (s *CronJob) arguments(ctx context.Context, in *app.Input, q *systems.Query, roots []string, namespace string) ([]string, error) {
 	args := append([]string{"backup", "run"}, roots...)
 	if q.System != nil {
 		// The manifest is not in the cluster, unless the System was adopted.
@@ -156,7 +207,7 @@ func unnamed(p *backup.Plan, rights []permission.Permission) []permission.Permis
 }
 
 // comment describes the CronJob.
-func (s *Schedule) comment(p *backup.Plan) string {
+func (s *CronJob) comment(p *backup.Plan) string {
 	lines := []string{"The same program as on the command line. A run that fails deletes what it created, and is tried again twice."}
 	if own := ownSchedules(p); own != "" {
 		lines = append(lines, own)
@@ -164,7 +215,7 @@ func (s *Schedule) comment(p *backup.Plan) string {
 	return strings.Join(lines, "\n")
 }
 
-func (s *Schedule) cronJob(program *incluster.Program, args []string) *batchv1.CronJob {
+func (s *CronJob) cronJob(program *incluster.Program, args []string) *batchv1.CronJob {
 	pod, tries, kept, grace := program.Pod("backup", args...), int32(2), int32(3), int64(120)
 	pod.RestartPolicy = corev1.RestartPolicyNever
 	pod.TerminationGracePeriodSeconds = &grace // recovers the apps that are stopped

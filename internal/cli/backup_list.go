@@ -17,10 +17,20 @@ func newBackupList(env Env) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := o.write(view.Backups(all, o.env.Now())); err != nil {
+		schedules, err := backups.Schedules(ctx, &o.Input)
+		if err != nil {
 			return err
 		}
-		if len(all) == 0 && o.human() {
+		if err := o.write(view.Backups(all, o.env.Now(), schedules...)); err != nil {
+			return err
+		}
+		if !o.human() {
+			return nil
+		}
+		for i := range schedules {
+			o.say(schedules[i].Text())
+		}
+		if len(all) == 0 {
 			fmt.Fprintln(o.env.ErrOut, "no backups found")
 		}
 		return nil

@@ -17,7 +17,7 @@ import (
 // backupScheduleOptions are those of the backup that the CronJob runs, and of when.
 type backupScheduleOptions struct {
 	*backupRunOptions
-	schedule backups.Schedule
+	schedule backups.CronJob
 	format   string
 }
 

@@ -82,10 +82,12 @@ func statusTone(s health.Status) Tone {
 type BackupsDocument struct {
 	Head    `json:",inline"`
 	Backups []*backup.Plan `json:"backups"`
+	// Schedules are the CronJobs that back up.
+	Schedules []backup.Schedule `json:"schedules,omitempty"`
 }
 
 // Backups returns the answer of backup list; now is the time from which ages are counted.
-func Backups(all []*backup.Plan, now time.Time) Output {
+func Backups(all []*backup.Plan, now time.Time, schedules ...backup.Schedule) Output {
 	c := ColumnsOf[*backup.Plan]{
 		{Column: Column{Name: "NAMESPACE", Truncate: Middle, MinWidth: LeastName}, Value: AsText(func(p *backup.Plan) string { return p.Namespace })},
 		{Column: Column{Name: "NAME", Truncate: Middle, MinWidth: LeastName}, Value: AsText(func(p *backup.Plan) string { return p.Name })},
@@ -102,7 +104,7 @@ func Backups(all []*backup.Plan, now time.Time) Output {
 		{Column: Column{Name: "VERIFIED", DropOrder: 2}, Value: func(p *backup.Plan) Cell { return verifiedCell(p, now) }},
 		{Column: Column{Name: "AGE", Right: true, DropOrder: 1}, Value: AsText(func(p *backup.Plan) string { return Age(now, p.Time) })},
 	}
-	doc := BackupsDocument{Head: HeadOf("Backups"), Backups: []*backup.Plan{}}
+	doc := BackupsDocument{Head: HeadOf("Backups"), Backups: []*backup.Plan{}, Schedules: schedules}
 	a := Output{Table: c.Table(all)}
 	for _, p := range all {
 		doc.Backups = append(doc.Backups, p)
