@@ -113,8 +113,8 @@ func nextRun(schedule, zone string, after time.Time) (time.Time, error) {
 }
 
 // Manifests returns the CronJob that runs a backup like the planned one, with its account and its
-// least roles. The rights are those of the planned run; what the next one creates has other names.
-func (s *CronJob) Manifests(ctx context.Context, in *app.Input, r Request, p *backup.Plan, rights []permission.Permission) ([]incluster.Manifest, error) {
+// least roles. The permissions are those of the planned run; what the next one creates has other names.
+func (s *CronJob) Manifests(ctx context.Context, in *app.Input, r Request, p *backup.Plan, permissions []permission.Permission) ([]incluster.Manifest, error) {
 	if err := s.setName(p); err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func (s *CronJob) Manifests(ctx context.Context, in *app.Input, r Request, p *ba
 	if err != nil {
 		return nil, err
 	}
-	return s.manifests(p, in.Version, args, reads, rights), nil
+	return s.manifests(p, in.Version, args, reads, permissions), nil
 }
 
 // setName names the CronJob after what it saves, unless it has a name.
@@ -161,14 +161,14 @@ func (s *CronJob) setName(p *backup.Plan) error {
 }
 
 // manifests are those of a CronJob with a name.
-func (s *CronJob) manifests(p *backup.Plan, version string, args []string, reads []incluster.Resource, rights []permission.Permission) []incluster.Manifest {
+func (s *CronJob) manifests(p *backup.Plan, version string, args []string, reads []incluster.Resource, permissions []permission.Permission) []incluster.Manifest {
 	program := incluster.Program{
 		Name: s.Name, Namespace: p.Namespace, Image: s.Image, Version: version,
 		Component: "backup", Labels: map[string]string{backup.SourceLabel: p.Source},
 	}
 	program.Account("The account that backs up " + p.Source + ". Only the pods of the CronJob below get its token.")
-	rights = append(unnamed(p, rights), permission.Permission{Verb: "get", Group: backup.SnapshotGroup, Resource: "volumesnapshotcontents"}) // has the handle
-	program.Roles("the backup", "what it creates, and what --keep and --keep-for delete.", reads, rights)
+	permissions = append(unnamed(p, permissions), permission.Permission{Verb: "get", Group: backup.SnapshotGroup, Resource: "volumesnapshotcontents"}) // has the handle
+	program.Roles("the backup", "what it creates, and what --keep and --keep-for delete.", reads, permissions)
 	program.Add(s.comment(p), s.cronJob(&program, args))
 	return program.Manifests
 }
@@ -192,12 +192,12 @@ func (s *CronJob) arguments(ctx context.Context, in *app.Input, q *systems.Query
 	return append(append(args, "--namespace="+namespace, "--yes"), s.Options...), nil
 }
 
-// unnamed returns rights without the names that only the planned run has: each run names its
+// unnamed returns permissions without the names that only the planned run has: each run names its
 // objects after its time.
-func unnamed(p *backup.Plan, rights []permission.Permission) []permission.Permission {
+func unnamed(p *backup.Plan, permissions []permission.Permission) []permission.Permission {
 	stamp := p.Time.UTC().Format(backup.StampFormat)
-	out := make([]permission.Permission, len(rights))
-	for i, r := range rights {
+	out := make([]permission.Permission, len(permissions))
+	for i, r := range permissions {
 		if strings.Contains(r.Name, stamp) {
 			r.Name = ""
 		}
@@ -216,13 +216,13 @@ func (s *CronJob) comment(p *backup.Plan) string {
 }
 
 func (s *CronJob) cronJob(program *incluster.Program, args []string) *batchv1.CronJob {
-	pod, tries, kept, grace := program.Pod("backup", args...), int32(2), int32(3), int64(120)
+	pod, tries, history, grace := program.Pod("backup", args...), int32(2), int32(3), int64(120)
 	pod.RestartPolicy = corev1.RestartPolicyNever
 	pod.TerminationGracePeriodSeconds = &grace // recovers the apps that are stopped
 	job := &batchv1.CronJob{
 		TypeMeta: metav1.TypeMeta{APIVersion: batchv1.SchemeGroupVersion.String(), Kind: "CronJob"}, ObjectMeta: program.Meta(program.Namespace, s.Name),
 		Spec: batchv1.CronJobSpec{
-			Schedule: s.Cron, ConcurrencyPolicy: batchv1.ForbidConcurrent, SuccessfulJobsHistoryLimit: &kept, FailedJobsHistoryLimit: &kept,
+			Schedule: s.Cron, ConcurrencyPolicy: batchv1.ForbidConcurrent, SuccessfulJobsHistoryLimit: &history, FailedJobsHistoryLimit: &history,
 			JobTemplate: batchv1.JobTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: program.AllLabels()},
 				Spec: batchv1.JobSpec{

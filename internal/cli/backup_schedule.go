@@ -61,12 +61,12 @@ func (o *backupScheduleOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	o.Input = in
-	rights, err := o.rights(ctx, p)
+	needed, err := o.permissions(ctx, p)
 	if err != nil {
 		return err
 	}
 	o.schedule.Options = o.arguments()
-	list, err := o.schedule.Manifests(ctx, &in, backups.Request{System: cmp.Or(o.question.file, o.question.system), Roots: args}, p, rights)
+	list, err := o.schedule.Manifests(ctx, &in, backups.Request{System: cmp.Or(o.question.file, o.question.system), Roots: args}, p, needed)
 	if err != nil {
 		return err
 	}
@@ -74,8 +74,8 @@ func (o *backupScheduleOptions) run(ctx context.Context, args []string) error {
 	return o.writeManifests(o.format, list)
 }
 
-// rights are those of a run.
-func (o *backupScheduleOptions) rights(ctx context.Context, p *backup.Plan) ([]permission.Permission, error) {
+// permissions are those of a run.
+func (o *backupScheduleOptions) permissions(ctx context.Context, p *backup.Plan) ([]permission.Permission, error) {
 	var paused []permission.Permission
 	if o.quiesce != nil {
 		o.quiesce.Copy(p)
@@ -94,8 +94,8 @@ func (o *backupScheduleOptions) rights(ctx context.Context, p *backup.Plan) ([]p
 	if err != nil {
 		return nil, err
 	}
-	rights, err := o.installer(cats).Permissions(ctx, req)
-	return append(rights, paused...), err
+	needed, err := o.installer(cats).Permissions(ctx, req)
+	return append(needed, paused...), err
 }
 
 // arguments are the flags of backup run that differ from their defaults.

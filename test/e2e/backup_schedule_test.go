@@ -98,6 +98,9 @@ func TestBackupSchedule(t *testing.T) {
 	run := func(args ...string) result {
 		return startIn(t, installLimit, w.home, w.program, kubeconfig, args...).wait()
 	}
+	if r := w.run("backup", "list", "-n", w.ns).succeeds(t); !strings.Contains(r.stderr, "shop: the next backup is at ") {
+		t.Errorf("backup list does not say when the next one is:\n%s", r.stderr)
+	}
 	args := w.fired(live, seen)
 	first := run(args...).succeeds(t)
 	saved := w.backups()
