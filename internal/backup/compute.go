@@ -146,7 +146,7 @@ func (c *computer) claim(id graph.ID, ref object.Ref) {
 	}
 	c.missing, c.stated = "", false
 	p := Part{Object: ref, Method: BySnapshot, Reason: "no operator makes it"}
-	size, _ := resource.ParseQuantity(Text(fields, "spec", "resources", "requests", "storage"))
+	size, _ := resource.ParseQuantity(cmp.Or(Text(fields, "status", "capacity", "storage"), Text(fields, "spec", "resources", "requests", "storage")))
 	for _, owner := range c.Graph.OwnerPath(id, graph.StackOptions{}) {
 		above := c.Graph.Ref(owner)
 		part, known := c.saved[owner]

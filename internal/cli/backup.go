@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backup"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backups"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
@@ -87,21 +88,28 @@ type backupPlanOptions struct {
 	*common
 	catalogueOptions
 	question backupQuestion
+	prices   string
 }
 
 func newBackupPlan(env Env) *cobra.Command {
-	o := &backupPlanOptions{common: newCommon(env, "table", "json", "yaml", "name")}
+	o := &backupPlanOptions{common: newCommon(env, "table", "wide", "json", "yaml", "name")}
 	cmd := o.command("plan [ROOT...]", cobra.ArbitraryArgs, o.completeRoots, o.run)
 	o.reading(cmd)
 	o.writing(cmd)
 	o.findingFlags(cmd)
 	o.question.flags(cmd, o.common)
+	pricesFlag(cmd, &o.prices)
 	return cmd
 }
 
 func (o *backupPlanOptions) run(ctx context.Context, args []string) error {
+	book, err := app.ReadPrices(ctx, o.prices)
+	if err != nil {
+		return err
+	}
 	p, err := o.question.plan(ctx, o.common, &o.catalogueOptions, args, "")
 	if p != nil {
+		backups.AddPrices(p, book)
 		if wrong := o.write(view.Backup(p)); wrong != nil {
 			return wrong
 		}

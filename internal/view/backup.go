@@ -14,6 +14,7 @@ import (
 type backupRow struct {
 	object, result                   object.Ref
 	method, way, size, status, cause string
+	price                            string
 	tone                             Tone
 }
 
@@ -24,7 +25,7 @@ func Backup(p *backup.Plan) Output {
 	for i := range p.Parts {
 		part := &p.Parts[i]
 		done = done || part.Status != ""
-		row := backupRow{object: part.Object, result: part.Backup, method: string(part.Method), way: part.Provider, size: part.Size, status: string(part.Status), cause: part.Reason}
+		row := backupRow{object: part.Object, result: part.Backup, method: string(part.Method), way: part.Provider, size: part.Size, price: part.Price, status: string(part.Status), cause: part.Reason}
 		if part.Status != "" {
 			row.cause = firstText(part.Message, part.Handle)
 			row.tone = statusTone(part.Status)
@@ -39,13 +40,15 @@ func Backup(p *backup.Plan) Output {
 		{Column: Column{Name: "METHOD"}, Value: func(r backupRow) Cell { return Cell{r.method, onlyBad(r.tone)} }},
 		{Column: Column{Name: "BY", DropOrder: 2, Truncate: End, MinWidth: 10}, Value: AsText(func(r backupRow) string { return r.way })},
 		{Column: Column{Name: "SIZE", DropOrder: 3, Right: true}, Value: AsText(func(r backupRow) string { return r.size })},
+		{Column: Column{Name: p.Currency + "/MONTH", DropOrder: 4, Right: true}, Value: AsText(func(r backupRow) string { return r.price })},
 		{Column: Column{Name: "STATUS"}, Value: func(r backupRow) Cell { return Cell{r.status, r.tone} }},
 		{Column: Column{Name: "REASON", DropOrder: 1, Truncate: End, MinWidth: 20}, Value: AsFaint(func(r backupRow) string { return r.cause })},
 	}
 	if done {
 		c[len(c)-1].Name = "HANDLE"
 	}
-	a := Output{Table: c.omit(!done, "STATUS").Table(rows), Document: p}
+	a := Output{Table: c.omit(!done, "STATUS").omit(p.Price == "", p.Currency+"/MONTH").Table(rows), Document: p}
+	a.Wide = a.Table
 	for _, r := range rows {
 		a.Names = append(a.Names, r.object.String())
 	}
@@ -147,6 +150,9 @@ func BackupSummary(p *backup.Plan) string {
 	words := []string{object.Count(len(p.Parts), "part")}
 	if p.Size != "" {
 		words = append(words, p.Size)
+	}
+	if p.Price != "" {
+		words = append(words, "its snapshots at most "+p.Price+" "+p.Currency+" a month")
 	}
 	if n := len(p.Unsaved); n > 0 {
 		words = append(words, fmt.Sprintf("%d cannot be saved", n))
