@@ -27,7 +27,7 @@ func TestBackupsAreAsTheSchemasSay(t *testing.T) {
 		Head: view.Head{APIVersion: view.APIVersion, Kind: "Restore"}, Backup: plan.Name, Name: "shop", Namespace: "copy", Unrestored: unsaved, Apps: 1,
 		Parts: []backup.RestoredPart{{Object: claim, App: "web", Source: "snap-1", Method: "a claim from the snapshot"}}, Secrets: []object.Ref{claim}, Inputs: []object.Ref{claim}, Notes: []string{"a"},
 	}
-	for name, a := range map[string]view.Output{"backup": view.Backup(plan), "backups": view.Backups([]*backup.Plan{plan}, time.Unix(9, 0)), "restore": view.Restore(restore)} {
+	for name, a := range map[string]view.Output{"backup": view.Backup(plan), "backups": view.Backups([]*backup.Plan{plan}, time.Unix(9, 0), backup.Schedule{CronJob: claim, Source: "shop", Cron: "0 2 * * *", TimeZone: "UTC", Next: time.Unix(9, 0), Suspended: true}), "restore": view.Restore(restore)} {
 		text := document(t, a)
 		if err := compile(t, name).Validate(instance(t, text)); err != nil {
 			t.Errorf("%s: %v\n%s", name, err, text)

@@ -45,8 +45,11 @@ type Part struct {
 	Provider string `json:"provider"`
 	// Backup is the object that is created to save the part. The part is saved when it is Healthy.
 	Backup object.Ref `json:"backup"`
-	// Size is what its claims request.
+	// Size is the capacity of its claims: an upper bound of what its copy takes.
 	Size string `json:"size,omitempty"`
+	// Price is what its snapshot costs a month at most, in the Currency of the plan; empty where that
+	// is unknown.
+	Price string `json:"price,omitempty"`
 	// Reason says why it is saved in this way.
 	Reason string `json:"reason"`
 	// Driver is that of the volume of a claim; Claim is its spec, for a restore. Set is the
@@ -86,8 +89,10 @@ type Plan struct {
 	Consistency Consistency `json:"consistency"`
 	Parts       []Part      `json:"parts"`
 	Unsaved     []Unsaved   `json:"unsaved,omitempty"`
-	// Size is the sum of what the claims of the parts request.
-	Size string `json:"size,omitempty"`
+	// Size is the sum of the sizes of the parts, and Price that of the snapshots for a month.
+	Size     string `json:"size,omitempty"`
+	Price    string `json:"price,omitempty"`
+	Currency string `json:"currency,omitempty"`
 	// Spread is the time between the first and the last snapshot, and Pause is how long apps were
 	// stopped meanwhile.
 	Spread string `json:"spread,omitempty"`

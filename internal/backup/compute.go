@@ -146,7 +146,7 @@ func (c *computer) claim(id graph.ID, ref object.Ref) {
 	}
 	c.missing, c.stated = "", false
 	p := Part{Object: ref, Method: BySnapshot, Reason: "no operator makes it"}
-	size, _ := resource.ParseQuantity(Text(fields, "spec", "resources", "requests", "storage"))
+	size, _ := resource.ParseQuantity(cmp.Or(Text(fields, "status", "capacity", "storage"), Text(fields, "spec", "resources", "requests", "storage")))
 	for _, owner := range c.Graph.OwnerPath(id, graph.StackOptions{}) {
 		above := c.Graph.Ref(owner)
 		part, known := c.saved[owner]
@@ -327,6 +327,12 @@ func HandleOf(p *Part) string {
 		return field.Scalar(v)
 	}
 	return ""
+}
+
+// ScheduleOf returns what makes the operator of a part back it up by a schedule; empty for nothing.
+func ScheduleOf(p *Part) string {
+	way, _ := wayOf(p)
+	return way.Schedule
 }
 
 // wayOf finds the way in the catalog that a part was saved by.

@@ -38,6 +38,8 @@ type Backup struct {
 	// instead, where the operator has no object that makes one.
 	Object BackupObject `json:"object,omitzero"`
 	Manual string       `json:"manual,omitempty"`
+	// Schedule is what makes the operator back up by a schedule: a kind, or a field of the object.
+	Schedule string `json:"schedule,omitempty"`
 	// Local says that the backup can only be restored in its own namespace.
 	Local bool `json:"local,omitempty"`
 	// Handle is the field of that object that says where the data lies.

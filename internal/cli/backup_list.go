@@ -18,10 +18,20 @@ func newBackupList(env command.Env) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := o.Write(view.Backups(all, o.Env.Now())); err != nil {
+		schedules, err := backups.Schedules(ctx, &o.Input)
+		if err != nil {
 			return err
 		}
-		if len(all) == 0 && o.ForPeople() {
+		if err := o.Write(view.Backups(all, o.Env.Now(), schedules...)); err != nil {
+			return err
+		}
+		if !o.ForPeople() {
+			return nil
+		}
+		for i := range schedules {
+			o.Say(schedules[i].Text())
+		}
+		if len(all) == 0 {
 			fmt.Fprintln(o.Env.ErrOut, "no backups found")
 		}
 		return nil

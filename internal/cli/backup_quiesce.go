@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,7 +60,7 @@ func (o *backupRunOptions) prepare(ctx context.Context, roots []string) (err err
 		return err
 	}
 	in := o.Input
-	r := backups.Request{System: o.question.system, Roots: roots, Name: o.name}
+	r := backups.Request{System: cmp.Or(o.question.file, o.question.system), Roots: roots, Name: o.name}
 	if o.quiesce, err = backups.NewQuiesce(ctx, &in, r, o.pause, o.regulation()); err != nil || o.dryRun != "none" || o.printRBAC {
 		return err
 	}

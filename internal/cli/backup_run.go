@@ -42,10 +42,7 @@ func (o *backupRunOptions) run(ctx context.Context, args []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	if o.pause <= 0 {
-		return fmt.Errorf("--pause-at-most %s: expected more than 0", o.pause)
-	}
-	if err := checkRetention(o.retention); err != nil {
+	if err := o.checkRun(); err != nil {
 		return err
 	}
 	recipients, err := o.out.recipients()
@@ -86,4 +83,12 @@ func (o *backupRunOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	return o.prune(ctx, p)
+}
+
+// checkRun checks the flags of a run that a schedule has as well.
+func (o *backupRunOptions) checkRun() error {
+	if o.pause <= 0 {
+		return fmt.Errorf("--pause-at-most %s: expected more than 0", o.pause)
+	}
+	return checkRetention(o.retention)
 }

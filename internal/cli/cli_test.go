@@ -125,7 +125,7 @@ var live = map[string]string{"adopt": "error: --from: a snapshot is read-only", 
 
 // wanting are the examples that want a cluster or files that are not there, unless they are
 // asked of the demo. Their flags are parsed, and that is all.
-var wanting = regexp.MustCompile(`^(autoscale|backup (run|delete|show|list|verify)|monitor (apply|remove|status)|restore|install|upgrade|diff|rollback|history|uninstall|catalog (add|import-csv|bundle|outdated)|metrics doctor|regulate|system (export|list))\b`)
+var wanting = regexp.MustCompile(`^(autoscale|backup (run|schedule|delete|show|list|verify)|monitor (apply|remove|status)|restore|install|upgrade|diff|rollback|history|uninstall|catalog (add|import-csv|bundle|outdated)|metrics doctor|regulate|system (export|list))\b`)
 
 // served runs a command that serves, of the demo, until it has said where.
 func served(t *testing.T, text string) {

@@ -36,7 +36,7 @@ func plainFlags() map[string]string {
 		"depth": number, "top": number, "budget": number, "replicas": number, "max-streams": number, "share-overhead": number, "keep": number, "v": number,
 		"set": text, "set-string": text, "name": text, "kubernetes": "a version of Kubernetes", "prometheus-matchers": text, "prometheus-header": text,
 		"provider": text, "billing-account": text, "billing-account-name": text, "delete-data": "the user has to type it",
-		"recipient": "a public key", "namespace-map": text, "storage-class-map": text,
+		"recipient": "a public key", "schedule": text, "time-zone": text, "namespace-map": text, "storage-class-map": text,
 	}
 }
 

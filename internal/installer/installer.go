@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
@@ -206,6 +207,16 @@ func (i *Installer) Roles(ctx context.Context, req Request, user User) ([]*unstr
 		return nil, err
 	}
 	return p.roles(open), nil
+}
+
+// Permissions returns the permissions of Roles.
+func (i *Installer) Permissions(ctx context.Context, req Request) ([]permission.Permission, error) {
+	req.RolesOnly = true
+	p, open, err := i.planWithRecovery(ctx, req, &declining{})
+	if err != nil {
+		return nil, err
+	}
+	return p.permissions(open), nil
 }
 
 // planWithRecovery plans a request, and the end of the open run that comes first; nil for none.

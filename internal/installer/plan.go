@@ -376,6 +376,11 @@ func (p *Plan) roles(open *Recovery) []*unstructured.Unstructured {
 			created = append(created, s.Namespace)
 		}
 	}
+	return permission.Role("sysop-install-"+p.Installation.Name, p.permissions(open), created...)
+}
+
+// permissions returns those that a plan and the end of an open run need.
+func (p *Plan) permissions(open *Recovery) []permission.Permission {
 	rights := install.Permissions(p.Planned, p.state, p.kinds)
 	if p.loader != nil && len(rights) > 0 {
 		rights = append(rights, p.loader.reads...)
@@ -383,7 +388,7 @@ func (p *Plan) roles(open *Recovery) []*unstructured.Unstructured {
 	if open != nil {
 		rights = append(rights, install.RecoveryRights(p.Installation, open.Plan, p.kinds)...)
 	}
-	return permission.Role("sysop-install-"+p.Installation.Name, rights, created...)
+	return rights
 }
 
 // confirm has the user confirm the plan. Losses are those of an open run that it continues.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/incluster"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/signals"
@@ -47,7 +48,7 @@ func TestManifests(t *testing.T) {
 		{Group: "example.com", Version: "v1", Kind: "Zone", Plural: "zones", Listable: true},
 		{Group: "kustomize.toolkit.fluxcd.io", Version: "v1", Kind: "Kustomization", Plural: "kustomizations", Namespaced: true, Listable: true},
 	})
-	in := WatchDeployment{System: s, World: w, Kinds: kinds, Namespace: "prod", Image: "registry.example.com/kubectl-sysop:v1", Version: "v1", Replicas: 2, Reads: []WatchedResource{
+	in := WatchDeployment{System: s, World: w, Kinds: kinds, Namespace: "prod", Image: "registry.example.com/kubectl-sysop:v1", Version: "v1", Replicas: 2, Reads: []incluster.Resource{
 		{Group: "apps", Resource: "deployments", Namespace: "prod"},
 		{Group: "apps", Resource: "statefulsets", Namespace: "data"},
 		{Resource: "pods", Namespace: "prod"},

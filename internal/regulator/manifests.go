@@ -1,20 +1,18 @@
 package regulator
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/incluster"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // Manifests returns the manifests that run the watch of a System in the cluster.
-func Manifests(ctx context.Context, in *app.Input, r Request, image string, replicas int32) ([]Manifest, error) {
+func Manifests(ctx context.Context, in *app.Input, r Request, image string, replicas int32) ([]incluster.Manifest, error) {
 	b, err := Open(ctx, in, r)
 	if err != nil {
 		return nil, err
@@ -51,10 +49,8 @@ var watchedEverywhere = []object.Ref{
 	{Group: "discovery.k8s.io", Kind: "EndpointSlice"},
 }
 
-// reads is what has to be read to see how the apps are: the kinds of their stacks, where
-// they are, and the definitions of custom kinds. A role names resources: that of a kind which
-// nothing tells is an error.
-func (b *Session) reads() ([]WatchedResource, error) {
+// reads is what has to be read to see how the apps are.
+func (b *Session) reads() ([]incluster.Resource, error) {
 	var roots []graph.ID
 	for i := range b.State.Apps {
 		for _, r := range b.State.Apps[i].Roots {
@@ -63,37 +59,9 @@ func (b *Session) reads() ([]WatchedResource, error) {
 			}
 		}
 	}
-	out := []WatchedResource{{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}}
-	nameless := ""
-	add := func(r object.Ref) {
-		kind, ok := b.Session.Kinds.Kind(r.GroupKind())
-		if ok && kind.Plural == "" {
-			nameless = kind.String()
-		}
-		if ok && kind.Listable {
-			out = append(out, WatchedResource{Group: kind.Group, Resource: kind.Plural, Namespace: r.Namespace})
-		}
-	}
-	namespaces := []string{b.Namespace}
+	var members []object.Ref
 	for _, n := range b.Graph.Stack(roots, b.In.StackOptions()).Members() {
-		r := b.Graph.Ref(n)
-		add(r)
-		if r.Namespace != "" {
-			namespaces = append(namespaces, r.Namespace)
-		}
+		members = append(members, b.Graph.Ref(n))
 	}
-	slices.Sort(namespaces)
-	for _, ns := range slices.Compact(namespaces) {
-		for _, r := range watchedEverywhere {
-			r.Namespace = ns
-			add(r)
-		}
-	}
-	slices.SortFunc(out, func(a, b WatchedResource) int {
-		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource))
-	})
-	if nameless != "" {
-		return nil, hint.With(fmt.Errorf("the name of the resource of %s is unknown: %s has no CRD of it", nameless, b.In.From), "read the cluster, or add the CustomResourceDefinition to the file")
-	}
-	return slices.Compact(out), nil
+	return incluster.Reads(b.Session, b.Namespace, members, watchedEverywhere)
 }

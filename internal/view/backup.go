@@ -14,6 +14,7 @@ import (
 type backupRow struct {
 	object, result                   object.Ref
 	method, way, size, status, cause string
+	price                            string
 	tone                             Tone
 }
 
@@ -24,7 +25,7 @@ func Backup(p *backup.Plan) Output {
 	for i := range p.Parts {
 		part := &p.Parts[i]
 		done = done || part.Status != ""
-		row := backupRow{object: part.Object, result: part.Backup, method: string(part.Method), way: part.Provider, size: part.Size, status: string(part.Status), cause: part.Reason}
+		row := backupRow{object: part.Object, result: part.Backup, method: string(part.Method), way: part.Provider, size: part.Size, price: part.Price, status: string(part.Status), cause: part.Reason}
 		if part.Status != "" {
 			row.cause = firstText(part.Message, part.Handle)
 			row.tone = statusTone(part.Status)
@@ -39,13 +40,15 @@ func Backup(p *backup.Plan) Output {
 		{Column: Column{Name: "METHOD"}, Value: func(r backupRow) Cell { return Cell{r.method, onlyBad(r.tone)} }},
 		{Column: Column{Name: "BY", DropOrder: 2, Truncate: End, MinWidth: 10}, Value: AsText(func(r backupRow) string { return r.way })},
 		{Column: Column{Name: "SIZE", DropOrder: 3, Right: true}, Value: AsText(func(r backupRow) string { return r.size })},
+		{Column: Column{Name: p.Currency + "/MONTH", DropOrder: 4, Right: true}, Value: AsText(func(r backupRow) string { return r.price })},
 		{Column: Column{Name: "STATUS"}, Value: func(r backupRow) Cell { return Cell{r.status, r.tone} }},
 		{Column: Column{Name: "REASON", DropOrder: 1, Truncate: End, MinWidth: 20}, Value: AsFaint(func(r backupRow) string { return r.cause })},
 	}
 	if done {
 		c[len(c)-1].Name = "HANDLE"
 	}
-	a := Output{Table: c.omit(!done, "STATUS").Table(rows), Document: p}
+	a := Output{Table: c.omit(!done, "STATUS").omit(p.Price == "", p.Currency+"/MONTH").Table(rows), Document: p}
+	a.Wide = a.Table
 	for _, r := range rows {
 		a.Names = append(a.Names, r.object.String())
 	}
@@ -82,10 +85,12 @@ func statusTone(s health.Status) Tone {
 type BackupsDocument struct {
 	Head    `json:",inline"`
 	Backups []*backup.Plan `json:"backups"`
+	// Schedules are the CronJobs that back up.
+	Schedules []backup.Schedule `json:"schedules,omitempty"`
 }
 
 // Backups returns the answer of backup list; now is the time from which ages are counted.
-func Backups(all []*backup.Plan, now time.Time) Output {
+func Backups(all []*backup.Plan, now time.Time, schedules ...backup.Schedule) Output {
 	c := ColumnsOf[*backup.Plan]{
 		{Column: Column{Name: "NAMESPACE", Truncate: Middle, MinWidth: LeastName}, Value: AsText(func(p *backup.Plan) string { return p.Namespace })},
 		{Column: Column{Name: "NAME", Truncate: Middle, MinWidth: LeastName}, Value: AsText(func(p *backup.Plan) string { return p.Name })},
@@ -102,7 +107,7 @@ func Backups(all []*backup.Plan, now time.Time) Output {
 		{Column: Column{Name: "VERIFIED", DropOrder: 2}, Value: func(p *backup.Plan) Cell { return verifiedCell(p, now) }},
 		{Column: Column{Name: "AGE", Right: true, DropOrder: 1}, Value: AsText(func(p *backup.Plan) string { return Age(now, p.Time) })},
 	}
-	doc := BackupsDocument{Head: HeadOf("Backups"), Backups: []*backup.Plan{}}
+	doc := BackupsDocument{Head: HeadOf("Backups"), Backups: []*backup.Plan{}, Schedules: schedules}
 	a := Output{Table: c.Table(all)}
 	for _, p := range all {
 		doc.Backups = append(doc.Backups, p)
@@ -145,6 +150,9 @@ func BackupSummary(p *backup.Plan) string {
 	words := []string{object.Count(len(p.Parts), "part")}
 	if p.Size != "" {
 		words = append(words, p.Size)
+	}
+	if p.Price != "" {
+		words = append(words, "its snapshots at most "+p.Price+" "+p.Currency+" a month")
 	}
 	if n := len(p.Unsaved); n > 0 {
 		words = append(words, fmt.Sprintf("%d cannot be saved", n))

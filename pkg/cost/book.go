@@ -46,6 +46,7 @@ type prices struct {
 	models            []modelPrices
 	receive, transmit *decimal.Decimal // a GiB
 	balancer          *decimal.Decimal // an hour
+	snapshot          *decimal.Decimal // a GiB-hour
 	node              *nodePrice
 	discounts         map[string]decimal.Decimal // fractions, by what they are given on
 }
@@ -155,6 +156,12 @@ func (b *Book) Traffic(direction metrics.Resource, namespace string) Price {
 // says none.
 func (b *Book) Balancer(namespace string) Price {
 	return b.flat("loadBalancer", discountBalancer, namespace, func(p *prices) *decimal.Decimal { return p.balancer })
+}
+
+// Snapshot returns the price of a GiB-hour of a volume snapshot; false where the book says none.
+func (b *Book) Snapshot(namespace string) (Price, bool) {
+	p := b.flat("snapshot", discountStorage, namespace, func(p *prices) *decimal.Decimal { return p.snapshot })
+	return p, p.SKU != ""
 }
 
 // flat is a price that no node has a part in.

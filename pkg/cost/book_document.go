@@ -25,6 +25,7 @@ type BookDocument struct {
 	GPU          []GPUDocument               `json:"gpu,omitempty" read:"models"`
 	Network      NetworkDocument             `json:"network,omitzero"`
 	LoadBalancer string                      `json:"loadBalancer,omitempty" read:"hourly"`
+	Snapshot     string                      `json:"snapshot,omitempty" read:"hourly"`
 	Discounts    map[string]string           `json:"discounts,omitempty" read:"discounts"`
 	Overrides    []OverrideDocument          `json:"overrides,omitempty" read:"overrides"`
 	NotCharged   map[string]string           `json:"notCharged,omitempty" read:"notCharged"`
@@ -70,6 +71,7 @@ type OverrideDocument struct {
 	GPU          []GPUDocument               `json:"gpu,omitempty" read:"models"`
 	Network      NetworkDocument             `json:"network,omitzero"`
 	LoadBalancer string                      `json:"loadBalancer,omitempty" read:"hourly"`
+	Snapshot     string                      `json:"snapshot,omitempty" read:"hourly"`
 	Discounts    map[string]string           `json:"discounts,omitempty" read:"discounts"`
 }
 
@@ -95,7 +97,7 @@ func (b *Book) Document() BookDocument {
 	d := BookDocument{
 		APIVersion: BookVersion, Kind: BookKind, Name: b.Name, Currency: b.Currency,
 		CPU: text(b.base.cpu), Memory: text(b.base.memory), Storage: b.base.storage.document(),
-		Extended: texts(b.base.extended), GPU: modelDocuments(b.base.models), Network: b.base.network(), LoadBalancer: text(b.base.balancer),
+		Extended: texts(b.base.extended), GPU: modelDocuments(b.base.models), Network: b.base.network(), LoadBalancer: text(b.base.balancer), Snapshot: text(b.base.snapshot),
 		Discounts: percentages(b.base.discounts), NotCharged: texts(b.notCharged),
 		SharedNamespaces: b.shared.namespaces, SharedLabels: b.shared.labels, SharedBy: b.shared.by,
 	}
@@ -104,7 +106,7 @@ func (b *Book) Document() BookDocument {
 		od := OverrideDocument{
 			Name: o.name, Nodes: o.nodes.document(), Namespaces: o.namespaces, Clusters: o.clusters,
 			CPU: text(o.cpu), Memory: text(o.memory), Storage: o.storage.document(),
-			Extended: texts(o.extended), GPU: modelDocuments(o.models), Network: o.network(), LoadBalancer: text(o.balancer),
+			Extended: texts(o.extended), GPU: modelDocuments(o.models), Network: o.network(), LoadBalancer: text(o.balancer), Snapshot: text(o.snapshot),
 			Discounts: percentages(o.discounts),
 		}
 		if o.node != nil {
@@ -178,7 +180,7 @@ func (s *nodeSelector) document() NodesDocument {
 func (d *BookDocument) book() *Book {
 	b := &Book{Name: d.Name, Currency: d.Currency, notCharged: decimals(d.NotCharged), shared: sharedRules{d.SharedNamespaces, d.SharedLabels, d.SharedBy}}
 	b.base = pricesOf(&OverrideDocument{
-		CPU: d.CPU, Memory: d.Memory, Storage: d.Storage, Extended: d.Extended, GPU: d.GPU, Network: d.Network, LoadBalancer: d.LoadBalancer, Discounts: d.Discounts,
+		CPU: d.CPU, Memory: d.Memory, Storage: d.Storage, Extended: d.Extended, GPU: d.GPU, Network: d.Network, LoadBalancer: d.LoadBalancer, Snapshot: d.Snapshot, Discounts: d.Discounts,
 	})
 	for i := range d.Overrides {
 		o := &d.Overrides[i]
@@ -189,7 +191,7 @@ func (d *BookDocument) book() *Book {
 
 func pricesOf(d *OverrideDocument) prices {
 	p := prices{
-		cpu: decimalOf(d.CPU), memory: decimalOf(d.Memory), extended: decimals(d.Extended), balancer: decimalOf(d.LoadBalancer),
+		cpu: decimalOf(d.CPU), memory: decimalOf(d.Memory), extended: decimals(d.Extended), balancer: decimalOf(d.LoadBalancer), snapshot: decimalOf(d.Snapshot),
 		receive: decimalOf(d.Network.Receive), transmit: decimalOf(d.Network.Transmit),
 		storage: storagePrices{decimalOf(d.Storage.Default), decimals(d.Storage.Classes), decimals(d.Storage.Volumes)},
 	}

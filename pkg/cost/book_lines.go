@@ -75,6 +75,7 @@ func (p *prices) lines(override, location string, discounts map[string]decimal.D
 	add("network/receive", "GiB", discountNetwork, p.receive)
 	add("network/transmit", "GiB", discountNetwork, p.transmit)
 	add("loadBalancer", "hour", discountBalancer, p.balancer)
+	add("snapshot", "GiB-hour", discountStorage, p.snapshot)
 	return all
 }
 

@@ -42,11 +42,11 @@ func readOverride(m *strict.Mapping, n *yaml.Node) OverrideDocument {
 	case n.Kind != yaml.MappingNode:
 	case !has("nodes", "namespaces", "clusters"):
 		m.Report(n, "an override applies to some nodes or namespaces: set nodes, namespaces or clusters, or set the price at the top of the book")
-	case !has("cpu", "memory", "extended", "gpu", "network", "loadBalancer", "discounts", "node", "storage"):
+	case !has("cpu", "memory", "extended", "gpu", "network", "loadBalancer", "snapshot", "discounts", "node", "storage"):
 		m.Report(n, "the override has no price and no discount")
 	}
 	if has("nodes") {
-		for _, name := range []string{"storage", "network", "loadBalancer"} {
+		for _, name := range []string{"storage", "network", "loadBalancer", "snapshot"} {
 			if has(name) {
 				m.Report(at[name], "%s is not priced by node: write it in an override with namespaces alone", name)
 			}

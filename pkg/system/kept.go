@@ -19,3 +19,6 @@ func LockName(system string) string { return keptPrefix + system }
 // WatchName is the name of the objects that regulate a System from within a cluster: the Lease,
 // the Deployment and its RBAC objects.
 func WatchName(system string) string { return keptPrefix + system + "-watch" }
+
+// BackupName is the name of the objects that back up a System, or something else, by a schedule.
+func BackupName(source string) string { return keptPrefix + source + "-backup" }

@@ -159,8 +159,13 @@ type backupWorld struct {
 
 func newBackupWorld(t *testing.T) *backupWorld {
 	t.Helper()
+	return newBackupWorldIn(t, "shop-backed-up")
+}
+
+func newBackupWorldIn(t *testing.T, ns string) *backupWorld {
+	t.Helper()
 	c := withoutOperators.Cluster(t)
-	w := &backupWorld{installer: newInstaller(t, c, unraced(t), ""), driver: startCSI(t, c), ns: "shop-backed-up"}
+	w := &backupWorld{installer: newInstaller(t, c, unraced(t), ""), driver: startCSI(t, c), ns: ns}
 	applyText(t, c, cnpg)
 	t.Cleanup(w.removeDefinitions)
 	w.playOperator()

@@ -27,6 +27,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/incluster"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -291,7 +292,7 @@ func installed(ns string) regulator.WatchDeployment {
 			{Group: "storage.k8s.io", Version: "v1", Kind: "StorageClass", Plural: "storageclasses"},
 		}),
 		Namespace: ns, Image: "registry.example.com/kubectl-sysop@sha256:" + strings.Repeat("ab", 32), Version: "(devel)", Replicas: 2,
-		Reads: []regulator.WatchedResource{{Group: "apps", Resource: "deployments", Namespace: ns}, {Resource: "pods", Namespace: ns}, {Resource: "secrets", Namespace: ns}, {Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}},
+		Reads: []incluster.Resource{{Group: "apps", Resource: "deployments", Namespace: ns}, {Resource: "pods", Namespace: ns}, {Resource: "secrets", Namespace: ns}, {Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}},
 	}
 }
 
@@ -378,7 +379,7 @@ func TestRegulateManifests(t *testing.T) {
 	}
 }
 
-func manifestYAML(t *testing.T, list []regulator.Manifest) string {
+func manifestYAML(t *testing.T, list []incluster.Manifest) string {
 	t.Helper()
 	var b bytes.Buffer
 	for _, m := range list {
