@@ -250,4 +250,3 @@ func (h *Rehearsal) Try(ctx context.Context, inst *installer.Installer) error {
 	}
 	return plan.Refused()
 }
-
