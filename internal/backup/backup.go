@@ -83,7 +83,8 @@ type Plan struct {
 	Source string `json:"source"` // what is saved, as a name: that of a System, or of the first root
 	// Roots are what is saved: the System, or the roots, with kinds and namespaces ("*" is all of a
 	// kind). Records of earlier versions have none.
-	Roots       []object.Ref `json:"roots,omitempty"`
+	Roots []object.Ref `json:"roots,omitempty"`
+	// Namespace is that of the record.
 	Namespace   string      `json:"namespace"`
 	Time        time.Time   `json:"time"`
 	Consistency Consistency `json:"consistency"`

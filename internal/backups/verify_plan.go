@@ -230,4 +230,3 @@ func (h *Rehearsal) Try(ctx context.Context, inst *installer.Installer) error {
 	}
 	return plan.Refused()
 }
-
