@@ -9,10 +9,11 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/examples"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/cli"
-	_ "github.com/kubectl-sysop/kubectl-sysop/internal/startup" // puts the first garbage collection off
+	"github.com/kubectl-sysop/kubectl-sysop/internal/startup"
 )
 
 func main() {
+	startup.ReleasePages()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// A second signal kills the process at once.
 	context.AfterFunc(ctx, stop)

@@ -1,6 +1,7 @@
-// Package startup delays the first garbage collection of the process. It does so when it is
-// initialized, which is before most libraries are: these make 10 MB of heap that stay, and two
-// collections of them would take a quarter of what a short command takes.
+// Package startup keeps down what the initialization of libraries takes. It delays the first
+// garbage collection of the process when it is initialized itself, which is before most libraries
+// are: these make 10 MB of heap that stay, and two collections of them would take a quarter of what
+// a short command takes.
 package startup
 
 import (
