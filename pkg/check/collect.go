@@ -71,12 +71,14 @@ func keepsAnnotation(key string) bool {
 type Collector struct {
 	mu    sync.Mutex
 	whole map[schema.GroupKind]map[object.Ref]runtime.Object
-	// ordered are the references of the kinds that were asked for since the last change.
-	ordered     map[schema.GroupKind][]object.Ref
+	// ordered are the objects of the kinds that were asked for since the last change, as a slice of
+	// their type.
+	ordered     map[schema.GroupKind]any
 	annotations map[object.Ref]map[string]string
 	versions    map[object.Ref]map[string]string
 	parts       map[uint64]any // what objects have in common, by a hash of its content
 	seed        maphash.Seed
+	buffer      []byte // of the part that is being compared
 	// backups are the backup settings of custom resources.
 	backups map[object.Ref]BackupSettings
 }
@@ -87,7 +89,7 @@ func NewCollector() *Collector {
 		whole:       map[schema.GroupKind]map[object.Ref]runtime.Object{},
 		annotations: map[object.Ref]map[string]string{},
 		versions:    map[object.Ref]map[string]string{},
-		ordered:     map[schema.GroupKind][]object.Ref{},
+		ordered:     map[schema.GroupKind]any{},
 		parts:       map[uint64]any{}, backups: map[object.Ref]BackupSettings{},
 		seed: maphash.MakeSeed(),
 	}
@@ -198,11 +200,7 @@ func (c *Collector) sharedStatus(from *corev1.PodStatus) corev1.PodStatus {
 	for _, t := range from.Conditions {
 		s.Conditions = append(s.Conditions, corev1.PodCondition{Type: t.Type, Status: t.Status, Reason: t.Reason, Message: t.Message})
 	}
-	data := make([]byte, s.Size())
-	if _, err := s.MarshalToSizedBuffer(data); err != nil {
-		return s
-	}
-	return *sharedPart(c, maphash.Bytes(c.seed, data), func(*corev1.PodStatus) bool { return true }, &s)
+	return *sharedContent(c, &s)
 }
 
 // containerStates returns the statuses of containers without their IDs and mounts. When they
@@ -256,19 +254,32 @@ func (c *Collector) shareSpec(spec *corev1.PodSpec) {
 	program := corev1.PodSpec{Containers: spec.Containers, InitContainers: spec.InitContainers, Volumes: spec.Volumes}
 	rest := *spec
 	rest.Containers, rest.InitContainers, rest.Volumes, rest.NodeName, rest.Hostname = nil, nil, nil, "", ""
-	p, r := c.sharedSpec(&program), c.sharedSpec(&rest)
+	p, r := sharedContent(c, &program), sharedContent(c, &rest)
 	node, host := spec.NodeName, spec.Hostname
 	*spec = *r
 	spec.Containers, spec.InitContainers, spec.Volumes, spec.NodeName, spec.Hostname = p.Containers, p.InitContainers, p.Volumes, node, host
 }
 
-// sharedSpec returns the first spec with the same content.
-func (c *Collector) sharedSpec(spec *corev1.PodSpec) *corev1.PodSpec {
-	data := make([]byte, spec.Size())
-	if _, err := spec.MarshalToSizedBuffer(data); err != nil {
-		return spec
+// content is a part of an object that can be compared by what it is in protobuf.
+type content[T any] interface {
+	*T
+	Size() int
+	MarshalToSizedBuffer(into []byte) (int, error)
+}
+
+// sharedContent returns the first part with the same content.
+func sharedContent[T any, P content[T]](c *Collector, part P) P {
+	c.buffer = slices.Grow(c.buffer[:0], part.Size())
+	data := c.buffer[:part.Size()]
+	if _, err := part.MarshalToSizedBuffer(data); err != nil {
+		return part
 	}
-	return sharedPart(c, maphash.Bytes(c.seed, data), func(*corev1.PodSpec) bool { return true }, spec)
+	sum := maphash.Bytes(c.seed, data)
+	if have, ok := c.parts[sum].(P); ok {
+		return have
+	}
+	c.parts[sum] = part
+	return part
 }
 
 // sameTokenName gives the token's volume the same name in every pod.
@@ -297,21 +308,24 @@ func Of[T runtime.Object](c *Collector, ref object.Ref) (T, bool) {
 	return o, ok
 }
 
-// All returns the stored objects of a kind, in the order of their references.
+// All returns the stored objects of a kind, in the order of their references. The list is shared: it
+// must not be changed.
 func All[T runtime.Object](c *Collector, group, kind string) []T {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	gk := schema.GroupKind{Group: group, Kind: kind}
-	in := c.whole[gk]
-	if c.ordered[gk] == nil {
-		c.ordered[gk] = slices.SortedFunc(maps.Keys(in), object.Compare)
+	if have, ok := c.ordered[gk].([]T); ok {
+		return have
 	}
+	in := c.whole[gk]
 	out := make([]T, 0, len(in))
-	for _, ref := range c.ordered[gk] {
+	for _, ref := range slices.SortedFunc(maps.Keys(in), object.Compare) {
 		if o, ok := in[ref].(T); ok {
 			out = append(out, o)
 		}
 	}
+	out = slices.Clip(out)
+	c.ordered[gk] = out
 	return out
 }
 

@@ -59,7 +59,7 @@ func (o *Operator) Check(rules []Rule) *Subject {
 
 // Check evaluates rules for a stack.
 func (s *Stack) Check(rules []Rule) *Subject {
-	out := &Subject{Scope: OfStack, Ref: s.Ref, Name: s.Ref.String(), Objects: s.Members()}
+	out := &Subject{Scope: OfStack, Ref: s.Ref, Name: s.Ref.String(), Objects: slices.Clone(s.Members())}
 	out.ask(rules, func(r *Rule, result *Result) {
 		if r.Stack != nil {
 			r.Stack(s, result)

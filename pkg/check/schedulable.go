@@ -1,6 +1,8 @@
 package check
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -13,11 +15,11 @@ import (
 )
 
 // Schedulable returns the input of the scheduler, as far as it is known here, without excluded
-// pods and those that have ended. The caller owns its lists.
+// pods and those that have ended. The caller may replace nodes, and append to the other lists.
 func (w *ClusterState) Schedulable(excluded map[object.Ref]bool) *schedule.Cluster {
 	unread := func(group, kind string) bool { return !w.Read(schema.GroupKind{Group: group, Kind: kind}, "") }
 	c := &schedule.Cluster{
-		Nodes:         All[*corev1.Node](w.Facts, "", "Node"),
+		Nodes:         slices.Clone(All[*corev1.Node](w.Facts, "", "Node")),
 		Claims:        All[*corev1.PersistentVolumeClaim](w.Facts, "", "PersistentVolumeClaim"),
 		Volumes:       All[*corev1.PersistentVolume](w.Facts, "", "PersistentVolume"),
 		Classes:       All[*storagev1.StorageClass](w.Facts, "storage.k8s.io", "StorageClass"),

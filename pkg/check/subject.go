@@ -15,7 +15,7 @@ import (
 // ManagedWorkloads returns the workloads of the stack without static pods, which a kubelet
 // runs from a file.
 func (s *Stack) ManagedWorkloads() []*Workload {
-	return slices.DeleteFunc(s.Workloads(), func(wl *Workload) bool {
+	return slices.DeleteFunc(slices.Clone(s.Workloads()), func(wl *Workload) bool {
 		return wl.Template == nil && len(wl.Pods) > 0 && IsMirrorPod(&wl.Pods[0].ObjectMeta)
 	})
 }
@@ -161,7 +161,8 @@ func Derived[T any](s *Stack, key string, compute func(*Stack) T) T {
 }
 
 // Members returns the existing objects of the stack, without boundaries (nodes, classes,
-// definitions) and without objects that only created some of them, in order.
+// definitions) and without objects that only created some of them, in order. The list is shared: it
+// must not be changed.
 func (s *Stack) Members() []object.Ref {
 	if s.members == nil {
 		for _, id := range s.Stack.Members() {
@@ -170,13 +171,14 @@ func (s *Stack) Members() []object.Ref {
 			}
 		}
 	}
-	return slices.Clone(s.members)
+	return s.members
 }
 
-// Workloads returns the workloads of the stack, and its bare pods.
+// Workloads returns the workloads of the stack, and its bare pods. The list is shared: it must not be
+// changed.
 func (s *Stack) Workloads() []*Workload {
 	if s.workloads == nil {
 		s.workloads = s.World.WorkloadsOf(s.Members())
 	}
-	return slices.Clone(s.workloads)
+	return s.workloads
 }

@@ -129,11 +129,19 @@ func wholeBody(resp *http.Response, fail failure) (answer, failure) {
 		return answer{}, fail
 	}
 	defer func() { _ = resp.Body.Close() }()
-	buffer, _ := bodies.Get().(*bytes.Buffer)
-	if _, err := buffer.ReadFrom(resp.Body); err != nil {
+	a := answer{contentType: resp.Header.Get("Content-Type")}
+	var err error
+	if protobuf(a) {
+		buffer, _ := bodies.Get().(*bytes.Buffer)
+		_, err = buffer.ReadFrom(resp.Body)
+		a.body = buffer.Bytes()
+	} else { // JSON may be of any size, as the metrics of all pods are: a buffer that doubles would take twice that.
+		a.body, err = io.ReadAll(resp.Body)
+	}
+	if err != nil {
 		return answer{}, failure{connected: true, status: resp.StatusCode, err: fmt.Errorf("%w: %w", errTruncated, err)}
 	}
-	return answer{buffer.Bytes(), resp.Header.Get("Content-Type")}, failure{}
+	return a, failure{}
 }
 
 // stream sends a request once, and leaves the body to the caller. The timeout of the kubeconfig

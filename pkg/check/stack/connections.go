@@ -99,7 +99,7 @@ func connectionsAllowed(s *check.Stack, r *check.Result) {
 }
 
 func servicesIn(w *check.ClusterState, namespace string) []*corev1.Service {
-	return slices.DeleteFunc(check.All[*corev1.Service](w.Facts, "", "Service"), func(s *corev1.Service) bool { return s.Namespace != namespace })
+	return slices.DeleteFunc(slices.Clone(check.All[*corev1.Service](w.Facts, "", "Service")), func(s *corev1.Service) bool { return s.Namespace != namespace })
 }
 
 // allowed checks one connection in both namespaces.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/pod-security-admission/api"
@@ -37,6 +38,12 @@ type podCheck struct {
 	id  policy.CheckID
 	run policy.CheckPodFn
 }
+
+// The checks of the levels, which are made once.
+var (
+	podBaselineChecks   = sync.OnceValue(func() []podCheck { return podChecks(api.LevelBaseline) })
+	podRestrictedChecks = sync.OnceValue(func() []podCheck { return podChecks(api.LevelRestricted) })
+)
 
 // podChecks returns the checks that a level adds to the one below it.
 func podChecks(level api.Level) []podCheck {
@@ -101,7 +108,7 @@ func podWritten(checks []podCheck, wl *check.Workload) []podRefusal {
 }
 
 func podBaseline(s *check.Stack, r *check.Result) {
-	checks := podChecks(api.LevelBaseline)
+	checks := podBaselineChecks()
 	for _, wl := range s.Workloads() {
 		written := podWritten(checks, wl)
 		reported := map[policy.CheckID]bool{}
@@ -133,7 +140,7 @@ func podBaseline(s *check.Stack, r *check.Result) {
 // podRestricted reports all violations of a workload at once, since most workloads lack the
 // same four settings.
 func podRestricted(s *check.Stack, r *check.Result) {
-	checks := podChecks(api.LevelRestricted)
+	checks := podRestrictedChecks()
 	for _, wl := range s.Workloads() {
 		if wl.Template == nil && len(wl.Pods) == 0 {
 			continue

@@ -111,7 +111,7 @@ func nodes(s *check.Stack, r *check.Result) {
 			r.Pass(c.Ref)
 			continue
 		}
-		open := slices.DeleteFunc(check.All[*corev1.Node](s.World.Facts, "", "Node"), func(n *corev1.Node) bool {
+		open := slices.DeleteFunc(slices.Clone(check.All[*corev1.Node](s.World.Facts, "", "Node")), func(n *corev1.Node) bool {
 			return !slices.ContainsFunc(placed, func(p *corev1.Pod) bool { return s.World.NodeTakes(n, p) })
 		})
 		switch {
