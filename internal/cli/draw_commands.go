@@ -38,6 +38,9 @@ func (o *graphOptions) draw(ctx context.Context) error {
 func (o *healthOptions) draw(ctx context.Context) error {
 	err := o.refuse(unsupportedFlags{{"--all", o.all}, {"--since", o.since != 0}, {"--exit-code", o.exitCode}}, "")
 	if err == nil {
+		err = o.refuse(unsupportedFlags{{"--prometheus", o.server.Address != ""}}, "kubectl sysop health -o tree shows what it says below each stack")
+	}
+	if err == nil {
 		err = o.refuse(unsupportedFlags{{"--watch", o.watch}, {"--wait", o.wait != ""}}, "kubectl sysop ui shows a page that follows the cluster")
 	}
 	if err != nil {
