@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
@@ -21,10 +22,10 @@ import (
 // Labels of the objects that are made, and of the series that they scrape or record.
 const (
 	OwnLabel    = "sysop.dev/monitoring"
-	SystemLabel = "sysop_system"
+	SystemLabel = check.SeriesSystem
 	// NamespaceLabel is the namespace of the System: those of two namespaces may have one name.
-	NamespaceLabel = "sysop_namespace"
-	AppLabel       = "sysop_app"
+	NamespaceLabel = check.SeriesNamespace
+	AppLabel       = check.SeriesApp
 )
 
 // Suffix is that of the name of the installation which holds the objects.

@@ -79,6 +79,8 @@ type Collector struct {
 	seed        maphash.Seed
 	// backups are the backup settings of custom resources.
 	backups map[object.Ref]BackupSettings
+	// alerts are those of objects of AlertKinds.
+	alerts map[object.Ref][]Alert
 }
 
 // NewCollector returns an empty collector.
@@ -88,7 +90,7 @@ func NewCollector() *Collector {
 		annotations: map[object.Ref]map[string]string{},
 		versions:    map[object.Ref]map[string]string{},
 		ordered:     map[schema.GroupKind][]object.Ref{},
-		parts:       map[uint64]any{}, backups: map[object.Ref]BackupSettings{},
+		parts:       map[uint64]any{}, backups: map[object.Ref]BackupSettings{}, alerts: map[object.Ref][]Alert{},
 		seed: maphash.MakeSeed(),
 	}
 }
@@ -111,6 +113,7 @@ func (c *Collector) Add(o object.Object) {
 	put(c.annotations, o.Ref, notes)
 	put(c.versions, o.Ref, versions)
 	c.noteBackups(o)
+	c.noteAlerts(o)
 	if body == nil {
 		return
 	}
