@@ -120,7 +120,12 @@ type Target struct {
 	Why string `json:"why"`
 	// Command sets the operator's switch.
 	Command string `json:"command,omitempty"`
+
+	interval string
 }
+
+// Interval is how often the monitor of others scrapes it; empty for the default of the Prometheus.
+func (t *Target) Interval() string { return t.interval }
 
 // Gap is something that the plan lacks, and the way out.
 type Gap struct {
@@ -270,6 +275,7 @@ func (m *maker) series(app string) string {
 }
 
 // own says whether an object is one that an earlier run made for this scope.
-func (m *maker) own(o *unstructured.Unstructured) bool {
-	return o.GetLabels()[OwnLabel] == clip(m.Name)
-}
+func (m *maker) own(o *unstructured.Unstructured) bool { return IsOwn(m.Name, o.GetLabels()) }
+
+// IsOwn says whether labels are those of an object that was made for the scope of a name.
+func IsOwn(name string, labels map[string]string) bool { return labels[OwnLabel] == clip(name) }

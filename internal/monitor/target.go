@@ -103,7 +103,7 @@ func (m *maker) unknown(a *monitored, w *workload, taken []scrape) []Target {
 
 // taken is a target that a monitor of others scrapes.
 func (m *maker) taken(ref object.Ref, s scrape, port string) Target {
-	t := Target{Object: ref, How: Collected, By: nameOf(s.by), Prometheus: m.takenBy(s.by), Port: port, Why: "the selector of " + nameOf(s.by) + " selects it"}
+	t := Target{Object: ref, How: Collected, By: nameOf(s.by), Prometheus: m.takenBy(s.by), Port: port, Why: "the selector of " + nameOf(s.by) + " selects it", interval: intervalOf(s.by)}
 	if t.Prometheus == "" && len(m.all) > 0 {
 		t.How = Unselected
 		m.gap(ref.String(), "give it labels that "+m.all[0].ref.String()+" selects", nameOf(s.by)+" would scrape it, and no Prometheus selects that monitor")
