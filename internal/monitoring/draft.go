@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/common/model"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
@@ -28,8 +27,8 @@ func Draft(ctx context.Context, in *app.Input, sys *system.System) (*system.Draf
 	for i := range plan.Apps {
 		d.app(&plan.Apps[i])
 	}
-	if made := ownObjects(g, plan.Name); len(made) > 0 {
-		out.Found = []string{object.ShortList(made) + ": kubectl sysop monitor apply made them. monitor remove deletes them, for a System that has them itself."}
+	if owned := ownObjects(g, plan.Name); len(owned) > 0 {
+		out.Found = []string{object.ShortList(owned) + ": kubectl sysop monitor apply made them. monitor remove deletes them, for a System that has them itself."}
 		out.Unmonitored = nil
 		return out, nil
 	}
@@ -84,13 +83,13 @@ func (d *drafting) app(a *monitor.PlanApp) {
 // interval takes the interval that all monitors have.
 func (d *drafting) interval() {
 	every := strings.Join(d.intervals, ", ")
-	interval, err := model.ParseDuration(every)
+	interval, err := time.ParseDuration(every)
 	switch {
 	case every == "":
 	case len(d.intervals) > 1 || err != nil:
 		d.out.Found = append(d.out.Found, "Their intervals differ, and a manifest states one: it has none.")
 	default:
-		d.out.Settings.Interval = time.Duration(interval)
+		d.out.Settings.Interval = interval
 	}
 }
 

@@ -20,23 +20,23 @@ func alerts(s *check.Stack, r *check.Result) {
 		return
 	}
 	subject := subjectOf(w, a, lasting)
-	named, others, unread := subject.search(w)
+	named, count, unread := subject.search(w)
 	places := object.ShortList(subject.places)
 	switch {
 	case named:
 		r.Pass(a.Roots[0])
 	case unread != "":
 		r.AddUnread(a.Roots[0], unread)
-	case others == 0:
+	case count == 0:
 		r.AddFinding(check.Finding{Object: a.Roots[0], Message: "no alert is about it: there are no rules of alerts in " + places})
 	default:
-		r.AddFinding(check.Finding{Object: a.Roots[0], Message: fmt.Sprintf("no alert is about it: none of %s in %s names one of its objects or its namespace", object.Count(others, "alert"), places)})
+		r.AddFinding(check.Finding{Object: a.Roots[0], Message: fmt.Sprintf("no alert is about it: none of %s in %s names one of its objects or its namespace", object.Count(count, "alert"), places)})
 	}
 }
 
 // search looks for an alert that names the app, and counts those in the places where one is expected.
 // unread is what could not be read there.
-func (t *alertSubject) search(w *check.ClusterState) (named bool, others int, unread string) {
+func (t *alertSubject) search(w *check.ClusterState) (named bool, count int, unread string) {
 	for _, gk := range check.AlertKinds {
 		for _, ref := range w.Instances(gk) {
 			all, read := w.Facts.Alerts(ref)
@@ -46,7 +46,7 @@ func (t *alertSubject) search(w *check.ClusterState) (named bool, others int, un
 			case len(all) > 0 && slices.Contains(t.objects, ref), slices.ContainsFunc(all, t.isOf):
 				return true, 0, ""
 			case slices.Contains(t.places, ref.Namespace):
-				others += len(all)
+				count += len(all)
 			}
 		}
 		for _, ns := range t.places {
@@ -55,7 +55,7 @@ func (t *alertSubject) search(w *check.ClusterState) (named bool, others int, un
 			}
 		}
 	}
-	return false, others, unread
+	return false, count, unread
 }
 
 // alertSubject is what alerts about an app name.
