@@ -38,6 +38,7 @@ func (h *HealthResult) ReadWarnings(ctx context.Context) (*object.Gap, error) {
 	var gap *object.Gap
 	if err != nil {
 		gap = &object.Gap{Resource: "events", Reason: "Unavailable", Message: err.Error()}
+		h.gaps = append(h.gaps, *gap)
 	}
 	h.events = map[object.Ref][]view.Event{}
 	for ref, cause := range about {

@@ -50,7 +50,9 @@ func (h *HealthResult) AskPrometheus(ctx context.Context, server HistorySource, 
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		return &object.Gap{Resource: "prometheus", Reason: "Unavailable", Message: err.Error()}, nil
+		gap := object.Gap{Resource: "prometheus", Reason: "Unavailable", Message: err.Error()}
+		h.gaps = append(h.gaps, gap)
+		return &gap, nil
 	}
 	for i := range h.Stacks {
 		s := &h.Stacks[i]

@@ -29,6 +29,7 @@ type HealthResult struct {
 	objects    []graph.ID // of --all
 	Home       string
 	events     map[object.Ref][]view.Event
+	gaps       []object.Gap // besides those of the graph
 	// roots are the roots of a watch: they were found once, and may be gone since.
 	roots []Root
 }
@@ -53,7 +54,7 @@ func (h *HealthResult) Evaluate(ctx context.Context) error {
 	}
 	defer h.Input.Clock.Stage("evaluate")()
 	h.assessment = h.verdicts.Assess(h.Graph)
-	h.Stacks, h.objects = nil, nil
+	h.Stacks, h.objects, h.gaps = nil, nil, nil
 	if h.Request.All {
 		h.objects = h.every()
 	}
@@ -201,7 +202,7 @@ func (h *HealthResult) cause(s view.HealthStack) string {
 
 // Output is what is shown, in the wanted shape.
 func (h *HealthResult) Output(shape view.Shape) view.Output {
-	options := view.HealthOptions{Namespace: h.Home, Now: h.Session.AsOf(), Events: h.events, All: h.Request.All, Objects: h.objects, Shape: shape}
+	options := view.HealthOptions{Namespace: h.Home, Now: h.Session.AsOf(), Events: h.events, Gaps: h.gaps, All: h.Request.All, Objects: h.objects, Shape: shape}
 	if h.Request.Since > 0 {
 		options.Since = options.Now.Add(-h.Request.Since)
 	}

@@ -44,12 +44,16 @@ var (
 	topicKind  = schema.GroupKind{Group: "kafka.strimzi.io", Kind: "KafkaTopic"}
 )
 
-// Names of variables that say a queue, a topic and a consumer group.
+// Names of variables that say a queue, a topic, a consumer group, and one that the program writes to.
 var (
-	queueName = regexp.MustCompile(`(?i)(^|_)QUEUE(_?NAME)?$`)
-	topicName = regexp.MustCompile(`(?i)(^|_)TOPIC(_?NAME)?$`)
-	groupName = regexp.MustCompile(`(?i)(^|_)GROUP(_?(ID|NAME))?$`)
+	queueName  = regexp.MustCompile(`(?i)(^|[_.-])QUEUES?([_.-]?NAMES?)?$`)
+	topicName  = regexp.MustCompile(`(?i)(^|[_.-])TOPICS?([_.-]?NAMES?)?$`)
+	groupName  = regexp.MustCompile(`(?i)(^|[_.-])GROUP([_.-]?(ID|NAME))?$`)
+	writerName = regexp.MustCompile(`(?i)(^|[_.-])(DEAD|DEAD_?LETTERS?|DL[QXT]|REPLY|REPLIES|RESPONSES?|OUT|OUTPUTS?|OUTGOING|OUTBOUND|OUTBOX|PUBLISH(ER|ES)?|PRODUCERS?|PRODUCES?|SINK|DESTINATION)([_.-]|$)`)
 )
+
+// legalTopic is what Kafka accepts as the name of a topic.
+var legalTopic = regexp.MustCompile(`^[a-zA-Z0-9._-]+$`)
 
 // addQueue lets KEDA scale a proposal by the queue that it reads, if the facts say all that this needs,
 // and says what is lacking otherwise.
@@ -139,6 +143,42 @@ func (q *queueFacts) variables(visit func(container string, e *corev1.EnvVar)) {
 	}
 }
 
+// names are the queues or topics that variables say by their names, or by a declared value, in order.
+// Those of a variable that by its name says what the program writes to are not among them: writers are
+// such variables. A value may be a list.
+func (q *queueFacts) names(variable *regexp.Regexp, declared func(string) bool) (read, writers []string) {
+	q.variables(func(_ string, e *corev1.EnvVar) {
+		all := strings.Split(e.Value, ",")
+		for i := range all {
+			all[i] = strings.TrimSpace(all[i])
+		}
+		all = slices.DeleteFunc(all, func(name string) bool { return name == "" })
+		switch undeclared := slices.ContainsFunc(all, func(name string) bool { return !declared(name) }); {
+		case len(all) == 0 || undeclared && !variable.MatchString(e.Name):
+		case writerName.MatchString(e.Name):
+			writers = append(writers, e.Name)
+		default:
+			for _, name := range all {
+				if !slices.Contains(read, name) {
+					read = append(read, name)
+				}
+			}
+		}
+	})
+	return read, writers
+}
+
+// unnamed says that no variable names a queue or topic that a workload reads.
+func unnamed(what string, writers []string) string {
+	switch len(writers) {
+	case 0:
+		return "no variable names a " + what
+	case 1:
+		return fmt.Sprintf("no variable names a %s that it reads: by its name %s names one that it writes to", what, writers[0])
+	}
+	return fmt.Sprintf("no variable names a %s that it reads: by their names %s name one that it writes to", what, strings.Join(writers, ", "))
+}
+
 // rabbit are the triggers of the queues that a workload reads, or what is lacking.
 func (q *queueFacts) rabbit() ([]Trigger, string) {
 	if services := q.servicesOf(q.wl); len(services) > 0 {
@@ -148,26 +188,19 @@ func (q *queueFacts) rabbit() ([]Trigger, string) {
 	if address == nil {
 		return nil, "no variable has the address of the broker: an amqp:// URL of a Service of it, without a password unless its host names the namespace, or the key connection_string of its Secret"
 	}
+	queues := q.queues()
+	names, writers := q.names(queueName, func(name string) bool { _, declared := queues[name]; return declared })
+	if len(names) == 0 {
+		return nil, unnamed("queue", writers)
+	}
 	var out []Trigger
-	add := func(queue, vhost string) {
-		t := Trigger{Type: "rabbitmq", Metadata: map[string]string{"protocol": "auto", "mode": "QueueLength", "value": strconv.Itoa(rabbitMessages), "queueName": queue}, container: container}
+	for _, name := range names {
+		t := Trigger{Type: "rabbitmq", Metadata: map[string]string{"protocol": "auto", "mode": "QueueLength", "value": strconv.Itoa(rabbitMessages), "queueName": name}, container: container}
 		maps.Copy(t.Metadata, address)
-		if vhost != "" {
+		if vhost := queues[name]; vhost != "" {
 			t.Metadata["vhostName"] = vhost
 		}
-		if !slices.ContainsFunc(out, func(o Trigger) bool { return o.Metadata["queueName"] == queue }) {
-			out = append(out, t)
-		}
-	}
-	queues := q.queues()
-	q.variables(func(_ string, e *corev1.EnvVar) {
-		vhost, declared := queues[e.Value]
-		if e.Value != "" && (declared || queueName.MatchString(e.Name)) {
-			add(e.Value, vhost)
-		}
-	})
-	if len(out) == 0 {
-		return nil, "no variable names a queue"
+		out = append(out, t)
 	}
 	return out, ""
 }
@@ -262,27 +295,29 @@ func (q *queueFacts) host(name string) string {
 // kafka are the triggers of the topics that a workload reads, with the partitions of the largest one
 // (0 where they are unknown), or what is lacking.
 func (q *queueFacts) kafka() (triggers []Trigger, partitions int64, missing string) {
-	var servers, group string
-	topics, known := []string{}, q.topics()
+	var servers string
+	var groups, sources []string
+	known := q.topics()
 	q.variables(func(_ string, e *corev1.EnvVar) {
-		_, declared := known[e.Value]
 		switch {
 		case e.Value == "":
 		case q.servers(e.Value) != "":
 			servers = q.servers(e.Value)
-		case declared || topicName.MatchString(e.Name):
-			if !slices.Contains(topics, e.Value) {
-				topics = append(topics, e.Value)
-			}
-		case groupName.MatchString(e.Name):
-			group = e.Value
+		case groupName.MatchString(e.Name) && !slices.Contains(groups, e.Value):
+			groups, sources = append(groups, e.Value), append(sources, e.Name)
 		}
 	})
+	topics, writers := q.names(topicName, func(name string) bool { _, declared := known[name]; return declared })
+	illegal := slices.IndexFunc(topics, func(name string) bool { return !legalTopic.MatchString(name) })
 	switch {
-	case group == "":
+	case len(groups) == 0:
 		return nil, 0, "no variable names the consumer group"
+	case len(groups) > 1:
+		return nil, 0, strings.Join(sources, " and ") + " name different groups, and no field says which of them reads the topic"
 	case len(topics) == 0:
-		return nil, 0, "no variable names a topic"
+		return nil, 0, unnamed("topic", writers)
+	case illegal >= 0:
+		return nil, 0, fmt.Sprintf("a variable names %s, which is no name of a topic", topics[illegal])
 	case servers == "":
 		return nil, 0, "no variable has the address of a listener of it"
 	}
@@ -290,7 +325,7 @@ func (q *queueFacts) kafka() (triggers []Trigger, partitions int64, missing stri
 		return nil, 0, field + " is set: a TriggerAuthentication is needed, which has to be written by hand"
 	}
 	for _, topic := range topics {
-		triggers = append(triggers, Trigger{Type: "kafka", Metadata: map[string]string{"bootstrapServers": servers, "consumerGroup": group, "topic": topic, "lagThreshold": strconv.Itoa(kafkaMessages)}})
+		triggers = append(triggers, Trigger{Type: "kafka", Metadata: map[string]string{"bootstrapServers": servers, "consumerGroup": groups[0], "topic": topic, "lagThreshold": strconv.Itoa(kafkaMessages)}})
 		partitions = max(partitions, known[topic])
 	}
 	if slices.ContainsFunc(topics, func(topic string) bool { return known[topic] == 0 }) {

@@ -148,6 +148,16 @@ func TestQueue(t *testing.T) {
 		"a listener with TLS":              {env(tls, topic, group), keda + kafka, "", "spec.kafka.listeners[1].tls of Kafka/events is set: a TriggerAuthentication is needed", "", 3},
 		"a listener with a password":       {env(scram, topic, group), keda + kafka, "", "spec.kafka.listeners[2].authentication of Kafka/events is set", "", 3},
 		"more pods than partitions":        {env(servers, topic, group), keda + strings.Replace(kafka, "partitions: 4", "partitions: 2", 1), "kafka bootstrapServers=events-kafka-bootstrap.shop.svc:9092 consumerGroup=shop lagThreshold=10 topic=shop.orders", "max 2 instead of 3: a topic has 2 partitions", "", 2},
+		"a queue of dead letters":          {env(url, `{name: ORDERS_DEAD_QUEUE, value: mails}`), keda + rabbit, "", "no variable names a queue that it reads: by its name ORDERS_DEAD_QUEUE names one that it writes to", "", 3},
+		"a queue of replies":               {env(url, `{name: orders.reply.queue, value: mails}`, `{name: RPC_REPLY_TO, value: orders}`), keda + rabbit, "", "by their names orders.reply.queue, RPC_REPLY_TO name one that it writes to", "", 3},
+		"a declared queue that it fills":   {env(url, `{name: PUBLISH_TO, value: orders}`), keda + rabbit, "", "by its name PUBLISH_TO names one", "", 3},
+		"a queue that it reads and fills":  {env(url, `{name: OUT_QUEUE, value: orders}`, queue), keda + rabbit, "rabbitmq host=amqp://rabbit.shop.svc:5672/sales mode=QueueLength protocol=auto queueName=orders value=20 vhostName=sales", "", "", 3},
+		"a list of queues":                 {env(url, `{name: QUEUES, value: "orders, mails"}`), keda + rabbit, "rabbitmq host=amqp://rabbit.shop.svc:5672/sales mode=QueueLength protocol=auto queueName=orders value=20 vhostName=sales; rabbitmq host=amqp://rabbit.shop.svc:5672/sales mode=QueueLength protocol=auto queueName=mails value=20", "", "", 3},
+		"a topic that it fills":            {env(servers, `{name: ORDERS_TOPIC_OUT, value: shop.orders}`, `{name: PRODUCER_TOPIC, value: mails}`, group), keda + kafka, "", "by their names ORDERS_TOPIC_OUT, PRODUCER_TOPIC name one that it writes to", "", 3},
+		"a list of topics":                 {env(servers, `{name: TOPICS, value: "shop.orders,mails"}`, group), keda + kafka, "kafka bootstrapServers=events-kafka-bootstrap.shop.svc:9092 consumerGroup=shop lagThreshold=10 topic=shop.orders; kafka bootstrapServers=events-kafka-bootstrap.shop.svc:9092 consumerGroup=shop lagThreshold=10 topic=mails", "", "", 3},
+		"a pattern of topics":              {env(servers, `{name: TOPICS, value: "shop[.].*"}`, group), keda + kafka, "", "a variable names shop[.].*, which is no name of a topic", "", 3},
+		"several groups":                   {env(servers, topic, group, `{name: LOG_GROUP, value: shop-logs}`), keda + kafka, "", "KAFKA_GROUP_ID and LOG_GROUP name different groups, and no field says which of them reads the topic", "", 3},
+		"one group twice":                  {env(servers, topic, group, `{name: CONSUMER_GROUP, value: shop}`), keda + kafka, "kafka bootstrapServers=events-kafka-bootstrap.shop.svc:9092 consumerGroup=shop lagThreshold=10 topic=shop.orders", "", "", 3},
 		"an HPA of ours":                   {env(url, queue), keda + rabbit + hpa, "", "HorizontalPodAutoscaler/web of an earlier run scales it", "", 3},
 		"an HPA of others":                 {env(url, queue), keda + rabbit + strings.Replace(hpa, owned, "", 1), "", "", "Scaled: HorizontalPodAutoscaler/web scales it already", 0},
 		"a ScaledObject of others":         {"", keda + strings.Replace(scaled, "OWN", "", 1), "", "", "Scaled: ScaledObject/web scales it already", 0},
@@ -308,9 +318,9 @@ func TestStatusOfQueue(t *testing.T) {
 	h := &autoscalingv2.HorizontalPodAutoscaler{
 		ObjectMeta: metav1.ObjectMeta{Name: "keda-hpa-web"},
 		Spec:       autoscalingv2.HorizontalPodAutoscalerSpec{Metrics: []autoscalingv2.MetricSpec{{Type: "External", External: &autoscalingv2.ExternalMetricSource{Metric: metric, Target: autoscalingv2.MetricTarget{AverageValue: quantity("20")}}}}},
-		Status:     autoscalingv2.HorizontalPodAutoscalerStatus{CurrentMetrics: []autoscalingv2.MetricStatus{{Type: "External", External: &autoscalingv2.ExternalMetricStatus{Metric: metric, Current: autoscalingv2.MetricValueStatus{AverageValue: quantity("35")}}}}},
+		Status:     autoscalingv2.HorizontalPodAutoscalerStatus{CurrentMetrics: []autoscalingv2.MetricStatus{{Type: "External", External: &autoscalingv2.ExternalMetricStatus{Metric: metric, Current: autoscalingv2.MetricValueStatus{AverageValue: quantity("7500m")}}}}},
 	}
-	if s := autoscale.StatusOf(h, web, decimal.Zero, ""); strings.Join(s.Metrics, "") != "s0-rabbitmq-orders 35 of 20 a pod" {
+	if s := autoscale.StatusOf(h, web, decimal.Zero, ""); strings.Join(s.Metrics, "") != "s0-rabbitmq-orders 7.5 of 20 a pod" {
 		t.Errorf("metrics %q", s.Metrics)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/shopspring/decimal"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -81,10 +82,17 @@ func external(h *autoscalingv2.HorizontalPodAutoscaler, m *autoscalingv2.Externa
 	now := "?"
 	for _, c := range h.Status.CurrentMetrics {
 		if c.External != nil && c.External.Metric.Name == m.Metric.Name && c.External.Current.AverageValue != nil {
-			now = c.External.Current.AverageValue.String()
+			now = plain(c.External.Current.AverageValue)
 		}
 	}
-	return fmt.Sprintf("%s %s of %s a pod", m.Metric.Name, now, m.Target.AverageValue)
+	return fmt.Sprintf("%s %s of %s a pod", m.Metric.Name, now, plain(m.Target.AverageValue))
+}
+
+// plain is a quantity as a decimal number, which Kubernetes writes in thousandths.
+func plain(q *resource.Quantity) string {
+	exact := q.DeepCopy()
+	d := exact.AsDec()
+	return decimal.NewFromBigInt(d.UnscaledBig(), -int32(d.Scale())).String()
 }
 
 // utilizations are the metrics of resources, current and wanted.

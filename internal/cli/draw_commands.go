@@ -37,6 +37,9 @@ func (o *graphOptions) draw(ctx context.Context) error {
 func (o *healthOptions) draw(ctx context.Context) error {
 	err := o.RefuseFlags(command.UnsupportedFlags{{"--all", o.all}, {"--since", o.since != 0}, {"--exit-code", o.exitCode}}, "")
 	if err == nil {
+		err = o.RefuseFlags(command.UnsupportedFlags{{"--prometheus", o.server.Address != ""}}, "kubectl sysop health -o tree shows what it says below each stack")
+	}
+	if err == nil {
 		err = o.RefuseFlags(command.UnsupportedFlags{{"--watch", o.watch}, {"--wait", o.wait != ""}}, "kubectl sysop ui shows a page that follows the cluster")
 	}
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/monitoring"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/userfile"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -43,6 +44,7 @@ func (o *initOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	request.Monitoring = monitoring.Draft
 	draft, err := systems.Draft(ctx, request)
 	if err != nil {
 		return err

@@ -77,9 +77,14 @@ type rule struct {
 	command func(Source) string
 }
 
-// built is the rule of which a missing root is a violation as well.
+// The rules that are not the same for every app: a missing root violates that of what is built, and the
+// manifest excludes apps from the others.
 const (
 	built   = "stack-built"
+	metrics = "stack-metrics"
+	alerts  = "stack-alerts"
+	scaled  = "stack-scaled"
+
 	missing = "it does not exist"
 )
 
@@ -90,12 +95,12 @@ var levels = []struct {
 }{
 	{"build and update", []rule{{built, func(s Source) string { return "kubectl sysop system export -n " + s.Namespace }}}},
 	{"monitored and backed up", []rule{
-		{"stack-metrics", Source.monitor},
-		{"stack-alerts", Source.monitor},
+		{metrics, Source.monitor},
+		{alerts, Source.monitor},
 		{"stack-backup", func(s Source) string { return s.with("backup plan", " --system "+s.Query) }},
 		{"stack-backup-age", func(s Source) string { return s.with("backup list", "") }},
 	}},
-	{"scaled", []rule{{"stack-scaled", func(s Source) string { return s.with("autoscale plan", " -f "+s.Query) }}}},
+	{"scaled", []rule{{scaled, func(s Source) string { return s.with("autoscale plan", " -f "+s.Query) }}}},
 }
 
 // Source is the System as commands name it.
@@ -168,20 +173,22 @@ func Of(sys *check.System, report *check.Report, s Source) (*Report, bool) {
 func (r *Rule) apps(sys *check.System, report *check.Report) {
 	for i := range sys.Apps {
 		a := &sys.Apps[i]
-		if r.Rule == built {
-			for _, root := range a.Missing {
-				add(&r.Violations, a.Name, root, missing)
-			}
-			for _, root := range a.Unread {
-				add(&r.Unknowns, a.Name, root, "it could not be read")
-			}
-		}
-		subject := subjectOf(sys, a, report)
-		if a.NotMonitored && r.Rule == "stack-metrics" {
+		if a.NotMonitored && (r.Rule == metrics || r.Rule == alerts) || a.NotScaled && r.Rule == scaled {
 			continue
 		}
+		for _, root := range a.Unread {
+			add(&r.Unknowns, a.Name, root, "it could not be read")
+		}
+		subject := subjectOf(sys, a, report)
+		for _, root := range a.Missing {
+			switch {
+			case r.Rule == built:
+				add(&r.Violations, a.Name, root, missing)
+			case subject == nil: // nothing is known of an app of which no root exists
+				add(&r.Unknowns, a.Name, root, missing)
+			}
+		}
 		if subject == nil {
-			r.absent(a)
 			continue
 		}
 		for _, result := range subject.Results {
@@ -190,16 +197,6 @@ func (r *Rule) apps(sys *check.System, report *check.Report) {
 			}
 			r.take(a.Name, result)
 		}
-	}
-}
-
-// absent adds that nothing is known of an app of which no root exists.
-func (r *Rule) absent(a *check.SystemApp) {
-	if r.Rule == built {
-		return
-	}
-	for _, root := range a.Missing {
-		add(&r.Unknowns, a.Name, root, missing)
 	}
 }
 

@@ -146,6 +146,19 @@ func (m *maker) takenBy(o *unstructured.Unstructured) string {
 	return ""
 }
 
+// intervalOf is the interval of the endpoints of a monitor, or several.
+func intervalOf(o *unstructured.Unstructured) string {
+	var out []string
+	for _, field := range []string{"endpoints", "podMetricsEndpoints"} {
+		for _, e := range list(o, "spec", field) {
+			if interval := textOf(e["interval"]); !slices.Contains(out, interval) {
+				out = append(out, interval)
+			}
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
 // list are the items of a field that are mappings.
 func list(o *unstructured.Unstructured, path ...string) []map[string]any {
 	all, _, _ := unstructured.NestedSlice(o.Object, path...)

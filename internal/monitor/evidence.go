@@ -18,7 +18,7 @@ func Evidence(targets Targets, alerts Alerts, pods int, has func(object.Ref) boo
 		first   string // pod of the first target that is down
 		message string
 	}
-	jobs, up := map[string]*job{}, 0
+	jobs := map[string]*job{}
 	for _, t := range targets.ActiveTargets {
 		pod := object.Ref{Kind: "Pod", Namespace: t.Labels["namespace"], Name: t.Labels["pod"]}
 		if pod.Name == "" || !has(pod) {
@@ -33,7 +33,6 @@ func Evidence(targets Targets, alerts Alerts, pods int, has func(object.Ref) boo
 		switch {
 		case t.Health == Up:
 			j.up++
-			up++
 		case t.Health == Down && (j.first == "" || pod.String() < j.first):
 			j.first, j.message = pod.String(), t.ScrapeURL+": "+t.LastError
 		}
@@ -44,8 +43,8 @@ func Evidence(targets Targets, alerts Alerts, pods int, has func(object.Ref) boo
 			out = append(out, document.Evidence{Source: ofPrometheus, Object: j.first, Message: fmt.Sprintf("%d of %d targets of the job %s are not up: %s", j.all-j.up, j.all, name, j.message)})
 		}
 	}
-	if pods > 0 && up == 0 {
-		out = append([]document.Evidence{{Source: ofPrometheus, Message: fmt.Sprintf("blind: of %s none is scraped", object.Count(pods, "pod"))}}, out...)
+	if pods > 0 && len(jobs) == 0 {
+		out = append(out, document.Evidence{Source: ofPrometheus, Message: fmt.Sprintf("blind: of %s none is scraped", object.Count(pods, "pod"))})
 	}
 	return append(out, firing(alerts, has)...)
 }
@@ -93,13 +92,20 @@ var namingLabels = []struct {
 	{"name", object.Ref{Group: "cert-manager.io", Kind: "Certificate"}},
 }
 
-// subjects are the objects that the labels of an alert may name.
+// subjects are the objects that the labels of a target or alert may name. Without honorLabels the labels
+// of a series are exported_*, and those without this prefix are of the target that it is scraped from.
 func subjects(labels map[string]string) []object.Ref {
+	const exported = "exported_"
+	namespace, of := labels[exported+"namespace"]
 	var out []object.Ref
 	for _, n := range namingLabels {
-		if name := labels[n.label]; name != "" {
+		name := labels[exported+n.label]
+		if name == "" && !(of && n.label == "pod") {
+			name = labels[n.label]
+		}
+		if name != "" {
 			ref := n.of
-			ref.Namespace, ref.Name = cmp.Or(labels["exported_namespace"], labels["namespace"]), name
+			ref.Namespace, ref.Name = cmp.Or(namespace, labels["namespace"]), name
 			out = append(out, ref)
 		}
 	}

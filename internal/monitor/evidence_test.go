@@ -21,6 +21,8 @@ const answers = `{"targets": {"activeTargets": [
   {"labels": {"alertname": "KubeDeploymentReplicasMismatch", "namespace": "shop", "deployment": "web", "severity": "warning"}, "annotations": {"summary": "Deployment has not matched the expected number of replicas."}, "state": "firing", "activeAt": "2026-09-14T09:00:00Z"},
   {"labels": {"alertname": "KubePodNotReady", "namespace": "shop", "pod": "web-2"}, "annotations": {}, "state": "pending", "activeAt": "2026-09-14T09:00:00Z"},
   {"labels": {"alertname": "KubeDeploymentReplicasMismatch", "namespace": "test", "deployment": "web"}, "annotations": {}, "state": "firing", "activeAt": "2026-09-14T09:00:00Z"},
+  {"labels": {"alertname": "KubePodCrashLooping", "namespace": "monitoring", "pod": "ksm-1", "exported_namespace": "shop", "exported_pod": "cron-1"}, "annotations": {}, "state": "firing", "activeAt": "2026-09-14T09:00:00Z"},
+  {"labels": {"alertname": "KubeJobFailed", "namespace": "monitoring", "pod": "ksm-1", "exported_namespace": "shop", "job_name": "bill"}, "annotations": {}, "state": "firing", "activeAt": "2026-09-14T09:00:00Z"},
   {"labels": {"alertname": "Watchdog"}, "annotations": {}, "state": "firing", "activeAt": "2026-09-14T09:00:00Z"}]}}`
 
 func TestEvidence(t *testing.T) {
@@ -40,9 +42,12 @@ func TestEvidence(t *testing.T) {
 	}{
 		{"Deployment.apps/shop/web Pod/shop/web-1 Pod/shop/web-2", 2, []string{down, fires}},
 		{"Pod/shop/web-1", 1, nil},
-		{"Pod/shop/web-2", 1, []string{": blind: of 1 pod none is scraped", strings.Replace(down, "1 of 2", "1 of 1", 1)}},
+		{"Pod/shop/web-2", 1, []string{strings.Replace(down, "1 of 2", "1 of 1", 1)}},
 		{"Pod/shop/db-0", 1, []string{": blind: of 1 pod none is scraped"}},
 		{"ConfigMap/shop/web", 0, nil},
+		// Without honorLabels the labels of a series are exported_*, and pod is that of the exporter.
+		{"Pod/shop/cron-1 Job.batch/shop/bill", 0, []string{"Job.batch/shop/bill: the alert KubeJobFailed fires", "Pod/shop/cron-1: the alert KubePodCrashLooping fires"}},
+		{"Pod/monitoring/ksm-1 Pod/shop/ksm-1", 0, nil},
 	} {
 		var got []string
 		for _, e := range monitor.Evidence(from.Targets, from.Alerts, c.pods, func(ref object.Ref) bool {

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
@@ -21,10 +22,10 @@ import (
 // Labels of the objects that are made, and of the series that they scrape or record.
 const (
 	OwnLabel    = "sysop.dev/monitoring"
-	SystemLabel = "sysop_system"
+	SystemLabel = check.SeriesSystem
 	// NamespaceLabel is the namespace of the System: those of two namespaces may have one name.
-	NamespaceLabel = "sysop_namespace"
-	AppLabel       = "sysop_app"
+	NamespaceLabel = check.SeriesNamespace
+	AppLabel       = check.SeriesApp
 )
 
 // Suffix is that of the name of the installation which holds the objects.
@@ -119,7 +120,12 @@ type Target struct {
 	Why string `json:"why"`
 	// Command sets the operator's switch.
 	Command string `json:"command,omitempty"`
+
+	interval string
 }
+
+// Interval is how often the monitor of others scrapes it; empty for the default of the Prometheus.
+func (t *Target) Interval() string { return t.interval }
 
 // Gap is something that the plan lacks, and the way out.
 type Gap struct {
@@ -269,6 +275,7 @@ func (m *maker) series(app string) string {
 }
 
 // own says whether an object is one that an earlier run made for this scope.
-func (m *maker) own(o *unstructured.Unstructured) bool {
-	return o.GetLabels()[OwnLabel] == clip(m.Name)
-}
+func (m *maker) own(o *unstructured.Unstructured) bool { return IsOwn(m.Name, o.GetLabels()) }
+
+// IsOwn says whether labels are those of an object that was made for the scope of a name.
+func IsOwn(name string, labels map[string]string) bool { return labels[OwnLabel] == clip(name) }

@@ -81,6 +81,19 @@ func told(p *monitor.Plan) string {
 	return strings.ReplaceAll(strings.ReplaceAll(b.String(), "  ", " "), ".monitoring.coreos.com", "")
 }
 
+// annotate adds annotations to the pods of a Deployment.
+func annotate(name string, pairs ...string) func(*monitor.Scope) {
+	return func(s *monitor.Scope) {
+		for _, o := range s.Cluster.Objects {
+			for i := 0; o.GetName() == name && o.GetKind() == "Deployment" && i < len(pairs); i += 2 {
+				if err := unstructured.SetNestedField(o.Object, pairs[i+1], "spec", "template", "metadata", "annotations", pairs[i]); err != nil {
+					panic(err)
+				}
+			}
+		}
+	}
+}
+
 // TestTargets: what scrapes a target, and the evidence of it.
 func TestTargets(t *testing.T) {
 	const selected = " Prometheus/monitoring/main\n"
@@ -114,6 +127,19 @@ func TestTargets(t *testing.T) {
 			change: func(s *monitor.Scope) { s.Apps[0].Setting.Port = "9200" },
 			want:   []string{"agent DaemonSet.apps/shop/agent podmonitor http PodMonitor/shop/shop-agent" + selected},
 			not:    []string{"gap DaemonSet.apps/shop/agent"},
+		},
+		"annotations of another port": {
+			more:   "apiVersion: monitoring.coreos.com/v1\nkind: Prometheus\nmetadata: {name: z, namespace: x}\nspec: {additionalScrapeConfigs: {name: a, key: b}}",
+			change: annotate("worker", "prometheus.io/scrape", "true", "prometheus.io/port", "1"),
+			want:   []string{"worker Deployment.apps/shop/worker podmonitor http-metrics"},
+		},
+		"annotations without a path, and a path of the manifest": {
+			more: "apiVersion: monitoring.coreos.com/v1\nkind: Prometheus\nmetadata: {name: z, namespace: x}\nspec: {additionalScrapeConfigs: {name: a, key: b}}",
+			change: func(s *monitor.Scope) {
+				annotate("worker", "prometheus.io/scrape", "true")(s)
+				s.Apps[4].Setting.Path = "/m"
+			},
+			want: []string{"worker Deployment.apps/shop/worker podmonitor http-metrics /m"},
 		},
 		"labels that a second Service has": {
 			more: "apiVersion: v1\nkind: Service\nmetadata: {name: web-2, namespace: shop, labels: {app: web}}\nspec: {selector: {app: other}, ports: [{name: metrics, port: 1}]}",
@@ -207,6 +233,7 @@ func TestOperators(t *testing.T) {
 		search   = "apiVersion: opensearch.org/v1\nkind: OpenSearchCluster\nmetadata: {name: x, namespace: shop}\nspec: {general: {monitoring: {enable: %t}}}"
 		crunchy  = "apiVersion: postgres-operator.crunchydata.com/v1beta1\nkind: PostgresCluster\nmetadata: {name: x, namespace: shop}\nspec: {%s}"
 		minio    = "apiVersion: minio.min.io/v2\nkind: Tenant\nmetadata: {name: x, namespace: shop}\nspec: {prometheusOperator: %t}"
+		grid     = "apiVersion: infinispan.org/v1\nkind: Infinispan\nmetadata: {name: x, namespace: shop, annotations: {%s}}"
 		server   = "apiVersion: monitoring.coreos.com/v1\nkind: Prometheus\nmetadata: {name: x, namespace: shop}\nspec: {%s}"
 		asked    = "gap Kafka.kafka.strimzi.io/shop/x: the switch of its operator for metrics is not set"
 	)
@@ -230,6 +257,9 @@ func TestOperators(t *testing.T) {
 		"Crunchy that is asked":                 {fmt.Sprintf(crunchy, "monitoring: {pgmonitor: {exporter: {}}}"), "", "", "", "its pods do not exist yet"},
 		"MinIO":                                 {fmt.Sprintf(minio, false), "", "", "", "gap Tenant.minio.min.io/shop/x: the switch of its operator for metrics is not set"},
 		"MinIO that its operator monitors":      {fmt.Sprintf(minio, true) + "\n---\n" + strings.Replace(fmt.Sprintf(owned, "minio.min.io/v2", "Tenant", "none", 9000), "name: none, ", "", 1), "", "", "", ""},
+		"Infinispan":                            {fmt.Sprintf(grid, ""), "", "", "", "gap Infinispan.infinispan.org/shop/x: the switch of its operator for metrics is not set"},
+		"Infinispan that is not monitored":      {fmt.Sprintf(grid, `infinispan.org/monitoring: "false"`), "", "", "", "gap Infinispan.infinispan.org/shop/x: the switch of its operator for metrics is not set"},
+		"Infinispan that is":                    {fmt.Sprintf(grid, `infinispan.org/monitoring: "true"`), "", "", "", ""},
 		"Prometheus":                            {fmt.Sprintf(server, ""), "web", "", "map[app.kubernetes.io/name:prometheus operator.prometheus.io/name:x]", ""},
 		"Prometheus by https":                   {fmt.Sprintf(server, "web: {tlsConfig: {}}"), "web", "https", "map[app.kubernetes.io/name:prometheus operator.prometheus.io/name:x]", "does not verify its certificate"},
 		"Ray":                                   {ray, "metrics", "", "map[ray.io/cluster:x]", ""},
@@ -516,5 +546,18 @@ func TestGaps(t *testing.T) {
 	s.Cluster.Gaps = []object.Gap{{Resource: "prometheuses.monitoring.coreos.com", Reason: "Forbidden", Message: "you may not list them"}}
 	if got := told(monitor.Make(s)); !strings.Contains(got, "gap prometheuses: could not be read: you may not list them") {
 		t.Errorf("told\n%s", got)
+	}
+}
+
+// TestAnnotationsOfOperator: without prometheus-operator the annotations that are named have the path as well,
+// where pods serve their metrics at another one than that which is read by default.
+func TestAnnotationsOfOperator(t *testing.T) {
+	s := shop(t, "", "ServiceMonitor.monitoring.coreos.com", "PodMonitor.monitoring.coreos.com", "Prometheus.monitoring.coreos.com", "Prometheus/main")
+	s.Apps = []monitor.App{{Name: "x", Objects: objects(t, "apiVersion: minio.min.io/v2\nkind: Tenant\nmetadata: {name: x, namespace: shop}\n---\n"+
+		"apiVersion: v1\nkind: Pod\nmetadata: {name: x-1, namespace: shop, ownerReferences: [{apiVersion: minio.min.io/v2, kind: Tenant, name: x, controller: true, uid: u}]}\n"+
+		"spec: {containers: [{name: c, image: i, ports: [{containerPort: 9000}]}]}")}}
+	const want = `prometheus.io/scrape: "true", prometheus.io/port: "9000", prometheus.io/path: "/minio/v2/metrics/cluster" among`
+	if plan := monitor.Make(s); len(plan.Gaps) == 0 || !slices.ContainsFunc(plan.Gaps, func(g monitor.Gap) bool { return strings.HasPrefix(g.Help, want) }) {
+		t.Errorf("gaps %+v", plan.Gaps)
 	}
 }

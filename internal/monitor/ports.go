@@ -1,6 +1,7 @@
 package monitor
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -156,6 +157,25 @@ const (
 	notePort   = "prometheus.io/port"
 	notePath   = "prometheus.io/path"
 )
+
+// defaultPath is where metrics are without another path.
+const defaultPath = "/metrics"
+
+// isAnnotated says whether the annotations of the pods are about an endpoint.
+func (w *workload) isAnnotated(e endpoint) bool {
+	port := w.annotations[notePort]
+	return w.annotations[noteScrape] == "true" && (port == "" || port == strconv.FormatInt(e.number, 10)) &&
+		cmp.Or(w.annotations[notePath], defaultPath) == cmp.Or(e.path, defaultPath)
+}
+
+// annotations are those by which an endpoint is found.
+func (e endpoint) annotations() string {
+	text := fmt.Sprintf(`%s: "true", %s: "%d"`, noteScrape, notePort, e.number)
+	if cmp.Or(e.path, defaultPath) != defaultPath {
+		text += fmt.Sprintf(", %s: %q", notePath, e.path)
+	}
+	return text
+}
 
 func (w *workload) annotated() []endpoint {
 	if w.annotations[noteScrape] != "true" {

@@ -117,8 +117,10 @@ func (p *Plan) appOf(labels map[string]string) int {
 	if labels[SystemLabel] == p.Name && labels[NamespaceLabel] == p.Namespace {
 		return slices.IndexFunc(p.Apps, func(a PlanApp) bool { return a.Name == labels[AppLabel] })
 	}
-	pod := object.Ref{Kind: "Pod", Namespace: labels["namespace"], Name: labels["pod"]}
-	return slices.IndexFunc(p.Apps, func(a PlanApp) bool { return slices.Contains(p.pods[a.Name], pod) })
+	named := subjects(labels)
+	return slices.IndexFunc(p.Apps, func(a PlanApp) bool {
+		return slices.ContainsFunc(p.pods[a.Name], func(pod object.Ref) bool { return slices.Contains(named, pod) })
+	})
 }
 
 // Fine says that every app is seen, every target is up, and no alert fires.

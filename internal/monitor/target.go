@@ -63,11 +63,11 @@ func (m *maker) targets(a *monitored, w *workload) []Target {
 			out = append(out, t)
 		case scraped && (existing.Port == e.name || existing.Port == strconv.FormatInt(e.number, 10)): // its operator makes the monitor
 			out = append(out, existing)
-		case w.annotations[noteScrape] == "true" && a.Setting.Port == "" && m.readsAnnotations():
+		case w.isAnnotated(e) && a.Setting.Port == "" && m.readsAnnotations():
 			m.unreadConfig(w, e)
 			out = append(out, Target{Object: w.ref, How: Annotations, Port: e.port(), Path: e.path, Why: e.why})
 		case !m.operated:
-			m.gap(w.ref.String(), fmt.Sprintf(`%s: "true", %s: "%d" among the annotations of its pods let a Prometheus that reads them scrape it`, noteScrape, notePort, e.number),
+			m.gap(w.ref.String(), e.annotations()+" among the annotations of its pods let a Prometheus that reads them scrape it",
 				"it serves metrics, and no monitor can be made")
 			out = append(out, Target{Object: w.ref, How: NoEndpoint, Port: e.port(), Path: e.path, Why: e.why})
 		default:
@@ -103,7 +103,7 @@ func (m *maker) unknown(a *monitored, w *workload, taken []scrape) []Target {
 
 // taken is a target that a monitor of others scrapes.
 func (m *maker) taken(ref object.Ref, s scrape, port string) Target {
-	t := Target{Object: ref, How: Collected, By: nameOf(s.by), Prometheus: m.takenBy(s.by), Port: port, Why: "the selector of " + nameOf(s.by) + " selects it"}
+	t := Target{Object: ref, How: Collected, By: nameOf(s.by), Prometheus: m.takenBy(s.by), Port: port, Why: "the selector of " + nameOf(s.by) + " selects it", interval: intervalOf(s.by)}
 	if t.Prometheus == "" && len(m.all) > 0 {
 		t.How = Unselected
 		m.gap(ref.String(), "give it labels that "+m.all[0].ref.String()+" selects", nameOf(s.by)+" would scrape it, and no Prometheus selects that monitor")
@@ -182,7 +182,7 @@ func (m *maker) operatorScrapes(o *unstructured.Unstructured) (Target, bool) {
 }
 
 // covers says whether an object has all the fields of a patch. Another text than that of the patch is
-// a choice of its own, and counts.
+// a choice of its own, and counts, unless the text is true or false.
 func covers(o, patch map[string]any) bool {
 	for k, v := range patch {
 		inner, isMap := v.(map[string]any)
@@ -190,7 +190,7 @@ func covers(o, patch map[string]any) bool {
 			return false
 		}
 		text, isText := o[k].(string)
-		if chosen := isText && text != ""; !isMap && !chosen && !reflect.DeepEqual(o[k], v) {
+		if chosen := isText && text != "" && v != "true" && v != "false"; !isMap && !chosen && !reflect.DeepEqual(o[k], v) {
 			return false
 		}
 	}

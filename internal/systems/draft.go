@@ -1,17 +1,13 @@
 package systems
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
@@ -32,6 +28,8 @@ type DraftRequest struct {
 	Roots    []string
 	Selector labels.Selector
 	Name     string
+	// Monitoring reads how the apps of a System are monitored.
+	Monitoring func(context.Context, *app.Input, *system.System) (*system.DraftMonitoring, error)
 }
 
 // Manifest is the text of a manifest. Name is that of its System, and Apps and Inputs are how many
@@ -57,12 +55,26 @@ func Draft(ctx context.Context, r DraftRequest) (*Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
+	sys, err := parsed(draft.YAML())
+	if err != nil {
+		return nil, err
+	}
+	d.monitored(ctx, draft, sys)
 	text := draft.YAML()
-	if _, problems := system.Parse("what was found", text); len(problems) > 0 {
-		return nil, &hint.Lines{Lines: hint.Placed("what was found", problems)}
+	if _, err := parsed(text); err != nil {
+		return nil, err
 	}
 	d.session.ReportGaps(d.graph)
 	return &Manifest{Text: text, Name: draft.Name, Apps: len(draft.Apps), session: d.session, graph: d.graph}, nil
+}
+
+// parsed holds a written manifest to be one that Parse reads.
+func parsed(text []byte) (*system.System, error) {
+	sys, problems := system.Parse("what was found", text)
+	if len(problems) > 0 {
+		return nil, &hint.Lines{Lines: hint.Placed("what was found", problems)}
+	}
+	return sys, nil
 }
 
 // draft finds the apps of a manifest that is to be written.
@@ -76,7 +88,7 @@ type draft struct {
 	stacks   []foundApp
 	// scalers are the autoscalers that were read. Reading is concurrent.
 	mu      sync.Mutex
-	scalers []*autoscalingv2.HorizontalPodAutoscaler
+	scalers []foundScaler
 }
 
 // foundApp is what becomes an app.
@@ -142,8 +154,10 @@ func (d *draft) draft() (*system.Draft, error) {
 			app.Roots = append(app.Roots, d.rootOf(ref, namespace))
 		}
 		sys.Apps = append(sys.Apps, app)
-		draft.Apps = append(draft.Apps, system.DraftApp{Name: app.Name, Roots: app.Roots, Found: stack.found, Operator: d.operator(stack.roots), Scaled: d.scaledBy(stack.roots)})
+		draft.Apps = append(draft.Apps, system.DraftApp{Name: app.Name, Roots: app.Roots, Found: stack.found, Operator: d.operator(stack.roots)})
+		d.scale(&draft.Apps[len(draft.Apps)-1], stack.roots)
 	}
+	shareTargets(draft)
 	if draft.Name = d.Name; draft.Name == "" {
 		if draft.Name = namespace; draft.Name == "" {
 			draft.Name = draft.Apps[0].Name
@@ -157,30 +171,6 @@ func (d *draft) draft() (*system.Draft, error) {
 		d.explain(&draft.Apps[i], &w.Apps[i])
 	}
 	return draft, nil
-}
-
-// keepScaler keeps autoscalers.
-func (d *draft) keepScaler(o object.Object) func(*inventory.Inventory, inventory.ID) {
-	if scaler, ok := o.Body.(*autoscalingv2.HorizontalPodAutoscaler); ok {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		d.scalers = append(d.scalers, scaler)
-	}
-	return nil
-}
-
-// scaledBy returns the autoscalers of roots, in order.
-func (d *draft) scaledBy(roots []object.Ref) []system.DraftScaler {
-	var out []system.DraftScaler
-	for _, h := range d.scalers {
-		target := h.Spec.ScaleTargetRef
-		group := schema.FromAPIVersionAndKind(target.APIVersion, target.Kind).Group
-		if slices.Contains(roots, object.Ref{Group: group, Kind: target.Kind, Namespace: h.Namespace, Name: target.Name}) {
-			out = append(out, system.DraftScaler{Name: "HorizontalPodAutoscaler/" + h.Name, Min: cmp.Or(*cmp.Or(h.Spec.MinReplicas, new(int32)), 1), Max: h.Spec.MaxReplicas})
-		}
-	}
-	slices.SortFunc(out, func(a, b system.DraftScaler) int { return strings.Compare(a.Name, b.Name) })
-	return out
 }
 
 func (d *draft) noStack() error {

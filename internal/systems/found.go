@@ -16,7 +16,7 @@ import (
 // foundStacks adds the stacks that no argument names.
 func (d *draft) foundStacks() {
 	found := d.session.Applications(d.graph, d.StackOptions()).Stacks
-	found = slices.DeleteFunc(found, func(f graph.FoundStack) bool { return d.session.IsClusterSystem(d.graph, f) })
+	found = slices.DeleteFunc(found, func(f graph.FoundStack) bool { return d.session.IsClusterSystem(d.graph, f) || d.isMonitoring(f) })
 	above, parentStack := d.parentsOf(found)
 	for i, f := range found {
 		if group, current := parentStack[f.Roots[0]]; current && f.Group.By == "" && group != i {
@@ -26,6 +26,11 @@ func (d *draft) foundStacks() {
 		d.stacks = append(d.stacks, foundApp{name: ref.Name, found: ref.String(), roots: d.refs(d.withoutOwned(above[i], f.TopObjects)), all: d.refs(f.Roots)})
 	}
 	d.neededApps()
+}
+
+// isMonitoring says whether a stack is only monitors or rules of alerts: they are about apps, and are none.
+func (d *draft) isMonitoring(f graph.FoundStack) bool {
+	return !slices.ContainsFunc(f.Roots, func(id graph.ID) bool { return !monitors(d.graph.Ref(id)) })
 }
 
 // parentsOf returns what each of the stacks comes from, and of which stack each parent is.

@@ -24,6 +24,8 @@ type HealthOptions struct {
 	// Events are the last warnings about causes, and about who needs a cause that is
 	// missing.
 	Events map[object.Ref][]Event
+	// Gaps are what could not be read besides those of the graph.
+	Gaps []object.Gap
 	// All lists Objects instead of stacks.
 	All     bool
 	Objects []graph.ID

@@ -76,7 +76,7 @@ type HealthObjectDocument struct {
 }
 
 func (v *healthView) document() HealthDocument {
-	doc := HealthDocument{Head: HeadOf("Health"), Gaps: v.g.Gaps()}
+	doc := HealthDocument{Head: HeadOf("Health"), Gaps: append(v.g.Gaps(), v.o.Gaps...)}
 	for i := range v.stacks {
 		doc.Stacks = append(doc.Stacks, v.stack(&v.stacks[i]))
 	}

@@ -81,6 +81,8 @@ type Collector struct {
 	buffer      []byte // of the part that is being compared
 	// backups are the backup settings of custom resources.
 	backups map[object.Ref]BackupSettings
+	// alerts are those of objects of AlertKinds.
+	alerts map[object.Ref][]Alert
 }
 
 // NewCollector returns an empty collector.
@@ -90,7 +92,7 @@ func NewCollector() *Collector {
 		annotations: map[object.Ref]map[string]string{},
 		versions:    map[object.Ref]map[string]string{},
 		ordered:     map[schema.GroupKind]any{},
-		parts:       map[uint64]any{}, backups: map[object.Ref]BackupSettings{},
+		parts:       map[uint64]any{}, backups: map[object.Ref]BackupSettings{}, alerts: map[object.Ref][]Alert{},
 		seed: maphash.MakeSeed(),
 	}
 }
@@ -113,6 +115,7 @@ func (c *Collector) Add(o object.Object) {
 	put(c.annotations, o.Ref, notes)
 	put(c.versions, o.Ref, versions)
 	c.noteBackups(o)
+	c.noteAlerts(o)
 	if body == nil {
 		return
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
@@ -15,6 +17,19 @@ type Draft struct {
 	// Found says where it comes from: namespace shop of the cluster.
 	Found string
 	Apps  []DraftApp
+	// Autoscaling is what the apps have in common of how they are scaled.
+	Autoscaling Autoscaling
+	Monitoring  DraftMonitoring
+}
+
+// DraftMonitoring is how the apps are monitored now.
+type DraftMonitoring struct {
+	// Settings set up what exists, and no more; they are not Declared where nothing monitors the apps, or
+	// where a manifest cannot say it. Found says what was found, a line each.
+	Settings Monitoring
+	Found    []string
+	// Unmonitored are the apps that nothing scrapes, with the objects that would be.
+	Unmonitored map[string]string
 }
 
 // DraftApp is an app of a draft.
@@ -29,15 +44,10 @@ type DraftApp struct {
 	// Found is what it was found by, in a few words.
 	Found string
 	// Needs say which other apps it needs and why, Stop what a Stop does to it, and Managed who
-	// keeps it as it is: a line each. Scaled are the autoscalers of its roots.
-	Needs, Stop, Managed []string
-	Scaled               []DraftScaler
-}
-
-// DraftScaler is an autoscaler that exists, with its bounds.
-type DraftScaler struct {
-	Name     string
-	Min, Max int32
+	// keeps it as it is, and Scaled which autoscalers its roots have: a line each.
+	Needs, Stop, Managed, Scaled []string
+	// Autoscaling is how these scale it; nil for none.
+	Autoscaling *AppAutoscaling
 }
 
 // YAML writes the manifest, with comments that say why. It holds what was read in a cluster:
@@ -57,7 +67,7 @@ func (d *Draft) YAML() []byte {
 	w.line("spec:")
 	w.line("  apps:")
 	for i := range d.Apps {
-		w.app(&d.Apps[i])
+		w.app(&d.Apps[i], d.Monitoring.Unmonitored[d.Apps[i].Name])
 	}
 	w.rest(d)
 	return []byte(w.String())
@@ -96,7 +106,21 @@ func oneLine(text string) string {
 	return b.String()
 }
 
-func (w *draftWriter) app(a *DraftApp) {
+// setting writes a field on one line, unless it is empty.
+func (w *draftWriter) setting(indent, key string, n *yaml.Node) {
+	if n == nil {
+		return
+	}
+	n.Style = yaml.FlowStyle
+	text, err := yaml.Marshal(n)
+	if err != nil {
+		w.comment(indent, "%s: %v", key, err)
+		return
+	}
+	w.line("%s%s: %s", indent, key, strings.TrimSpace(string(text)))
+}
+
+func (w *draftWriter) app(a *DraftApp, unmonitored string) {
 	const indent = "  "
 	w.comment(indent, "%s: found as %s.", a.Name, a.Found)
 	for _, need := range a.Needs {
@@ -120,8 +144,12 @@ func (w *draftWriter) app(a *DraftApp) {
 		w.line("    gitops: %s", Suspend)
 	}
 	for _, s := range a.Scaled {
-		w.comment("    ", "%s scales it; to have the System do so, delete that and write:", s.Name)
-		w.comment("    ", "autoscaling: {min: %d, max: %d}", s.Min, s.Max)
+		w.comment("    ", "%s", s)
+	}
+	w.setting("    ", "autoscaling", appAutoscalingNode(a.Autoscaling))
+	if unmonitored != "" {
+		w.comment("    ", "Nothing scrapes %s; without this line the System does.", unmonitored)
+		w.setting("    ", "monitoring", appMonitoringNode(AppMonitoring{Off: true}))
 	}
 }
 
@@ -153,7 +181,19 @@ func (w *draftWriter) rest(d *Draft) {
 	w.comment("    ", "How many apps rules may hold at a time, and how long rules ignore an app that recovered:")
 	w.comment("    ", "maxUnavailableApps: 2")
 	w.comment("    ", "holdOff: %s", DefaultHoldOff)
+	if n := autoscalingNode(d.Autoscaling); n != nil {
+		w.line("")
+		w.comment("  ", "What the autoscalers of its apps have in common:")
+		w.setting("  ", "autoscaling", n)
+	}
 	w.line("")
+	for _, found := range d.Monitoring.Found {
+		w.comment("  ", "%s", found)
+	}
+	if d.Monitoring.Settings.Declared {
+		w.setting("  ", "monitoring", monitoringNode(&d.Monitoring.Settings))
+		return
+	}
 	w.comment("  ", "Monitors, alerts and a dashboard for all apps, installed with the System:")
 	w.comment("  ", "monitoring: {}")
 }

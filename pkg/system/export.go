@@ -78,10 +78,10 @@ const (
 )
 
 // Carry takes from the manifest of the exported System what no object of its apps shows: how they are
-// monitored, scaled, labelled and connected, and how the whole is regulated and paid.
+// monitored, scaled, labelled and connected, and how the whole is regulated, backed up and paid.
 func (s *System) Carry(from *System) {
 	s.Description, s.Labels, s.Monitoring, s.Autoscaling = from.Description, from.Labels, from.Monitoring, from.Autoscaling
-	s.Regulation, s.Chargeback, s.Waivers, s.Upgrade = from.Regulation, from.Chargeback, from.Waivers, from.Upgrade
+	s.Regulation, s.Chargeback, s.Waivers, s.Upgrade, s.Backup = from.Regulation, from.Chargeback, from.Waivers, from.Upgrade, from.Backup
 	exist := func(names ...string) bool {
 		return !slices.ContainsFunc(names, func(name string) bool {
 			_, ok := s.App(name)

@@ -60,47 +60,6 @@ func built(s *check.Stack, r *check.Result) {
 	}
 }
 
-// alertKinds are the kinds of rules from which alerts fire.
-var alertKinds = []schema.GroupKind{
-	{Group: "monitoring.coreos.com", Kind: "PrometheusRule"},
-	{Group: "operator.victoriametrics.com", Kind: "VMRule"},
-	{Group: "monitoring.googleapis.com", Kind: "Rules"},
-	{Group: "grafana.integreatly.org", Kind: "GrafanaAlertRuleGroup"},
-}
-
-// alerts looks for rules of alerts in the namespaces of the app's workloads, and in that of the System.
-func alerts(s *check.Stack, r *check.Result) {
-	a, w := appOf(s), s.World
-	lasting := slices.DeleteFunc(s.ManagedWorkloads(), func(wl *check.Workload) bool { return !wl.IsLongRunning() })
-	if a == nil || a.NotMonitored || len(lasting) == 0 {
-		return
-	}
-	var namespaces []string
-	for _, wl := range lasting {
-		namespaces = append(namespaces, wl.Ref.Namespace)
-	}
-	if home := w.System.Namespace; home != "" {
-		namespaces = append(namespaces, home)
-	}
-	slices.Sort(namespaces)
-	namespaces = slices.Compact(namespaces)
-	for _, gk := range alertKinds {
-		if slices.ContainsFunc(w.Instances(gk), func(ref object.Ref) bool { return slices.Contains(namespaces, ref.Namespace) }) {
-			r.Pass(a.Roots[0])
-			return
-		}
-	}
-	for _, gk := range alertKinds {
-		for _, ns := range namespaces {
-			if k, served := w.Kinds.Kind(gk); served && !w.Read(gk, ns) {
-				r.AddUnread(a.Roots[0], k.String())
-				return
-			}
-		}
-	}
-	r.AddFinding(check.Finding{Object: a.Roots[0], Message: "no alert is about it: there are no rules of alerts in " + object.ShortList(namespaces)})
-}
-
 // scalerKinds are the kinds that set or recommend the size of a workload.
 var scalerKinds = []schema.GroupKind{
 	{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"},
