@@ -14,6 +14,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/shopspring/decimal"
 )
 
 // parallel is how many queries a server is asked at a time.
@@ -24,6 +26,8 @@ type row struct {
 	labels map[string]string
 	value  int64
 }
+
+func (r row) amount() decimal.Decimal { return decimal.NewFromInt(r.value) }
 
 // fetcher asks a few queries at a time, and collects what the server says besides.
 type fetcher struct {
@@ -67,6 +71,7 @@ type rangeQuery struct {
 	write       func(length time.Duration) string
 	last        bool
 	rows        map[string]row
+	take        func(*windowState, row)
 }
 
 func (q *rangeQuery) pieces(from time.Time) int {
