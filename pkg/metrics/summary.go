@@ -169,46 +169,21 @@ func (p *Pod) take(sample *stats.PodStats) {
 	if s := sample.EphemeralStorage; s != nil && s.UsedBytes != nil {
 		p.Used.Set(Ephemeral, bytesOf(*s.UsedBytes))
 	}
-	p.fromContainers(sample, CPU, func(c *stats.ContainerStats) *uint64 {
-		if c.CPU == nil {
-			return nil
+	// The kubelet's own sums for the pod are larger, by the pause container.
+	addUsage(p, CPU, sample.Containers, func(c *stats.ContainerStats) (string, *decimal.Decimal) {
+		if c.CPU == nil || c.CPU.UsageNanoCores == nil {
+			return c.Name, nil
 		}
-		return c.CPU.UsageNanoCores
+		cores := bytesOf(*c.CPU.UsageNanoCores).Shift(-9)
+		return c.Name, &cores
 	})
-	p.fromContainers(sample, Memory, func(c *stats.ContainerStats) *uint64 {
-		if c.Memory == nil {
-			return nil
+	addUsage(p, Memory, sample.Containers, func(c *stats.ContainerStats) (string, *decimal.Decimal) {
+		if c.Memory == nil || c.Memory.WorkingSetBytes == nil {
+			return c.Name, nil
 		}
-		return c.Memory.WorkingSetBytes
+		bytes := bytesOf(*c.Memory.WorkingSetBytes)
+		return c.Name, &bytes
 	})
-}
-
-// fromContainers adds up what containers use, where it is unknown yet: as a metrics
-// server does, which leaves a pod out when one of its containers is unknown. (The
-// kubelet's own sum for the pod is larger, by the pause container.)
-func (p *Pod) fromContainers(sample *stats.PodStats, res Resource, value func(*stats.ContainerStats) *uint64) {
-	if _, known := p.Used.Lookup(res); known || len(sample.Containers) == 0 {
-		return
-	}
-	places := int32(0)
-	if res == CPU {
-		places = -9
-	}
-	var sum decimal.Decimal
-	for i := range sample.Containers {
-		v := value(&sample.Containers[i])
-		if v == nil {
-			return
-		}
-		sum = sum.Add(bytesOf(*v).Shift(places))
-	}
-	for i := range sample.Containers {
-		if c := p.container(sample.Containers[i].Name); c != nil {
-			c.Used.Set(res, bytesOf(*value(&sample.Containers[i])).Shift(places))
-		}
-	}
-	p.Used.Set(res, sum)
-	p.Unmeasured = ""
 }
 
 // bytesOf turns a count into a decimal, exactly.
