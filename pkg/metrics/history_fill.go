@@ -220,7 +220,9 @@ func (s *windowState) addNotes(r *UsageReport, f *fetcher) {
 			"%d of %d steps of the window have no samples at all: usage and requests in them are not counted", total-s.steps, total)})
 	}
 	s.noteGaps(r, f)
-	r.Notes = append(r.Notes, slices.SortedFunc(maps.Keys(f.notes), compareNotes)...)
+	own := slices.Collect(maps.Keys(f.notes))
+	SortNotes(own)
+	r.Notes = append(r.Notes, own...)
 }
 
 func (s *windowState) stepNote() string {
@@ -286,8 +288,4 @@ func (s *windowState) noteGaps(r *UsageReport, f *fetcher) {
 			Message: fmt.Sprintf("samples of %d pods have gaps of up to %s in all: memory and requests in the gaps are not counted", pods, time.Duration(s.gaps[longest])*s.e.sampling),
 		})
 	}
-}
-
-func compareNotes(a, b Note) int {
-	return cmp.Or(strings.Compare(a.Reason, b.Reason), strings.Compare(a.Subject, b.Subject), strings.Compare(a.Message, b.Message))
 }

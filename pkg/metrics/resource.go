@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/shopspring/decimal"
+	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -259,20 +259,12 @@ func (p *Pod) container(name string) *Container {
 
 // inParallel calls each for 0 to n-1, a bounded number at a time.
 func inParallel(n int, each func(int)) {
-	next := make(chan int)
-	var wg sync.WaitGroup
-	for range min(n, liveParallel) {
-		wg.Go(func() {
-			for i := range next {
-				each(i)
-			}
-		})
-	}
+	var g errgroup.Group
+	g.SetLimit(liveParallel)
 	for i := range n {
-		next <- i
+		g.Go(func() error { each(i); return nil })
 	}
-	close(next)
-	wg.Wait()
+	_ = g.Wait() // none returns one
 }
 
 // gathered makes one note of those that a source has for one reason; the first one

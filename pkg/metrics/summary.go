@@ -45,10 +45,10 @@ func (s *Summary) Measure(ctx context.Context, r *UsageReport) error {
 		return nil
 	}
 	summaries, errs := s.read(ctx, nodes)
-	used := map[object.Ref]decimal.Decimal{}
-	pods := podsByNode(r)
-	shared := map[object.Ref]bool{}
-	claims := claimSizes(r)
+	pods, claims, shared := podsByNode(r), make(map[object.Ref]*Claim, len(r.Claims)), map[object.Ref]bool{}
+	for i := range r.Claims {
+		claims[r.Claims[i].Ref] = &r.Claims[i]
+	}
 	for i, node := range nodes {
 		if errs[i] != nil {
 			note, err := refused(ctx, errs[i])
@@ -63,15 +63,20 @@ func (s *Summary) Measure(ctx context.Context, r *UsageReport) error {
 			continue // No request follows the refusal.
 		}
 		fillFromSummary(pods[node], summaries[i])
-		volumesOf(summaries[i], claims, used, shared)
+		fillVolumes(summaries[i], claims, shared)
 	}
 	r.Notes = gathered(r.Notes, summaryName)
-	for i := range r.Claims {
-		if bytes, ok := used[r.Claims[i].Ref]; ok && !shared[r.Claims[i].Ref] {
-			r.Claims[i].Used, r.Claims[i].UsedKnown = bytes, true
-		}
+	var names []string
+	for _, ref := range sortedRefs(shared) {
+		claims[ref].Used, claims[ref].UsedKnown = decimal.Decimal{}, false
+		names = append(names, ref.Namespace+"/"+ref.Name)
 	}
-	r.Notes = append(r.Notes, sharedNote(shared)...)
+	if len(names) > 0 {
+		r.Notes = append(r.Notes, Note{
+			Source: summaryName, Subject: listNames(names), Reason: "SharedFilesystem", LowersFigures: true,
+			Message: "the file system is larger than the volume, and holds more than its claim: the usage of the claim is unknown",
+		})
+	}
 	return nil
 }
 
@@ -229,50 +234,24 @@ func inner(name string) bool {
 	return name == "lo" || slices.ContainsFunc(strings.Fields(prefixes), func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
-// claimSizes returns what the claims of a reading hold.
-func claimSizes(r *UsageReport) map[object.Ref]decimal.Decimal {
-	out := make(map[object.Ref]decimal.Decimal, len(r.Claims))
-	for i := range r.Claims {
-		out[r.Claims[i].Ref] = r.Claims[i].Claimed
-	}
-	return out
-}
-
-// volumesOf records the usage of claims: the largest figure if several pods mount one, since each
+// fillVolumes takes over the usage of claims: the largest figure if several pods mount one, since each
 // sees the same files. A file system that is much larger than the volume (a directory of a node,
-// or of an NFS server) has other users as well: its usage is not that of the claim.
-func volumesOf(summary *stats.Summary, claims, used map[object.Ref]decimal.Decimal, shared map[object.Ref]bool) {
+// or of an NFS server) is shared: it has other users as well.
+func fillVolumes(summary *stats.Summary, claims map[object.Ref]*Claim, shared map[object.Ref]bool) {
 	for i := range summary.Pods {
 		for j := range summary.Pods[i].VolumeStats {
 			v := &summary.Pods[i].VolumeStats[j]
 			if v.PVCRef == nil || v.UsedBytes == nil {
 				continue
 			}
-			ref := object.Ref{Kind: "PersistentVolumeClaim", Namespace: v.PVCRef.Namespace, Name: v.PVCRef.Name}
-			size, ok := claims[ref]
-			if !ok {
+			c := claims[object.Ref{Kind: "PersistentVolumeClaim", Namespace: v.PVCRef.Namespace, Name: v.PVCRef.Name}]
+			if c == nil {
 				continue
 			}
-			if v.CapacityBytes != nil && size.IsPositive() && bytesOf(*v.CapacityBytes).GreaterThan(size.Mul(decimal.New(2, 0))) {
-				shared[ref] = true
+			if v.CapacityBytes != nil && c.Claimed.IsPositive() && bytesOf(*v.CapacityBytes).GreaterThan(c.Claimed.Mul(decimal.New(2, 0))) {
+				shared[c.Ref] = true
 			}
-			if now, seen := used[ref]; !seen || bytesOf(*v.UsedBytes).GreaterThan(now) {
-				used[ref] = bytesOf(*v.UsedBytes)
-			}
+			c.Used, c.UsedKnown = decimal.Max(c.Used, bytesOf(*v.UsedBytes)), true
 		}
 	}
-}
-
-func sharedNote(shared map[object.Ref]bool) []Note {
-	if len(shared) == 0 {
-		return nil
-	}
-	var names []string
-	for _, ref := range sortedRefs(shared) {
-		names = append(names, ref.Namespace+"/"+ref.Name)
-	}
-	return []Note{{
-		Source: summaryName, Subject: listNames(names), Reason: "SharedFilesystem", LowersFigures: true,
-		Message: "the file system is larger than the volume, and holds more than its claim: the usage of the claim is unknown",
-	}}
 }

@@ -471,15 +471,14 @@ func (e *expressions) quantitiesBeside(whole bool) (all []quantity) {
 	})
 }
 
-// metrics are all that queries name.
+// metrics are all that queries name: those that Inspect tells of, and those that are there only
+// where pods have init containers, limits or overhead, or that tell what others do.
 func (e *expressions) metrics() []string {
-	all := []string{
-		phaseMetric, infoMetric, cpuMetric, memoryMetric, startMetric, podStartMetric, requestsMetric, initRequests, limitsMetric, initLimits, initRunning,
-		initInfo, overheadCPU, overheadMemory, schedulerMetric, receiveMetric, transmitMetric, capacityMetric, volumeMetric, volumePhase, claimMetric,
-		mountMetric, claimUsage, balancerMetric,
-	}
-	for _, f := range facts() {
-		all = append(all, f.metric)
+	all := []string{initRequests, limitsMetric, initLimits, initRunning, initInfo, overheadCPU, overheadMemory, runningMetric, "kube_persistentvolume_info", "kube_node_info"}
+	for _, m := range required() {
+		if m.Source != recordingRules {
+			all = append(all, m.Metric)
+		}
 	}
 	return all
 }
