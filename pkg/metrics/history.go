@@ -243,7 +243,6 @@ func (h *History) probe(ctx context.Context, f *fetcher) (*windowState, error) {
 			return nil, err
 		}
 	}
-	s := newWindowState(o, e, w)
-	s.fixed = h.fixed
+	s := newWindowState(h, e, w)
 	return s, s.probeRules(ctx, f)
 }

@@ -19,11 +19,9 @@ import (
 // windowState is what is known of a window while it is measured. Until fill, the hours and amounts
 // of things are sums of samples or steps, and those of CPU of thousandths of them or of microseconds.
 type windowState struct {
-	options HistoryOptions
-	e       *expressions
-	window  Window
-	// fixed says that the step was chosen.
-	fixed bool
+	*History
+	e      *expressions
+	window Window
 	// recorded says that recording rules cover the window.
 	recorded bool
 	// unnamed says that the usage of some pods has no UID.
@@ -52,14 +50,14 @@ type pod struct {
 	overhead Amounts
 }
 
-func newWindowState(o HistoryOptions, e *expressions, w Window) *windowState {
+func newWindowState(h *History, e *expressions, w Window) *windowState {
 	s := &windowState{
-		options: o, e: e, window: w, pods: map[object.Ref][]*pod{}, claims: map[object.Ref]*Claim{}, balancers: map[object.Ref]*LoadBalancer{},
+		History: h, e: e, window: w, pods: map[object.Ref][]*pod{}, claims: map[object.Ref]*Claim{}, balancers: map[object.Ref]*LoadBalancer{},
 		volumes: map[object.Ref]*Volume{}, nodes: map[string]*Node{}, owners: map[object.Ref]object.Ref{}, extended: map[string]Resource{}, gaps: map[object.Ref]int64{},
 	}
 	// Names of the cluster come last and win; of those that metrics cannot tell apart the
 	// first in a list does.
-	for _, names := range [][]Resource{{"nvidia.com/gpu", "amd.com/gpu", "gpu.intel.com/i915", "gpu.intel.com/xe", "aws.amazon.com/neuron", Ephemeral}, o.Resources} {
+	for _, names := range [][]Resource{{"nvidia.com/gpu", "amd.com/gpu", "gpu.intel.com/i915", "gpu.intel.com/xe", "aws.amazon.com/neuron", Ephemeral}, h.options.Resources} {
 		for _, name := range slices.Backward(names) {
 			s.extended[sanitize(string(name))] = name
 		}
