@@ -40,12 +40,12 @@ func SummaryPath(node string) string { return "/api/v1/nodes/" + node + "/proxy/
 // asking, and is noted once. A node that does not answer is noted, and the others
 // stand.
 func (s *Summary) Measure(ctx context.Context, r *UsageReport) error {
-	nodes := s.nodes(r)
+	nodes, pods := s.podsByNode(r)
 	if len(nodes) == 0 {
 		return nil
 	}
 	summaries, errs := s.read(ctx, nodes)
-	pods, claims, shared := podsByNode(r), make(map[object.Ref]*Claim, len(r.Claims)), map[object.Ref]bool{}
+	claims, shared := make(map[object.Ref]*Claim, len(r.Claims)), map[object.Ref]bool{}
 	for i := range r.Claims {
 		claims[r.Claims[i].Ref] = &r.Claims[i]
 	}
@@ -80,16 +80,21 @@ func (s *Summary) Measure(ctx context.Context, r *UsageReport) error {
 	return nil
 }
 
-// nodes returns those that run a pod that is asked about, in order.
-func (s *Summary) nodes(r *UsageReport) []string {
-	var out []string
+// podsByNode returns the pods of each node, and the nodes that run a pod that is asked about, in order.
+func (s *Summary) podsByNode(r *UsageReport) (nodes []string, pods map[string][]*Pod) {
+	pods = map[string][]*Pod{}
 	for i := range r.Pods {
-		if p := &r.Pods[i]; p.Node != "" && (s.asked == nil || s.asked(p.Ref)) {
-			out = append(out, p.Node)
+		p := &r.Pods[i]
+		if p.Node == "" {
+			continue
+		}
+		pods[p.Node] = append(pods[p.Node], p)
+		if s.asked == nil || s.asked(p.Ref) {
+			nodes = append(nodes, p.Node)
 		}
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	slices.Sort(nodes)
+	return slices.Compact(nodes), pods
 }
 
 // read asks the first node alone, and the others at once, until one refuses.
@@ -131,16 +136,6 @@ func explained(n Note) Note {
 	}
 	n.Message = missing + " of the pods there: " + n.Message
 	return n
-}
-
-func podsByNode(r *UsageReport) map[string][]*Pod {
-	out := map[string][]*Pod{}
-	for i := range r.Pods {
-		if p := &r.Pods[i]; p.Node != "" {
-			out[p.Node] = append(out[p.Node], p)
-		}
-	}
-	return out
 }
 
 // fillFromSummary takes over what a kubelet says of the pods of its node. They are
