@@ -39,8 +39,8 @@ func parseAmount(text string) (decimal.Decimal, string) {
 }
 
 // dividedBy divides a price, without zeros at the end.
-func dividedBy(d decimal.Decimal, by int64) decimal.Decimal {
-	return decimal.RequireFromString(d.DivRound(decimal.NewFromInt(by), Digits).String())
+func dividedBy(d decimal.Decimal, parts int64) decimal.Decimal {
+	return decimal.RequireFromString(d.DivRound(decimal.NewFromInt(parts), Digits).String())
 }
 
 func digits(s string) bool {

@@ -21,7 +21,7 @@ func overHours(n decimal.Decimal, length time.Duration, units int64) decimal.Dec
 }
 
 // integral writes sums: thousandths of CPU of a time, bytes of traffic, and all else of another time.
-func integral(sums Amounts, ofCPU, of time.Duration) Amounts {
+func integral(sums Amounts, ofCPU, unit time.Duration) Amounts {
 	var out Amounts
 	for name, v := range sums.All() {
 		switch name {
@@ -29,7 +29,7 @@ func integral(sums Amounts, ofCPU, of time.Duration) Amounts {
 			v = overHours(v, ofCPU, 1000)
 		case Received, Sent:
 		default:
-			v = overHours(v, of, 1)
+			v = overHours(v, unit, 1)
 		}
 		out = append(out, Amount{name, v})
 	}
@@ -58,17 +58,17 @@ func (s *windowState) fill(r *UsageReport, f *fetcher) {
 
 // fillThings puts what was there within the window in the place of what is in the report, and notes
 // what of that has no sample, and so no figures.
-func fillThings[T any](f *fetcher, kind string, list *[]T, measured map[object.Ref]*T, of func(*T) (object.Ref, decimal.Decimal)) {
+func fillThings[T any](f *fetcher, kind string, list *[]T, measured map[object.Ref]*T, identify func(*T) (object.Ref, decimal.Decimal)) {
 	missing := 0
 	for i := range *list {
-		ref, _ := of(&(*list)[i])
-		if _, hours := of(measured[ref]); hours.IsZero() {
+		ref, _ := identify(&(*list)[i])
+		if _, hours := identify(measured[ref]); hours.IsZero() {
 			missing++
 		}
 	}
 	*list = nil
 	for _, ref := range sortedRefs(measured) {
-		if _, hours := of(measured[ref]); !hours.IsZero() {
+		if _, hours := identify(measured[ref]); !hours.IsZero() {
 			*list = append(*list, *measured[ref])
 		}
 	}

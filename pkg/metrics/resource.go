@@ -224,14 +224,14 @@ func missing(p *Pod, at time.Time) string {
 
 // addUsage adds up what the containers of a pod use of a resource, where no other source told it. A
 // sum of which a part is missing is unknown.
-func addUsage[T any](p *Pod, res Resource, containers []T, of func(*T) (name string, used *decimal.Decimal)) {
+func addUsage[T any](p *Pod, res Resource, containers []T, usage func(*T) (name string, used *decimal.Decimal)) {
 	if _, known := p.Used.Lookup(res); known || len(containers) == 0 {
 		return
 	}
 	var sum decimal.Decimal
 	complete := true
 	for i := range containers {
-		name, used := of(&containers[i])
+		name, used := usage(&containers[i])
 		if used == nil {
 			complete = false
 			continue

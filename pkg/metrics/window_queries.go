@@ -471,8 +471,8 @@ func (e *expressions) quantitiesBeside(whole bool) (all []quantity) {
 	})
 }
 
-// metrics are all that queries name: those that Inspect tells of, and those that are there only
-// where pods have init containers, limits or overhead, or that tell what others do.
+// metrics are all that queries name: those of Inspect, and those that a server has only if pods have
+// init containers, limits or overhead, or that say what others do.
 func (e *expressions) metrics() []string {
 	all := []string{initRequests, limitsMetric, initLimits, initRunning, initInfo, overheadCPU, overheadMemory, runningMetric, "kube_persistentvolume_info", "kube_node_info"}
 	for _, m := range required() {
