@@ -1,11 +1,9 @@
 package cost
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/shopspring/decimal"
 
@@ -185,13 +183,7 @@ func (a *allocator) ratesOf(node, namespace string) *Rates {
 
 // stacksOf returns the stacks that a thing belongs to, in order, each once.
 func (a *allocator) stacksOf(thing object.Ref) []object.Ref {
-	stacks := a.placement.Of[thing].Stacks
-	if len(stacks) < 2 {
-		return stacks
-	}
-	stacks = slices.Clone(stacks)
-	slices.SortFunc(stacks, object.Compare)
-	return slices.Compact(stacks)
+	return inOrder(a.placement.Of[thing].Stacks)
 }
 
 // charge adds a charge, split among the stacks; it has everything but its share of
@@ -241,7 +233,7 @@ func (a *allocator) note(n metrics.Note) {
 }
 
 func (a *allocator) sortedNotes() []metrics.Note {
-	return slices.SortedFunc(maps.Keys(a.notes), func(x, y metrics.Note) int {
-		return cmp.Or(strings.Compare(x.Reason, y.Reason), strings.Compare(x.Subject, y.Subject), strings.Compare(x.Message, y.Message))
-	})
+	notes := slices.Collect(maps.Keys(a.notes))
+	metrics.SortNotes(notes)
+	return notes
 }

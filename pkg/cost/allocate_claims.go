@@ -14,21 +14,26 @@ import (
 func (a *allocator) claims() {
 	for i := range a.reading.Claims {
 		claim := &a.reading.Claims[i]
-		price := a.book.Claim(claim)
-		if !price.stated() || claim.Claimed.IsNegative() {
-			continue
-		}
-		c := Charge{
-			Kind: Used, Item: claim.Ref, UID: string(claim.UID), Namespace: claim.Ref.Namespace,
-			Resource: metrics.Storage, List: price.List, Price: price.Net, SKU: price.SKU,
-		}
-		c.Quantity, c.Unit = quantity(metrics.Storage, claim.Claimed)
-		if a.isCommon(c.Item) || a.options.Sharing == ShareNone && len(stacksOfClaim(a.placement, claim)) > 1 {
+		c, ok := a.storage(claim)
+		switch {
+		case !ok:
+		case a.isCommon(c.Item), a.options.Sharing == ShareNone && len(stacksOfClaim(a.placement, claim)) > 1:
 			a.charge(&c, nil)
-			continue
+		default:
+			a.claim(&c, claim)
 		}
-		a.claim(&c, claim)
 	}
+}
+
+// storage returns the charge for the capacity of a claim, where that has a price.
+func (a *allocator) storage(claim *metrics.Claim) (Charge, bool) {
+	price := a.book.Claim(claim)
+	c := Charge{
+		Kind: Used, Item: claim.Ref, UID: string(claim.UID), Namespace: claim.Ref.Namespace, Share: a.one, Of: 1,
+		Resource: metrics.Storage, List: price.List, Price: price.Net, SKU: price.SKU,
+	}
+	c.Quantity, c.Unit = quantity(metrics.Storage, claim.Claimed)
+	return c, price.stated() && !claim.Claimed.IsNegative()
 }
 
 // stacksOfClaim are those that a claim belongs to, and those of the pods that mount it.
@@ -44,13 +49,10 @@ func stacksOfClaim(p *metrics.Attribution, claim *metrics.Claim) []object.Ref {
 func (a *allocator) unclaimed() {
 	for i := range a.reading.Unclaimed {
 		v := &a.reading.Unclaimed[i]
-		price := a.book.Claim(&metrics.Claim{Class: v.Class, Volume: v.Name})
-		if !price.stated() || v.Claimed.IsNegative() {
-			continue
+		if c, ok := a.storage(&metrics.Claim{UID: v.UID, Class: v.Class, Volume: v.Name, Claimed: v.Claimed}); ok {
+			c.Kind, c.Item = Unclaimed, v.Ref()
+			a.add(&c)
 		}
-		c := Charge{Kind: Unclaimed, Item: v.Ref(), UID: string(v.UID), Share: a.one, Of: 1, Resource: metrics.Storage, List: price.List, Price: price.Net, SKU: price.SKU}
-		c.Quantity, c.Unit = quantity(metrics.Storage, v.Claimed)
-		a.add(&c)
 	}
 }
 

@@ -40,30 +40,15 @@ type Book struct {
 // prices are what the base or one override of a book says; what is nil, or not in a
 // map, it does not say.
 type prices struct {
-	cpu, memory       *decimal.Decimal // a core-hour, a GiB-hour
-	storage           storagePrices
-	extended          map[metrics.Resource]decimal.Decimal // a piece-hour
-	models            []modelPrices
-	receive, transmit *decimal.Decimal // a GiB
-	balancer          *decimal.Decimal // an hour
-	snapshot          *decimal.Decimal // a GiB-hour
-	node              *nodePrice
-	discounts         map[string]decimal.Decimal // fractions, by what they are given on
-}
-
-// storagePrices are prices of a GiB-hour. Volumes go before classes, and these
-// before what holds for all others.
-type storagePrices struct {
-	all              *decimal.Decimal
-	classes, volumes map[string]decimal.Decimal
-}
-
-// modelPrices are prices of a piece-hour of an extended resource by model, which a
-// label of the node names.
-type modelPrices struct {
-	label    string
-	resource metrics.Resource
-	prices   map[string]decimal.Decimal
+	cpu, memory *decimal.Decimal // a core-hour, a GiB-hour
+	storage     StorageDocument
+	extended    map[metrics.Resource]decimal.Decimal // a piece-hour
+	models      []GPUDocument
+	network     NetworkDocument
+	balancer    *decimal.Decimal // an hour
+	snapshot    *decimal.Decimal // a GiB-hour
+	node        *NodePriceDocument
+	discounts   map[string]decimal.Decimal // fractions, by what they are given on
 }
 
 // override is prices for some nodes, namespaces or clusters: for what is in all that it names.
@@ -128,16 +113,17 @@ func (b *Book) storage(volume, class, namespace string) Price {
 	return discounted(price, sku, space.discounts, discountStorage)
 }
 
-// priceOf returns the price for a volume of a class, and the line that says it.
-func (s *storagePrices) priceOf(volume, class string) (decimal.Decimal, string, bool) {
-	if d, ok := s.volumes[volume]; ok && volume != "" {
+// priceOf returns the price for a volume of a class, and the line that says it. Volumes go before
+// classes, and these before what holds for all others.
+func (s *StorageDocument) priceOf(volume, class string) (decimal.Decimal, string, bool) {
+	if d, ok := s.Volumes[volume]; ok && volume != "" {
 		return d, "volume/" + volume, true
 	}
-	if d, ok := s.classes[class]; ok && class != "" {
+	if d, ok := s.Classes[class]; ok && class != "" {
 		return d, "storage/" + class, true
 	}
-	if s.all != nil {
-		return *s.all, "storage", true
+	if s.Default != nil {
+		return *s.Default, "storage", true
 	}
 	return decimal.Zero, "storage", false
 }
@@ -145,9 +131,9 @@ func (s *storagePrices) priceOf(volume, class string) (decimal.Decimal, string, 
 // Traffic returns the price of a GiB, received (metrics.Received) or sent
 // (metrics.Sent). It is 0 where the book says none.
 func (b *Book) Traffic(direction metrics.Resource, namespace string) Price {
-	sku, get := "network/receive", func(p *prices) *decimal.Decimal { return p.receive }
+	sku, get := "network/receive", func(p *prices) *decimal.Decimal { return p.network.Receive }
 	if direction == metrics.Sent {
-		sku, get = "network/transmit", func(p *prices) *decimal.Decimal { return p.transmit }
+		sku, get = "network/transmit", func(p *prices) *decimal.Decimal { return p.network.Transmit }
 	}
 	return b.flat(sku, discountNetwork, namespace, get)
 }
@@ -198,7 +184,7 @@ func (b *Book) Resources() []metrics.Resource {
 			all[name] = true
 		}
 		for _, m := range p.models {
-			all[m.resource] = true
+			all[m.Resource] = true
 		}
 	}
 	add(&b.base)

@@ -12,8 +12,8 @@ const (
 	maxDecimals = 24
 )
 
-// parseAmount reads a decimal number as it is written, never through a float. What
-// is wrong with it is said; nothing where it is fine.
+// parseAmount reads a decimal number as it is written, never through a float, without the zeros at
+// its end. What is wrong with it is said; nothing where it is fine.
 func parseAmount(text string) (decimal.Decimal, string) {
 	whole, fraction, point := strings.Cut(text, ".")
 	switch lower := strings.ToLower(text); {
@@ -28,11 +28,19 @@ func parseAmount(text string) (decimal.Decimal, string) {
 	case len(whole) > maxDigits || len(strings.TrimRight(fraction, "0")) > maxDecimals:
 		return decimal.Decimal{}, "has too many digits: expected at most 12 before the point and 24 after it"
 	}
+	if point {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
 	d, err := decimal.NewFromString(text)
 	if err != nil {
 		return decimal.Decimal{}, "is not a decimal number: expected one such as 0.031611"
 	}
 	return d, ""
+}
+
+// dividedBy divides a price, without zeros at the end.
+func dividedBy(d decimal.Decimal, parts int64) decimal.Decimal {
+	return decimal.RequireFromString(d.DivRound(decimal.NewFromInt(parts), Digits).String())
 }
 
 func digits(s string) bool {

@@ -18,17 +18,17 @@ type BookDocument struct {
 	Name       string `json:"name,omitempty" read:"line"`
 	Currency   string `json:"currency" read:"currency,required"`
 
-	CPU          string                      `json:"cpu" read:"hourly,required"`
-	Memory       string                      `json:"memory" read:"hourly,required"`
-	Storage      StorageDocument             `json:"storage" read:"base,required"`
-	Extended     map[metrics.Resource]string `json:"extended,omitempty" read:"extended"`
-	GPU          []GPUDocument               `json:"gpu,omitempty" read:"models"`
-	Network      NetworkDocument             `json:"network,omitzero"`
-	LoadBalancer string                      `json:"loadBalancer,omitempty" read:"hourly"`
-	Snapshot     string                      `json:"snapshot,omitempty" read:"hourly"`
-	Discounts    map[string]string           `json:"discounts,omitempty" read:"discounts"`
-	Overrides    []OverrideDocument          `json:"overrides,omitempty" read:"overrides"`
-	NotCharged   map[string]string           `json:"notCharged,omitempty" read:"notCharged"`
+	CPU          *decimal.Decimal                     `json:"cpu" read:"hourly,required"`
+	Memory       *decimal.Decimal                     `json:"memory" read:"hourly,required"`
+	Storage      StorageDocument                      `json:"storage" read:"base,required"`
+	Extended     map[metrics.Resource]decimal.Decimal `json:"extended,omitempty" read:"extended"`
+	GPU          []GPUDocument                        `json:"gpu,omitempty" read:"models"`
+	Network      NetworkDocument                      `json:"network,omitzero"`
+	LoadBalancer *decimal.Decimal                     `json:"loadBalancer,omitempty" read:"hourly"`
+	Snapshot     *decimal.Decimal                     `json:"snapshot,omitempty" read:"hourly"`
+	Discounts    map[string]string                    `json:"discounts,omitempty" read:"discounts"`
+	Overrides    []OverrideDocument                   `json:"overrides,omitempty" read:"overrides"`
+	NotCharged   map[string]decimal.Decimal           `json:"notCharged,omitempty" read:"notCharged"`
 
 	// SharedNamespaces and SharedLabels are what all stacks pay for, and SharedBy how that is split.
 	SharedNamespaces []string            `json:"sharedNamespaces,omitempty" read:"namespaces"`
@@ -38,41 +38,41 @@ type BookDocument struct {
 
 // StorageDocument is prices of a GiB-hour.
 type StorageDocument struct {
-	Default string            `json:"default,omitempty" read:"hourly"`
-	Classes map[string]string `json:"classes,omitempty" read:"prices"`
-	Volumes map[string]string `json:"volumes,omitempty" read:"prices"`
+	Default *decimal.Decimal           `json:"default,omitempty" read:"hourly"`
+	Classes map[string]decimal.Decimal `json:"classes,omitempty" read:"prices"`
+	Volumes map[string]decimal.Decimal `json:"volumes,omitempty" read:"prices"`
 }
 
 // GPUDocument is prices of a piece-hour by model.
 type GPUDocument struct {
 	// Label is that of the node which names the model.
-	Label    string            `json:"label" read:"label"`
-	Resource metrics.Resource  `json:"resource" read:"resource"`
-	Models   map[string]string `json:"models" read:"byModel,required"`
+	Label    string                     `json:"label" read:"label"`
+	Resource metrics.Resource           `json:"resource" read:"resource"`
+	Models   map[string]decimal.Decimal `json:"models" read:"byModel,required"`
 }
 
 // NetworkDocument is prices of a GiB.
 type NetworkDocument struct {
-	Receive  string `json:"receive,omitempty" read:"traffic"`
-	Transmit string `json:"transmit,omitempty" read:"traffic"`
+	Receive  *decimal.Decimal `json:"receive,omitempty" read:"traffic"`
+	Transmit *decimal.Decimal `json:"transmit,omitempty" read:"traffic"`
 }
 
 // OverrideDocument is prices for some nodes, namespaces or clusters.
 type OverrideDocument struct {
-	Name         string                      `json:"name" read:"name"`
-	Nodes        NodesDocument               `json:"nodes,omitzero" read:"nodes"`
-	Namespaces   []string                    `json:"namespaces,omitempty" read:"namespaces"`
-	Clusters     []string                    `json:"clusters,omitempty" read:"clusters"`
-	Node         NodePriceDocument           `json:"node,omitzero" read:"node"`
-	CPU          string                      `json:"cpu,omitempty" read:"hourly"`
-	Memory       string                      `json:"memory,omitempty" read:"hourly"`
-	Storage      StorageDocument             `json:"storage,omitzero" read:"storage"`
-	Extended     map[metrics.Resource]string `json:"extended,omitempty" read:"extended"`
-	GPU          []GPUDocument               `json:"gpu,omitempty" read:"models"`
-	Network      NetworkDocument             `json:"network,omitzero"`
-	LoadBalancer string                      `json:"loadBalancer,omitempty" read:"hourly"`
-	Snapshot     string                      `json:"snapshot,omitempty" read:"hourly"`
-	Discounts    map[string]string           `json:"discounts,omitempty" read:"discounts"`
+	Name         string                               `json:"name" read:"name"`
+	Nodes        NodesDocument                        `json:"nodes,omitzero" read:"nodes"`
+	Namespaces   []string                             `json:"namespaces,omitempty" read:"namespaces"`
+	Clusters     []string                             `json:"clusters,omitempty" read:"clusters"`
+	Node         *NodePriceDocument                   `json:"node,omitempty" read:"node"`
+	CPU          *decimal.Decimal                     `json:"cpu,omitempty" read:"hourly"`
+	Memory       *decimal.Decimal                     `json:"memory,omitempty" read:"hourly"`
+	Storage      StorageDocument                      `json:"storage,omitzero" read:"storage"`
+	Extended     map[metrics.Resource]decimal.Decimal `json:"extended,omitempty" read:"extended"`
+	GPU          []GPUDocument                        `json:"gpu,omitempty" read:"models"`
+	Network      NetworkDocument                      `json:"network,omitzero"`
+	LoadBalancer *decimal.Decimal                     `json:"loadBalancer,omitempty" read:"hourly"`
+	Snapshot     *decimal.Decimal                     `json:"snapshot,omitempty" read:"hourly"`
+	Discounts    map[string]string                    `json:"discounts,omitempty" read:"discounts"`
 }
 
 // NodesDocument chooses nodes.
@@ -85,54 +85,36 @@ type NodesDocument struct {
 	Selector      string   `json:"selector,omitempty" read:"selector"`
 }
 
-// NodePriceDocument is the price of a node's hour, and what of it.
+// NodePriceDocument is the price of a node's hour, and the resources that it is the price of: all
+// that have one, where none is named. What else the node offers has a price of its own.
 type NodePriceDocument struct {
-	Price string             `json:"price"`
+	Price decimal.Decimal    `json:"price"`
 	Over  []metrics.Resource `json:"over,omitempty"`
 }
 
 // Document returns the book as it is written in its normal form: prices of an hour,
-// overrides with names, selectors as kubectl has them.
+// overrides with names, selectors as kubectl has them. It shares the prices of the book.
 func (b *Book) Document() BookDocument {
+	base := b.base.document()
 	d := BookDocument{
 		APIVersion: BookVersion, Kind: BookKind, Name: b.Name, Currency: b.Currency,
-		CPU: text(b.base.cpu), Memory: text(b.base.memory), Storage: b.base.storage.document(),
-		Extended: texts(b.base.extended), GPU: modelDocuments(b.base.models), Network: b.base.network(), LoadBalancer: text(b.base.balancer), Snapshot: text(b.base.snapshot),
-		Discounts: percentages(b.base.discounts), NotCharged: texts(b.notCharged),
-		SharedNamespaces: b.shared.namespaces, SharedLabels: b.shared.labels, SharedBy: b.shared.by,
+		CPU: base.CPU, Memory: base.Memory, Storage: base.Storage, Extended: base.Extended, GPU: base.GPU, Network: base.Network, LoadBalancer: base.LoadBalancer, Snapshot: base.Snapshot,
+		Discounts: base.Discounts, NotCharged: b.notCharged, SharedNamespaces: b.shared.namespaces, SharedLabels: b.shared.labels, SharedBy: b.shared.by,
 	}
 	for i := range b.overrides {
 		o := &b.overrides[i]
-		od := OverrideDocument{
-			Name: o.name, Nodes: o.nodes.document(), Namespaces: o.namespaces, Clusters: o.clusters,
-			CPU: text(o.cpu), Memory: text(o.memory), Storage: o.storage.document(),
-			Extended: texts(o.extended), GPU: modelDocuments(o.models), Network: o.network(), LoadBalancer: text(o.balancer), Snapshot: text(o.snapshot),
-			Discounts: percentages(o.discounts),
-		}
-		if o.node != nil {
-			od.Node = NodePriceDocument{Price: o.node.price.String(), Over: o.node.over}
-		}
+		od := o.document()
+		od.Name, od.Nodes, od.Namespaces, od.Clusters = o.name, o.nodes.document(), o.namespaces, o.clusters
 		d.Overrides = append(d.Overrides, od)
 	}
 	return d
 }
 
-func text(d *decimal.Decimal) string {
-	if d == nil {
-		return ""
+func (p *prices) document() OverrideDocument {
+	return OverrideDocument{
+		Node: p.node, CPU: p.cpu, Memory: p.memory, Storage: p.storage, Extended: p.extended, GPU: p.models, Network: p.network, LoadBalancer: p.balancer, Snapshot: p.snapshot,
+		Discounts: percentages(p.discounts),
 	}
-	return d.String()
-}
-
-func texts[K ~string](prices map[K]decimal.Decimal) map[K]string {
-	if len(prices) == 0 {
-		return nil
-	}
-	out := make(map[K]string, len(prices))
-	for k, d := range prices {
-		out[k] = d.String()
-	}
-	return out
 }
 
 func percentages(discounts map[string]decimal.Decimal) map[string]string {
@@ -144,26 +126,6 @@ func percentages(discounts map[string]decimal.Decimal) map[string]string {
 }
 
 func percentage(d decimal.Decimal) string { return d.Shift(2).String() + "%" }
-
-func (s *storagePrices) document() StorageDocument {
-	return StorageDocument{Default: text(s.all), Classes: texts(s.classes), Volumes: texts(s.volumes)}
-}
-
-func (p *prices) network() NetworkDocument {
-	return NetworkDocument{Receive: text(p.receive), Transmit: text(p.transmit)}
-}
-
-func modelDocuments(all []modelPrices) []GPUDocument {
-	var out []GPUDocument
-	for _, m := range all {
-		d := GPUDocument{Label: m.label, Resource: m.resource, Models: texts(m.prices)}
-		if d.Models == nil {
-			d.Models = map[string]string{}
-		}
-		out = append(out, d)
-	}
-	return out
-}
 
 func (s *nodeSelector) document() NodesDocument {
 	if s == nil {
@@ -178,7 +140,7 @@ func (s *nodeSelector) document() NodesDocument {
 
 // book makes the book of a document that was read.
 func (d *BookDocument) book() *Book {
-	b := &Book{Name: d.Name, Currency: d.Currency, notCharged: decimals(d.NotCharged), shared: sharedRules{d.SharedNamespaces, d.SharedLabels, d.SharedBy}}
+	b := &Book{Name: d.Name, Currency: d.Currency, notCharged: d.NotCharged, shared: sharedRules{d.SharedNamespaces, d.SharedLabels, d.SharedBy}}
 	b.base = pricesOf(&OverrideDocument{
 		CPU: d.CPU, Memory: d.Memory, Storage: d.Storage, Extended: d.Extended, GPU: d.GPU, Network: d.Network, LoadBalancer: d.LoadBalancer, Snapshot: d.Snapshot, Discounts: d.Discounts,
 	})
@@ -190,17 +152,7 @@ func (d *BookDocument) book() *Book {
 }
 
 func pricesOf(d *OverrideDocument) prices {
-	p := prices{
-		cpu: decimalOf(d.CPU), memory: decimalOf(d.Memory), extended: decimals(d.Extended), balancer: decimalOf(d.LoadBalancer), snapshot: decimalOf(d.Snapshot),
-		receive: decimalOf(d.Network.Receive), transmit: decimalOf(d.Network.Transmit),
-		storage: storagePrices{decimalOf(d.Storage.Default), decimals(d.Storage.Classes), decimals(d.Storage.Volumes)},
-	}
-	for _, m := range d.GPU {
-		p.models = append(p.models, modelPrices{m.Label, m.Resource, decimals(m.Models)})
-	}
-	if price := decimalOf(d.Node.Price); price != nil {
-		p.node = &nodePrice{*price, d.Node.Over}
-	}
+	p := prices{cpu: d.CPU, memory: d.Memory, storage: d.Storage, extended: d.Extended, models: d.GPU, network: d.Network, balancer: d.LoadBalancer, snapshot: d.Snapshot, node: d.Node}
 	for name, text := range d.Discounts {
 		if p.discounts == nil {
 			p.discounts = map[string]decimal.Decimal{}
@@ -220,23 +172,4 @@ func (d *NodesDocument) selector() *nodeSelector {
 		s.labels, _ = labels.Parse(d.Selector)
 	}
 	return s
-}
-
-func decimalOf(text string) *decimal.Decimal {
-	if text == "" {
-		return nil
-	}
-	d := decimal.RequireFromString(text)
-	return &d
-}
-
-func decimals[K ~string](texts map[K]string) map[K]decimal.Decimal {
-	if texts == nil {
-		return nil
-	}
-	out := make(map[K]decimal.Decimal, len(texts))
-	for k, text := range texts {
-		out[k] = *decimalOf(text)
-	}
-	return out
 }

@@ -19,14 +19,16 @@ import (
 // bookFormats are what the tags of a BookDocument name. Each reads a value, in all ways in which a
 // person may write it, into its normal form.
 func bookFormats() strict.Formats {
-	table := func(check func(string) string) func(*strict.Mapping, *yaml.Node) map[string]string {
-		return func(m *strict.Mapping, n *yaml.Node) map[string]string { return readPrices[string](m, n, check) }
+	table := func(check func(string) string) func(*strict.Mapping, *yaml.Node) map[string]decimal.Decimal {
+		return func(m *strict.Mapping, n *yaml.Node) map[string]decimal.Decimal {
+			return readPrices[string](m, n, check)
+		}
 	}
 	free := func(string) string { return "" }
 	return strict.Formats{
 		"line": readLine, "currency": readCurrency, "lines": readLines,
-		"hourly":   func(m *strict.Mapping, n *yaml.Node) string { return readPrice(m, n, true) },
-		"traffic":  func(m *strict.Mapping, n *yaml.Node) string { return readPrice(m, n, false) },
+		"hourly":   func(m *strict.Mapping, n *yaml.Node) *decimal.Decimal { return readPrice(m, n, true) },
+		"traffic":  func(m *strict.Mapping, n *yaml.Node) *decimal.Decimal { return readPrice(m, n, false) },
 		"prices":   table(free),
 		"base":     func(m *strict.Mapping, n *yaml.Node) StorageDocument { return readStorage(m, n, true) },
 		"storage":  func(m *strict.Mapping, n *yaml.Node) StorageDocument { return readStorage(m, n, false) },
@@ -40,7 +42,7 @@ func bookFormats() strict.Formats {
 			}
 			return label
 		},
-		"extended": func(m *strict.Mapping, n *yaml.Node) map[metrics.Resource]string {
+		"extended": func(m *strict.Mapping, n *yaml.Node) map[metrics.Resource]decimal.Decimal {
 			return readPrices[metrics.Resource](m, n, notExtended)
 		},
 		"notCharged": table(func(name string) string {
@@ -143,14 +145,14 @@ func readAmount(m *strict.Mapping, n *yaml.Node) (decimal.Decimal, bool) {
 }
 
 // readPrice reads a price: a number, which is that of the unit the field has, or a mapping
-// that says for how long. timed says that the unit has an hour in it. It is empty where
+// that says for how long. timed says that the unit has an hour in it. It is nil where
 // something is wrong.
-func readPrice(m *strict.Mapping, n *yaml.Node, timed bool) string {
+func readPrice(m *strict.Mapping, n *yaml.Node, timed bool) *decimal.Decimal {
 	if n.Kind != yaml.MappingNode {
 		if d, ok := readAmount(m, n); ok {
-			return d.String()
+			return &d
 		}
-		return ""
+		return nil
 	}
 	var d decimal.Decimal
 	ok, per := false, "hour"
@@ -166,22 +168,25 @@ func readPrice(m *strict.Mapping, n *yaml.Node, timed bool) string {
 		}})
 	switch {
 	case !ok:
-		return ""
+		return nil
 	case per == "month":
-		d = d.DivRound(decimal.NewFromInt(HoursPerMonth), Digits)
+		d = dividedBy(d, HoursPerMonth)
 	}
-	return d.String()
+	return &d
 }
 
-// readPrices reads prices by free names.
-func readPrices[K ~string](m *strict.Mapping, n *yaml.Node, check func(name string) string) map[K]string {
-	all := map[K]string{}
+// readPrices reads prices by free names; none is nil.
+func readPrices[K ~string](m *strict.Mapping, n *yaml.Node, check func(name string) string) map[K]decimal.Decimal {
+	var all map[K]decimal.Decimal
 	m.Entries(n, func(name string, value *yaml.Node) {
 		if wrong := check(name); wrong != "" {
 			m.Report(value, "%q %s", field.Shorten(name), wrong)
 		}
-		if text := readPrice(m, value, true); text != "" {
-			all[K(name)] = text
+		if price := readPrice(m, value, true); price != nil {
+			if all == nil {
+				all = map[K]decimal.Decimal{}
+			}
+			all[K(name)] = *price
 		}
 	})
 	return all
@@ -204,7 +209,9 @@ func readModels(m *strict.Mapping, n *yaml.Node) []GPUDocument {
 	var all []GPUDocument
 	readList(m, n, func(n *yaml.Node) {
 		d := GPUDocument{Label: defaultGPULabel, Resource: defaultGPU}
-		m.Struct(n, &d, bookFormats())
+		if m.Struct(n, &d, bookFormats()); d.Models == nil {
+			d.Models = map[string]decimal.Decimal{}
+		}
 		all = append(all, d)
 	})
 	return all
@@ -219,7 +226,7 @@ func readExtendedResource(m *strict.Mapping, n *yaml.Node) metrics.Resource {
 }
 
 // readByModel reads prices by model, and refuses two whose names differ in the case of letters only.
-func readByModel(m *strict.Mapping, n *yaml.Node) map[string]string {
+func readByModel(m *strict.Mapping, n *yaml.Node) map[string]decimal.Decimal {
 	seen := map[string]string{}
 	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
 		key := n.Content[i]

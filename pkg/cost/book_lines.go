@@ -58,22 +58,22 @@ func (p *prices) lines(override, location string, discounts map[string]decimal.D
 		}
 	}
 	if p.node != nil {
-		add("node", "node-hour", "", &p.node.price)
+		add("node", "node-hour", "", &p.node.Price)
 	}
 	add("cpu", "core-hour", discountCPU, p.cpu)
 	add("memory", "GiB-hour", discountMemory, p.memory)
-	add("storage", "GiB-hour", discountStorage, p.storage.all)
-	table("storage/", "GiB-hour", discountStorage, p.storage.classes)
-	table("volume/", "GiB-hour", discountStorage, p.storage.volumes)
+	add("storage", "GiB-hour", discountStorage, p.storage.Default)
+	table("storage/", "GiB-hour", discountStorage, p.storage.Classes)
+	table("volume/", "GiB-hour", discountStorage, p.storage.Volumes)
 	for _, r := range slices.Sorted(maps.Keys(p.extended)) {
 		d := p.extended[r]
 		add(string(r), "piece-hour", string(r), &d)
 	}
 	for _, m := range p.models {
-		table(string(m.resource)+"/", "piece-hour", string(m.resource), m.prices)
+		table(string(m.Resource)+"/", "piece-hour", string(m.Resource), m.Models)
 	}
-	add("network/receive", "GiB", discountNetwork, p.receive)
-	add("network/transmit", "GiB", discountNetwork, p.transmit)
+	add("network/receive", "GiB", discountNetwork, p.network.Receive)
+	add("network/transmit", "GiB", discountNetwork, p.network.Transmit)
 	add("loadBalancer", "hour", discountBalancer, p.balancer)
 	add("snapshot", "GiB-hour", discountStorage, p.snapshot)
 	return all

@@ -10,16 +10,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 )
 
-// nodePrice is what a whole node costs an hour.
-type nodePrice struct {
-	price decimal.Decimal
-	// over are the resources that it is the price of; all that have one, where it is
-	// empty. What else the node offers has a price of its own.
-	over []metrics.Resource
-}
-
-func (n *nodePrice) covers(r metrics.Resource) bool {
-	return len(n.over) == 0 || slices.Contains(n.over, r)
+func (n *NodePriceDocument) covers(r metrics.Resource) bool {
+	return len(n.Over) == 0 || slices.Contains(n.Over, r)
 }
 
 // gib is the bytes of a GiB.
@@ -86,7 +78,7 @@ func (w *onNode) apply(p *prices, override string) {
 	}
 	for _, m := range slices.Backward(p.models) {
 		if price, model, ok := m.priceOf(w.node); ok {
-			w.set(m.resource, price, string(m.resource)+"/"+model, override)
+			w.set(m.Resource, price, string(m.Resource)+"/"+model, override)
 		}
 	}
 	w.discounts = merged(p.discounts, w.discounts)
@@ -101,20 +93,20 @@ func (w *onNode) set(r metrics.Resource, price decimal.Decimal, sku, override st
 
 // priceOf returns the price of the model that a node names, whatever the case of its
 // letters.
-func (m *modelPrices) priceOf(node *metrics.Node) (price decimal.Decimal, model string, ok bool) {
+func (m *GPUDocument) priceOf(node *metrics.Node) (price decimal.Decimal, model string, ok bool) {
 	if node == nil {
 		return decimal.Decimal{}, "", false
 	}
-	named, _ := node.Label(m.label)
+	named, _ := node.Label(m.Label)
 	if named == "" {
 		return decimal.Decimal{}, "", false
 	}
-	if price, ok = m.prices[named]; ok {
+	if price, ok = m.Models[named]; ok {
 		return price, named, true
 	}
-	for _, model := range slices.Sorted(maps.Keys(m.prices)) {
+	for _, model := range slices.Sorted(maps.Keys(m.Models)) {
 		if strings.EqualFold(model, named) {
-			return m.prices[model], model, true
+			return m.Models[model], model, true
 		}
 	}
 	return decimal.Decimal{}, "", false
@@ -128,7 +120,7 @@ func (m *modelPrices) priceOf(node *metrics.Node) (price decimal.Decimal, model 
 //
 // Capacity is in cores, GiB and pieces. Where a capacity is unknown, or all of it
 // costs nothing, there is nothing to split by and the prices stay.
-func (w *onNode) split(n *nodePrice, override string) {
+func (w *onNode) split(n *NodePriceDocument, override string) {
 	amounts, hours := w.node.Capacity, w.node.Hours
 	_, cpu := amounts.Lookup(metrics.CPU)
 	_, memory := amounts.Lookup(metrics.Memory)
@@ -151,7 +143,7 @@ func (w *onNode) split(n *nodePrice, override string) {
 	if !total.IsPositive() {
 		return
 	}
-	whole := n.price.Mul(hours).Mul(gib())
+	whole := n.Price.Mul(hours).Mul(gib())
 	for _, r := range parts {
 		// The price depends on how large the node is, and its name with it: a name has one price.
 		price := w.list[r].Mul(whole).DivRound(total, Digits)

@@ -57,7 +57,7 @@ func readOverride(m *strict.Mapping, n *yaml.Node) OverrideDocument {
 	} else if has("node") {
 		m.Report(at["node"], "node is the price of a node: set nodes")
 	}
-	if d.Node.Price != "" {
+	if d.Node != nil {
 		checkTwice(m, &d, at)
 	}
 	return d
@@ -65,9 +65,8 @@ func readOverride(m *strict.Mapping, n *yaml.Node) OverrideDocument {
 
 // checkTwice refuses the prices that the price of a node holds already.
 func checkTwice(m *strict.Mapping, d *OverrideDocument, at map[string]*yaml.Node) {
-	node := nodePrice{over: d.Node.Over}
 	twice := func(key string, resource metrics.Resource) {
-		if at[key] != nil && node.covers(resource) {
+		if at[key] != nil && d.Node.covers(resource) {
 			m.Report(at[key], "node is also the price of its %s: omit this, or set what it covers, as in node: {price: NUMBER, over: [cpu, memory]}", resource)
 		}
 	}
@@ -96,7 +95,7 @@ func isOverrideName(name string) bool {
 
 // readNodePrice reads the price of a node, or a mapping that also says what of the node
 // it is the price of.
-func readNodePrice(m *strict.Mapping, n *yaml.Node) NodePriceDocument {
+func readNodePrice(m *strict.Mapping, n *yaml.Node) *NodePriceDocument {
 	var d NodePriceDocument
 	if n.Kind == yaml.MappingNode {
 		plain := *n
@@ -110,8 +109,12 @@ func readNodePrice(m *strict.Mapping, n *yaml.Node) NodePriceDocument {
 		}
 		n = &plain
 	}
-	d.Price = readPrice(m, n, true)
-	return d
+	price := readPrice(m, n, true)
+	if price == nil {
+		return nil
+	}
+	d.Price = *price
+	return &d
 }
 
 func readCovered(m *strict.Mapping, n *yaml.Node) []metrics.Resource {

@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
+	"github.com/shopspring/decimal"
 )
 
 // What a price book says it is.
@@ -130,7 +131,7 @@ func (r *bookReader) priceBook(root *yaml.Node) {
 }
 
 // isZero says that a price was read and is 0.
-func isZero(text string) bool { return text != "" && decimalOf(text).IsZero() }
+func isZero(price *decimal.Decimal) bool { return price != nil && price.IsZero() }
 
 // lineNames are the names of classes and models, by which lines of a book are called.
 func (d *BookDocument) lineNames() map[string]bool {

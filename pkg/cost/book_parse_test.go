@@ -234,7 +234,7 @@ func TestOpenCostCSV(t *testing.T) {
 	}
 
 	b = parseText(t, "b.csv", "InstanceID,Region,AssetClass,InstanceIDField,MarketPriceHourly\nworker-a,,node,metadata.name,1\nworker-a,eu-central-1,node,metadata.name,2\n")
-	if got := b.Matched(m5(), ""); !slices.Equal(got, []string{"worker-a", "override-2"}) || b.Document().Overrides[0].Node.Price != "2" {
+	if got := b.Matched(m5(), ""); !slices.Equal(got, []string{"worker-a", "override-2"}) || b.Document().Overrides[0].Node.Price.String() != "2" {
 		t.Errorf("a region goes before all: %v", got)
 	}
 

@@ -10,30 +10,33 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/shopspring/decimal"
 )
 
 // someBook is a book with overrides of all kinds, by chance.
 func someBook(r *rand.Rand) cost.BookDocument {
 	price := func() string { return fmt.Sprintf("%d.%03d", r.IntN(3), r.IntN(1000)) }
-	maybe := func() string {
+	known := func() *decimal.Decimal { d := dec(price()); return &d }
+	maybe := func() *decimal.Decimal {
 		if r.IntN(2) == 0 {
-			return ""
+			return nil
 		}
-		return price()
+		return known()
 	}
-	d := cost.BookDocument{APIVersion: cost.BookVersion, Kind: cost.BookKind, Name: "some", Currency: "CHF", CPU: "1." + price()[2:], Memory: price(), Storage: cost.StorageDocument{Default: price(), Classes: map[string]string{"ssd": price()}}}
+	cpu := dec("1." + price()[2:])
+	d := cost.BookDocument{APIVersion: cost.BookVersion, Kind: cost.BookKind, Name: "some", Currency: "CHF", CPU: &cpu, Memory: known(), Storage: cost.StorageDocument{Default: known(), Classes: map[string]decimal.Decimal{"ssd": dec(price())}}}
 	for i := range r.IntN(8) {
 		o := cost.OverrideDocument{Name: fmt.Sprint("o", i), CPU: maybe(), Memory: maybe(), LoadBalancer: maybe()}
-		o.Extended = map[metrics.Resource]string{"x.io/y": price()}
+		o.Extended = map[metrics.Resource]decimal.Decimal{"x.io/y": dec(price())}
 		switch r.IntN(3) {
 		case 0:
 			o.Namespaces = []string{[]string{"shop", "sh*", "other"}[r.IntN(3)]}
 			o.Storage.Default = maybe()
 		case 1:
-			o.Namespaces, o.LoadBalancer = []string{"shop"}, ""
+			o.Namespaces, o.LoadBalancer = []string{"shop"}, nil
 			fallthrough
 		default:
-			o.Nodes.Selector, o.LoadBalancer = []string{"pool=a", "pool!=a", "pool in (a,b),!old"}[r.IntN(3)], ""
+			o.Nodes.Selector, o.LoadBalancer = []string{"pool=a", "pool!=a", "pool in (a,b),!old"}[r.IntN(3)], nil
 		}
 		d.Overrides = append(d.Overrides, o)
 	}
@@ -65,10 +68,10 @@ func TestFirstDecides(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := parseText(t, "some.yaml", string(written))
-		first := func(pool, namespace, base string, flat bool, get func(cost.OverrideDocument) string) string {
+		first := func(pool, namespace string, base decimal.Decimal, flat bool, get func(cost.OverrideDocument) *decimal.Decimal) decimal.Decimal {
 			for _, o := range d.Overrides {
-				if get(o) != "" && (!flat || o.Nodes.Selector == "") && applies(o, pool, namespace) {
-					return get(o)
+				if get(o) != nil && (!flat || o.Nodes.Selector == "") && applies(o, pool, namespace) {
+					return *get(o)
 				}
 			}
 			return base
@@ -79,16 +82,16 @@ func TestFirstDecides(t *testing.T) {
 				rates := b.Node(n, namespace)
 				for what, c := range map[string]struct {
 					got  cost.Price
-					want string
+					want decimal.Decimal
 				}{
-					"cpu":      {rates.CPU, first(pool, namespace, d.CPU, false, func(o cost.OverrideDocument) string { return o.CPU })},
-					"memory":   {rates.Memory, first(pool, namespace, d.Memory, false, func(o cost.OverrideDocument) string { return o.Memory })},
-					"extended": {rates.Extended["x.io/y"], first(pool, namespace, "0", false, func(o cost.OverrideDocument) string { return o.Extended["x.io/y"] })},
-					"balancer": {b.Balancer(namespace), first(pool, namespace, "0", true, func(o cost.OverrideDocument) string { return o.LoadBalancer })},
-					"storage":  {b.Storage("", namespace), first(pool, namespace, d.Storage.Default, true, func(o cost.OverrideDocument) string { return o.Storage.Default })},
-					"claim":    {b.Claim(&metrics.Claim{Ref: object.Ref{Namespace: namespace}, Class: "ssd"}), first(pool, namespace, d.Storage.Classes["ssd"], true, func(o cost.OverrideDocument) string { return o.Storage.Default })},
+					"cpu":      {rates.CPU, first(pool, namespace, *d.CPU, false, func(o cost.OverrideDocument) *decimal.Decimal { return o.CPU })},
+					"memory":   {rates.Memory, first(pool, namespace, *d.Memory, false, func(o cost.OverrideDocument) *decimal.Decimal { return o.Memory })},
+					"extended": {rates.Extended["x.io/y"], first(pool, namespace, decimal.Zero, false, func(o cost.OverrideDocument) *decimal.Decimal { d := o.Extended["x.io/y"]; return &d })},
+					"balancer": {b.Balancer(namespace), first(pool, namespace, decimal.Zero, true, func(o cost.OverrideDocument) *decimal.Decimal { return o.LoadBalancer })},
+					"storage":  {b.Storage("", namespace), first(pool, namespace, *d.Storage.Default, true, func(o cost.OverrideDocument) *decimal.Decimal { return o.Storage.Default })},
+					"claim":    {b.Claim(&metrics.Claim{Ref: object.Ref{Namespace: namespace}, Class: "ssd"}), first(pool, namespace, d.Storage.Classes["ssd"], true, func(o cost.OverrideDocument) *decimal.Decimal { return o.Storage.Default })},
 				} {
-					if !c.got.List.Equal(dec(c.want)) {
+					if !c.got.List.Equal(c.want) {
 						t.Fatalf("%s on %s in %q is %s, want %s, by %s", what, pool, namespace, c.got.List, c.want, written)
 					}
 				}

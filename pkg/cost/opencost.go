@@ -25,7 +25,7 @@ func DefaultBook() *Book {
 	return &Book{
 		Name: "default", Currency: "USD",
 		base: prices{
-			cpu: ptr("0.031611"), memory: ptr("0.004237"), storage: storagePrices{all: ptr("0.00005479452")},
+			cpu: ptr("0.031611"), memory: ptr("0.004237"), storage: StorageDocument{Default: ptr("0.00005479452")},
 			extended: map[metrics.Resource]decimal.Decimal{defaultGPU: d("0.95")},
 			balancer: ptr("0"),
 		},
@@ -95,7 +95,7 @@ func openCostIgnored(key string) bool {
 // openCost reads a configuration of OpenCost. Prices are those of an hour, as they
 // are in files; the monthly prices of its web page are in no file.
 func (r *bookReader) openCost(root *yaml.Node) {
-	b := &Book{Name: r.name, Currency: "USD", notCharged: map[string]decimal.Decimal{}}
+	b := &Book{Name: r.name, Currency: "USD"}
 	r.book = b
 	spot, byLabel := prices{}, [2]string{}
 	var gpu, spotGPU, anyBalancer *decimal.Decimal
@@ -110,7 +110,7 @@ func (r *bookReader) openCost(root *yaml.Node) {
 				b.Currency = readCurrency(&r.Mapping, n)
 			}
 		}},
-		r.imported("CPU", true, &b.base.cpu), r.imported("RAM", true, &b.base.memory), r.imported("storage", true, &b.base.storage.all),
+		r.imported("CPU", true, &b.base.cpu), r.imported("RAM", true, &b.base.memory), r.imported("storage", true, &b.base.storage.Default),
 		r.imported("spotCPU", false, &spot.cpu), r.imported("spotRAM", false, &spot.memory),
 		r.imported("GPU", false, &gpu), r.imported("spotGPU", false, &spotGPU),
 		r.imported("firstFiveForwardingRulesCost", false, &b.base.balancer), r.imported("defaultLBPrice", false, &anyBalancer),
@@ -122,6 +122,9 @@ func (r *bookReader) openCost(root *yaml.Node) {
 	for name := range openCostNotCharged() {
 		fields = append(fields, strict.Field{Name: name, Set: func(n *yaml.Node) {
 			if d := r.importedPrice(n, false); d != nil {
+				if b.notCharged == nil {
+					b.notCharged = map[string]decimal.Decimal{}
+				}
 				b.notCharged[name] = *d
 			}
 		}})

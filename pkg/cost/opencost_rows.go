@@ -17,9 +17,9 @@ import (
 // of a volume is unknown here: a class has one price.
 func (r *bookReader) csvVolume(row csvRow) {
 	s := &r.book.base.storage
-	into := &s.classes
+	into := &s.Classes
 	if row.idField == "metadata.name" {
-		into = &s.volumes
+		into = &s.Volumes
 	}
 	if *into == nil {
 		*into = map[string]decimal.Decimal{}
@@ -36,21 +36,21 @@ func (r *bookReader) csvVolume(row csvRow) {
 func (r *bookReader) csvGPUs(rows []csvRow) {
 	base := &r.book.base
 	if len(rows) > 0 {
-		delete(base.extended, defaultGPU)
+		base.extended = nil // that of GPUs is the only one of the default book
 	}
 	for _, row := range rows {
 		label := strings.TrimPrefix(row.idField, "metadata.labels.")
-		i := slices.IndexFunc(base.models, func(m modelPrices) bool { return m.label == label })
+		i := slices.IndexFunc(base.models, func(m GPUDocument) bool { return m.Label == label })
 		if i < 0 {
 			i = len(base.models)
-			base.models = append(base.models, modelPrices{label: label, resource: defaultGPU, prices: map[string]decimal.Decimal{}})
+			base.models = append(base.models, GPUDocument{Label: label, Resource: defaultGPU, Models: map[string]decimal.Decimal{}})
 		}
-		for model, price := range base.models[i].prices {
+		for model, price := range base.models[i].Models {
 			if strings.EqualFold(model, row.id) && !price.Equal(row.price) {
 				r.reportAt(row.line, row.idColumn, "%q has another price in another row: expected one price a model", field.Shorten(row.id))
 			}
 		}
-		base.models[i].prices[row.id] = row.price
+		base.models[i].Models[row.id] = row.price
 	}
 }
 
@@ -74,7 +74,7 @@ func (r *bookReader) csvNodes(rows []csvRow, gpus bool) {
 			name = nameOf("", n)
 		}
 		taken[name] = true
-		all = append(all, override{name: name, nodes: s, prices: prices{node: &nodePrice{price: price, over: covered}}})
+		all = append(all, override{name: name, nodes: s, prices: prices{node: &NodePriceDocument{Price: price, Over: covered}}})
 	}
 	for _, row := range rows {
 		if row.id != "" {
@@ -131,7 +131,7 @@ func instanceClasses(rows []csvRow) []csvRow {
 	}
 	for i := range all {
 		if count[i] > 1 {
-			all[i].price = all[i].price.DivRound(decimal.NewFromInt(count[i]), Digits)
+			all[i].price = dividedBy(all[i].price, count[i])
 		}
 	}
 	return all

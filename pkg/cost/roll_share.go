@@ -24,8 +24,8 @@ type part struct {
 func (b *reportBuilder) split(at int32, c *Charge) {
 	key := objectKey{c.Item, c.UID}
 	switch {
-	case isClaim(c.Item):
-		b.splitClaim(key, part{at, c.Resource, c.Quantity, c.Of})
+	case isClaim(c.Item): // time with a mount and without may fall to the same row
+		b.parts[key] = addPart(b.parts[key], part{at, c.Resource, c.Quantity, c.Of})
 	case isPod(c.Item):
 		if c.Of > 1 {
 			b.parts[key] = append(b.parts[key], part{at, c.Resource, c.Share, c.Of})
@@ -35,17 +35,15 @@ func (b *reportBuilder) split(at int32, c *Charge) {
 	}
 }
 
-// splitClaim adds the quantities of a claim up by row: time with a mount and without
-// may fall to the same.
-func (b *reportBuilder) splitClaim(key objectKey, p part) {
-	parts := b.parts[key]
+// addPart adds a part to those of a thing; what falls to one row is one part.
+func addPart(parts []part, p part) []part {
 	for i := range parts {
 		if parts[i].row == p.row {
 			parts[i].weight = parts[i].weight.Add(p.weight)
-			return
+			return parts
 		}
 	}
-	b.parts[key] = append(parts, p)
+	return append(parts, p)
 }
 
 // partsOf returns how a thing is split; a ledger may do without UIDs.
@@ -165,13 +163,7 @@ func (b *reportBuilder) holders(claim *metrics.Claim) []part {
 	}
 	var parts []part
 	add := func(at int32, hours decimal.Decimal) {
-		for i := range parts {
-			if parts[i].row == at {
-				parts[i].weight = parts[i].weight.Add(hours)
-				return
-			}
-		}
-		parts = append(parts, part{row: at, resource: metrics.Storage, weight: hours})
+		parts = addPart(parts, part{row: at, resource: metrics.Storage, weight: hours})
 	}
 	for _, mount := range claim.Mounts {
 		stacks := inOrder(b.placement.Of[mount.Pod].Stacks)

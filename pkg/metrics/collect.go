@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"sync"
@@ -28,9 +29,9 @@ type Collector struct {
 	mu        sync.Mutex
 	pods      map[object.Ref]*podFacts
 	claims    map[object.Ref]*claimFacts
-	volumes   map[string]volumeFacts
+	volumes   map[string]*volumeFacts
 	balancers map[object.Ref]bool // whether it has an address
-	nodes     map[string]*nodeFacts
+	nodes     map[string]*Node
 	devices   map[object.Ref]*deviceFacts
 	templates map[string]*reserved
 }
@@ -47,24 +48,16 @@ type podFacts struct {
 }
 
 type claimFacts struct {
-	uid               types.UID
-	class, volume     string
-	phase             corev1.PersistentVolumeClaimPhase
-	capacity, request *decimal.Decimal
+	Claim
+	phase corev1.PersistentVolumeClaimPhase
+	// size is its capacity, or in a dump without a status what it asks for; nil where neither is known.
+	size *decimal.Decimal
 }
 
 type volumeFacts struct {
-	uid      types.UID
-	class    string
-	phase    corev1.PersistentVolumePhase
-	capacity decimal.Decimal
-	claim    object.Ref
-}
-
-type nodeFacts struct {
-	labels     map[string]string
-	providerID string
-	capacity   Amounts
+	Volume // with its capacity in bytes
+	phase  corev1.PersistentVolumePhase
+	claim  object.Ref
 }
 
 // Add takes what it needs of an object.
@@ -175,13 +168,13 @@ func claimOf(pod *corev1.Pod, v *corev1.Volume) string {
 }
 
 func (c *Collector) addClaim(ref object.Ref, claim *corev1.PersistentVolumeClaim) {
-	f := &claimFacts{
-		uid: claim.UID, volume: claim.Spec.VolumeName, phase: claim.Status.Phase,
-		capacity: storageOf(claim.Status.Capacity), request: storageOf(claim.Spec.Resources.Requests),
-		class: claim.Annotations[corev1.BetaStorageClassAnnotation],
+	f := &claimFacts{phase: claim.Status.Phase, size: storageOf(claim.Status.Capacity)}
+	if f.size == nil {
+		f.size = storageOf(claim.Spec.Resources.Requests)
 	}
-	if name := claim.Spec.StorageClassName; f.class == "" && name != nil {
-		f.class = *name
+	f.Claim = Claim{Ref: ref, UID: claim.UID, Volume: claim.Spec.VolumeName, Class: claim.Annotations[corev1.BetaStorageClassAnnotation]}
+	if name := claim.Spec.StorageClassName; f.Class == "" && name != nil {
+		f.Class = *name
 	}
 	put(c, &c.claims, ref, f)
 }
@@ -196,12 +189,11 @@ func storageOf(list corev1.ResourceList) *decimal.Decimal {
 }
 
 func (c *Collector) addVolume(volume *corev1.PersistentVolume) {
-	f := volumeFacts{uid: volume.UID, class: volume.Spec.StorageClassName, phase: volume.Status.Phase}
-	if f.class == "" {
-		f.class = volume.Annotations[corev1.BetaStorageClassAnnotation]
-	}
+	f := &volumeFacts{phase: volume.Status.Phase, Volume: Volume{
+		Name: volume.Name, UID: volume.UID, Class: cmp.Or(volume.Spec.StorageClassName, volume.Annotations[corev1.BetaStorageClassAnnotation]),
+	}}
 	if size := storageOf(volume.Spec.Capacity); size != nil {
-		f.capacity = *size
+		f.Claimed = *size
 	}
 	if claim := volume.Spec.ClaimRef; claim != nil {
 		f.claim = object.Ref{Kind: "PersistentVolumeClaim", Namespace: claim.Namespace, Name: claim.Name}
@@ -222,6 +214,5 @@ func (c *Collector) addService(ref object.Ref, service *corev1.Service) {
 }
 
 func (c *Collector) addNode(node *corev1.Node) {
-	f := &nodeFacts{labels: maps.Clone(node.Labels), providerID: node.Spec.ProviderID, capacity: amountsOf(node.Status.Capacity)}
-	put(c, &c.nodes, node.Name, f)
+	put(c, &c.nodes, node.Name, &Node{Name: node.Name, Labels: maps.Clone(node.Labels), ProviderID: node.Spec.ProviderID, Capacity: amountsOf(node.Status.Capacity)})
 }

@@ -36,10 +36,23 @@ const pieceHours = 12
 //
 // Nothing is measured yet: that is for Sources, and for Settle after them.
 func (c *Collector) Report(at time.Time, o ReportOptions) *UsageReport {
+	return c.report(&UsageReport{To: at, Hours: decimal.New(1, 0)}, decimal.New(1, 0), o)
+}
+
+// Window returns what is there, for a history to say what it used between from and
+// to: every pod, also those that have ended or wait for a node, the claims, the load
+// balancers that have an address and the nodes, without hours and amounts. Of a pod it has
+// the rates of requests that those of its containers do not add up to, since no series of
+// kube-state-metrics tells these: of the pod as a whole, and of init containers.
+func (c *Collector) Window(from, to time.Time, o ReportOptions) *UsageReport {
+	hours := decimal.New(int64(to.Sub(from)), 0).DivRound(decimal.New(int64(time.Hour), 0), pieceHours)
+	return c.report(&UsageReport{From: from, To: to, Hours: hours}, decimal.Decimal{}, o)
+}
+
+// report adds what is there for so many hours: that of an instant, or none.
+func (c *Collector) report(r *UsageReport, hours decimal.Decimal, o ReportOptions) *UsageReport {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	hour := decimal.New(1, 0)
-	r := &UsageReport{To: at, Hours: hour}
 	devices := c.devicesOf()
 	mounts := make(map[object.Ref][]Mount, len(c.claims))
 	if o.Keep == nil {
@@ -47,7 +60,7 @@ func (c *Collector) Report(at time.Time, o ReportOptions) *UsageReport {
 	}
 	for _, ref := range sortedRefs(c.pods) {
 		p := c.pods[ref]
-		if p.ended || p.node == "" {
+		if r.Instant() && (p.ended || p.node == "") {
 			continue
 		}
 		for _, name := range p.claims {
@@ -55,23 +68,13 @@ func (c *Collector) Report(at time.Time, o ReportOptions) *UsageReport {
 			mounts[claim] = append(mounts[claim], Mount{Pod: ref, UID: p.uid})
 		}
 		if o.keeps(ref) {
-			pod := p.at(ref)
-			if o.Containers {
-				pod.Containers = slices.Clone(p.reserved.containers)
-			}
-			pod.Requested = pod.Requested.with(devices[p.uid])
-			r.Pods = append(r.Pods, pod)
+			r.Pods = append(r.Pods, p.in(r, ref, devices[p.uid], o))
 		}
 	}
-	r.Claims = c.claimsAt(mounts, o, r)
-	c.balancersAt(o, hour, r)
-	r.Unclaimed = c.unclaimedAt(o, hour)
-	r.Nodes = c.nodesAt(o, hour)
-	return r
-}
-
-// balancersAt adds the load balancers that have an address, and notes the others.
-func (c *Collector) balancersAt(o ReportOptions, hours decimal.Decimal, r *UsageReport) {
+	if !r.Instant() {
+		mounts = nil // which a history knows
+	}
+	c.addClaims(r, mounts, o)
 	for _, ref := range sortedRefs(c.balancers) {
 		switch {
 		case !o.keeps(ref):
@@ -81,78 +84,86 @@ func (c *Collector) balancersAt(o ReportOptions, hours decimal.Decimal, r *Usage
 			r.Notes = append(r.Notes, Note{Subject: ref.String(), Reason: "Pending", Message: "the load balancer has no address yet, and is not counted"})
 		}
 	}
-}
-
-// unclaimedAt are the volumes that no claim has.
-func (c *Collector) unclaimedAt(o ReportOptions, hours decimal.Decimal) []Volume {
-	var out []Volume
 	for _, name := range slices.Sorted(maps.Keys(c.volumes)) {
 		f := c.volumes[name]
-		switch f.phase {
-		case corev1.VolumeAvailable, corev1.VolumeReleased, corev1.VolumeFailed:
-			v := Volume{Name: name, UID: f.uid, Class: f.class, Claimed: f.capacity.Mul(hours), Hours: hours}
-			if o.keeps(v.Ref()) {
-				out = append(out, v)
-			}
+		free := f.phase == corev1.VolumeAvailable || f.phase == corev1.VolumeReleased || f.phase == corev1.VolumeFailed
+		if v := f.Volume; free && o.keeps(v.Ref()) {
+			v.Claimed, v.Hours = v.Claimed.Mul(hours), hours
+			r.Unclaimed = append(r.Unclaimed, v)
 		}
 	}
-	return out
+	for _, name := range slices.Sorted(maps.Keys(c.nodes)) {
+		n := *c.nodes[name]
+		if n.Hours, n.Whole = hours, o.Whole; !r.Instant() {
+			n.Capacity = nil
+		}
+		r.Nodes = append(r.Nodes, n)
+	}
+	return r
 }
 
-func (p *podFacts) at(ref object.Ref) Pod {
-	out := Pod{
-		Ref: ref, UID: p.uid, Node: p.node, Started: p.started, Hours: decimal.New(1, 0), HostNetwork: p.host,
-		Requested: p.reserved.requested, Limited: p.reserved.limited,
-	}
-	if p.pending {
+// in is the pod in a reading, with the devices that it holds.
+func (p *podFacts) in(r *UsageReport, ref object.Ref, devices Amounts, o ReportOptions) Pod {
+	out := Pod{Ref: ref, UID: p.uid, Node: p.node, Started: p.started, HostNetwork: p.host}
+	switch {
+	case !r.Instant():
+		if p.reserved != nil {
+			out.Requested = p.reserved.beyond.with(devices)
+		}
+		return out
+	case p.pending:
 		out.Unmeasured = "not running yet"
 	}
+	out.Hours, out.Requested, out.Limited = r.Hours, p.reserved.requested.with(devices), p.reserved.limited
+	if o.Containers {
+		out.Containers = slices.Clone(p.reserved.containers)
+	}
 	return out
 }
 
-func (c *Collector) claimsAt(mounts map[object.Ref][]Mount, o ReportOptions, r *UsageReport) []Claim {
-	var out []Claim
+// addClaims adds the claims: in the reading of an instant those with a volume.
+func (c *Collector) addClaims(r *UsageReport, mounts map[object.Ref][]Mount, o ReportOptions) {
 	var waiting []string
 	for _, ref := range sortedRefs(c.claims) {
 		if !o.keeps(ref) {
 			continue
 		}
-		f := c.claims[ref]
-		claim := Claim{Ref: ref, UID: f.uid, Class: f.class, Volume: f.volume, Hours: r.Hours, Mounts: mounts[ref]}
-		size, ok := c.sizeOf(ref, f, &claim)
-		if !ok {
+		claim := c.claims[ref].Claim
+		size := c.sizeOf(&claim)
+		switch {
+		case !r.Instant():
+		case size == nil:
 			waiting = append(waiting, ref.Namespace+"/"+ref.Name)
 			continue
+		default:
+			claim.Claimed, claim.Hours, claim.Mounts = *size, r.Hours, mounts[ref]
+			claim.Unmounted = split(claim.Hours, claim.Mounts)
 		}
-		claim.Claimed = size
-		claim.Unmounted = split(claim.Hours, claim.Mounts)
-		out = append(out, claim)
+		r.Claims = append(r.Claims, claim)
 	}
 	if len(waiting) > 0 {
 		r.Notes = append(r.Notes, Note{Subject: listNames(waiting), Reason: "Pending", Message: "volume claims without a volume take up no storage, and are not counted"})
 	}
-	return out
 }
 
 // sizeOf returns the capacity of the volume of a claim: as the volume says it, or
-// the claim, or, in a dump without a status, what the claim asks for. A claim that
-// has no volume, or lost it, takes up nothing.
-func (c *Collector) sizeOf(ref object.Ref, f *claimFacts, claim *Claim) (decimal.Decimal, bool) {
-	volume, known := c.volumes[f.volume]
-	if known = known && volume.claim == ref; known && claim.Class == "" {
-		claim.Class = volume.class
+// the claim. A claim that has no volume, or lost it, takes up nothing: nil. The class may be
+// that of the volume alone.
+func (c *Collector) sizeOf(claim *Claim) *decimal.Decimal {
+	f, volume := c.claims[claim.Ref], c.volumes[claim.Volume]
+	if volume != nil && volume.claim != claim.Ref {
+		volume = nil
+	}
+	if volume != nil {
+		claim.Class = cmp.Or(claim.Class, volume.Class)
 	}
 	switch {
 	case f.phase == corev1.ClaimPending, f.phase == corev1.ClaimLost:
-		return decimal.Decimal{}, false
-	case known && volume.capacity.IsPositive():
-		return volume.capacity, true
-	case f.capacity != nil:
-		return *f.capacity, true
-	case f.request != nil:
-		return *f.request, true
+		return nil
+	case volume != nil && volume.Claimed.IsPositive():
+		return &volume.Claimed
 	}
-	return decimal.Decimal{}, false
+	return f.size
 }
 
 // split gives each mount its even part of the hours, and returns what is left where
@@ -175,51 +186,6 @@ func split(hours decimal.Decimal, mounts []Mount) decimal.Decimal {
 	return decimal.Decimal{}
 }
 
-func (c *Collector) nodesAt(o ReportOptions, hours decimal.Decimal) []Node {
-	out := make([]Node, 0, len(c.nodes))
-	for name, f := range c.nodes {
-		out = append(out, Node{Name: name, Labels: f.labels, ProviderID: f.providerID, Hours: hours, Capacity: f.capacity, Whole: o.Whole})
-	}
-	slices.SortFunc(out, func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })
-	return out
-}
-
-// Window returns what is there, for a history to say what it used between from and
-// to: every pod, also those that have ended or wait for a node, the claims, the load
-// balancers that have an address and the nodes, without hours and amounts. Of a pod it has
-// the rates of requests that those of its containers do not add up to, since no series of
-// kube-state-metrics tells these: of the pod as a whole, and of init containers.
-func (c *Collector) Window(from, to time.Time, o ReportOptions) *UsageReport {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	r := &UsageReport{From: from, To: to, Hours: decimal.New(int64(to.Sub(from)), 0).DivRound(decimal.New(int64(time.Hour), 0), pieceHours)}
-	devices := c.devicesOf()
-	for _, ref := range sortedRefs(c.pods) {
-		if p := c.pods[ref]; o.keeps(ref) {
-			pod := Pod{Ref: ref, UID: p.uid, Node: p.node, Started: p.started, HostNetwork: p.host}
-			if p.reserved != nil {
-				pod.Requested = p.reserved.beyond.with(devices[p.uid])
-			}
-			r.Pods = append(r.Pods, pod)
-		}
-	}
-	for _, ref := range sortedRefs(c.claims) {
-		if o.keeps(ref) {
-			f := c.claims[ref]
-			claim := Claim{Ref: ref, UID: f.uid, Class: f.class, Volume: f.volume}
-			c.sizeOf(ref, f, &claim) // for the class
-			r.Claims = append(r.Claims, claim)
-		}
-	}
-	c.balancersAt(o, decimal.Decimal{}, r)
-	r.Unclaimed = c.unclaimedAt(o, decimal.Decimal{})
-	for _, n := range c.nodesAt(o, decimal.Decimal{}) {
-		n.Capacity = nil
-		r.Nodes = append(r.Nodes, n)
-	}
-	return r
-}
-
 // Resources are the extended resources of the pods and nodes, by their true names.
 func (c *Collector) Resources() []Resource {
 	c.mu.Lock()
@@ -227,7 +193,7 @@ func (c *Collector) Resources() []Resource {
 	all := map[Resource]bool{}
 	learn := func(a Amounts) {
 		for name := range a.All() {
-			if extended(name) {
+			if name.IsExtended() {
 				all[name] = true
 			}
 		}
@@ -238,7 +204,7 @@ func (c *Collector) Resources() []Resource {
 		}
 	}
 	for _, n := range c.nodes {
-		learn(n.capacity)
+		learn(n.Capacity)
 	}
 	for _, held := range c.devicesOf() {
 		learn(held)

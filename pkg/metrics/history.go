@@ -125,49 +125,46 @@ func (h *History) Measure(ctx context.Context, r *UsageReport) error {
 		return err
 	}
 	s.know(r)
-	w := s.window
-	var facts []*rangeQuery
-	labels := factLabels()
-	for _, name := range slices.Sorted(maps.Keys(labels)) {
-		if !s.e.has[name] {
-			continue
+	var known []*rangeQuery
+	for _, fact := range facts() {
+		if s.e.has[fact.metric] {
+			known = append(known, &rangeQuery{name: fact.metric, piece: 3 * s.piece(), last: true, take: fact.take, write: func(length time.Duration) string {
+				return s.e.fact(fact.metric, fact.by, length)
+			}})
 		}
-		facts = append(facts, &rangeQuery{name: name, from: w.From, to: w.To, piece: 3 * s.piece(), step: s.e.step, last: true, write: func(length time.Duration) string {
-			return s.e.fact(name, labels[name], length)
-		}})
 	}
-	if err := f.all(ctx, facts); err != nil {
+	if err := s.ask(ctx, f, known); err != nil {
 		return err
 	}
-	for _, q := range facts {
-		s.takeFacts(q.name, q.rows)
-	}
-	all := s.e.quantities(h.options.wholeCluster())
-	charged := slices.IndexFunc(all, func(q quantity) bool { return q.name == "pod_charged" })
-	queries := make([]*rangeQuery, len(all))
-	for i := range all {
-		queries[i] = s.query(&all[i])
-	}
-	// What is charged needs to know whether cAdvisor names the pods.
-	first := slices.Clone(queries)
-	if charged >= 0 {
-		first = slices.Delete(first, charged, charged+1)
-	}
-	if err := f.all(ctx, first); err != nil {
-		return err
-	}
-	for i := range all {
-		s.take(all[i].name, queries[i].rows)
-	}
-	if charged >= 0 {
+	for _, late := range []bool{false, true} {
 		s.e.unnamed = s.unnamed
-		all[charged].expr = s.e.charged()
-		if err := f.all(ctx, queries[charged:charged+1]); err != nil {
+		var queries []*rangeQuery
+		for _, q := range s.e.quantities(h.options.wholeCluster()) {
+			if q.late == late {
+				queries = append(queries, s.query(&q))
+			}
+		}
+		if err := s.ask(ctx, f, queries); err != nil {
 			return err
 		}
-		s.take(all[charged].name, queries[charged].rows)
 	}
 	s.fill(r, f)
+	return nil
+}
+
+// ask asks queries over the window, and takes their rows.
+func (s *windowState) ask(ctx context.Context, f *fetcher, queries []*rangeQuery) error {
+	for _, q := range queries {
+		q.from, q.to, q.step = s.window.From, s.window.To, s.e.step
+	}
+	if err := f.all(ctx, queries); err != nil {
+		return err
+	}
+	for _, q := range queries {
+		for _, key := range slices.Sorted(maps.Keys(q.rows)) {
+			q.take(s, q.rows[key])
+		}
+	}
 	return nil
 }
 
@@ -189,7 +186,7 @@ func (s *windowState) piece() time.Duration {
 // query sums a quantity over the steps of the window: by its expression, or by its recording
 // rule, of which each sample is the value of a step.
 func (s *windowState) query(q *quantity) *rangeQuery {
-	return &rangeQuery{name: q.name, from: s.window.From, to: s.window.To, piece: s.piece(), step: s.e.step, write: func(length time.Duration) string {
+	return &rangeQuery{name: q.name, piece: s.piece(), take: q.take, write: func(length time.Duration) string {
 		// What only the specs of pods request is in no rule.
 		if ofSpecs := q.name == "pod_requested" || q.name == "pod_charged"; !s.recorded || ofSpecs && len(s.e.specs) > 0 {
 			return sumOver(q.expr, length, s.e.step)
@@ -246,7 +243,6 @@ func (h *History) probe(ctx context.Context, f *fetcher) (*windowState, error) {
 			return nil, err
 		}
 	}
-	s := newWindowState(o, e, w)
-	s.fixed = h.fixed
+	s := newWindowState(h, e, w)
 	return s, s.probeRules(ctx, f)
 }

@@ -10,95 +10,54 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shopspring/decimal"
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// windowState is what is known of a window while it is measured.
+// windowState is what is known of a window while it is measured. Until fill, the hours and amounts
+// of things are sums of samples or steps, and those of CPU of thousandths of them or of microseconds.
 type windowState struct {
-	options HistoryOptions
-	e       *expressions
-	window  Window
-	// fixed says that the step was chosen.
-	fixed bool
+	*History
+	e      *expressions
+	window Window
 	// recorded says that recording rules cover the window.
 	recorded bool
 	// unnamed says that the usage of some pods has no UID.
 	unnamed bool
 
-	pods      map[podName][]*pod
-	claims    map[podName]*claim
-	nodes     map[string]*node
-	balancers map[podName]int64 // steps
-	volumes   map[string]*volume
-	owners    map[ownerKey]owner
+	pods      map[object.Ref][]*pod // by name, which several can have had
+	claims    map[object.Ref]*Claim
+	balancers map[object.Ref]*LoadBalancer
+	volumes   map[object.Ref]*Volume
+	nodes     map[string]*Node
+	owners    map[object.Ref]object.Ref // of owners of pods
 	extended  map[string]Resource
-	gaps      map[podName]int64 // samples
-	steps     int64             // that have any sample
+	gaps      map[object.Ref]int64 // samples
+	steps     int64                // that have any sample
 }
 
-// podName is a namespace and a name: of a pod, a claim or a Service.
-type podName struct{ namespace, name string }
-
-// owner is who owns something, by kind and name.
-type owner struct{ kind, name string }
-
-type ownerKey struct{ kind, namespace, name string }
-
-// sums are the sums of resources; one that is absent is unknown.
-type sums map[Resource]int64
-
-// pod is one pod: several can have had its name.
+// pod is a pod while it is measured.
 type pod struct {
-	podName
-	uid, node   string
-	hostNetwork bool
-	created     int64 // seconds
-	owner       owner
-	controlled  bool // by the owner
-	labels      map[string]string
+	Pod
+	created    int64 // seconds
+	owner      object.Ref
+	controlled bool // by the owner
 	// regular are the names of its containers that are not init containers.
-	regular map[string]bool
-
-	running                  int64 // samples
-	ran                      bool  // that is known
-	used, requested, charged sums
-	overhead                 sums
-	containers               map[string]*container
+	regular  map[string]bool
+	ran      bool // that is known
+	overhead Amounts
 }
 
-type container struct{ used, requested, limited sums }
-
-// claim is a volume claim. Amounts are of steps.
-type claim struct {
-	class, volume        string
-	steps, claimed, used int64
-	present, usedKnown   bool
-	mounts               map[*pod]int64 // parts of steps
-}
-
-type node struct {
-	provider string
-	labels   map[string]string
-	steps    int64
-	present  bool
-	capacity sums
-}
-
-// volume is a PersistentVolume for as long as no claim has it.
-type volume struct {
-	class          string
-	steps, claimed int64
-	present        bool
-}
-
-func newWindowState(o HistoryOptions, e *expressions, w Window) *windowState {
+func newWindowState(h *History, e *expressions, w Window) *windowState {
 	s := &windowState{
-		options: o, e: e, window: w, pods: map[podName][]*pod{}, claims: map[podName]*claim{}, nodes: map[string]*node{}, balancers: map[podName]int64{},
-		volumes: map[string]*volume{}, owners: map[ownerKey]owner{}, extended: map[string]Resource{}, gaps: map[podName]int64{},
+		History: h, e: e, window: w, pods: map[object.Ref][]*pod{}, claims: map[object.Ref]*Claim{}, balancers: map[object.Ref]*LoadBalancer{},
+		volumes: map[object.Ref]*Volume{}, nodes: map[string]*Node{}, owners: map[object.Ref]object.Ref{}, extended: map[string]Resource{}, gaps: map[object.Ref]int64{},
 	}
 	// Names of the cluster come last and win; of those that metrics cannot tell apart the
 	// first in a list does.
-	for _, names := range [][]Resource{{"nvidia.com/gpu", "amd.com/gpu", "gpu.intel.com/i915", "gpu.intel.com/xe", "aws.amazon.com/neuron", Ephemeral}, o.Resources} {
+	for _, names := range [][]Resource{{"nvidia.com/gpu", "amd.com/gpu", "gpu.intel.com/i915", "gpu.intel.com/xe", "aws.amazon.com/neuron", Ephemeral}, h.options.Resources} {
 		for _, name := range slices.Backward(names) {
 			s.extended[sanitize(string(name))] = name
 		}
@@ -106,8 +65,23 @@ func newWindowState(o HistoryOptions, e *expressions, w Window) *windowState {
 	return s
 }
 
-// know takes the pods that are in the report, and what only their specs request.
+// know takes what is in the report, and what only the specs of pods request.
 func (s *windowState) know(r *UsageReport) {
+	for _, c := range r.Claims {
+		c.Claimed, c.Used, c.Hours, c.Unmounted, c.UsedKnown, c.Mounts = decimal.Decimal{}, decimal.Decimal{}, decimal.Decimal{}, decimal.Decimal{}, false, nil
+		s.claims[c.Ref] = &c
+	}
+	for _, b := range r.LoadBalancers {
+		s.balancers[b.Service] = &LoadBalancer{Service: b.Service}
+	}
+	for _, v := range r.Unclaimed {
+		v.Claimed, v.Hours = decimal.Decimal{}, decimal.Decimal{}
+		s.volumes[v.Ref()] = &v
+	}
+	for _, n := range r.Nodes {
+		n.Capacity, n.Hours = nil, decimal.Decimal{}
+		s.nodes[n.Name] = &n
+	}
 	e := s.e
 	e.sampling = sampling(e.step)
 	type request struct {
@@ -116,12 +90,13 @@ func (s *windowState) know(r *UsageReport) {
 	}
 	uids := map[request][]string{}
 	for i := range r.Pods {
-		p := &r.Pods[i]
-		s.pod(p.Ref.Namespace, p.Ref.Name, string(p.UID))
+		p := s.pod(r.Pods[i].Ref, r.Pods[i].UID)
+		p.Pod = r.Pods[i]
+		p.Hours, p.Used, p.Requested, p.Limited, p.Charged, p.Containers = decimal.Decimal{}, nil, nil, nil, nil, nil
 		if !e.has[infoMetric] {
 			continue // when the pod was there is unknown, but for what is recorded
 		}
-		for name, rate := range p.Requested.All() {
+		for name, rate := range r.Pods[i].Requested.All() {
 			if name == CPU {
 				rate = rate.Shift(3)
 			}
@@ -139,225 +114,216 @@ func (s *windowState) know(r *UsageReport) {
 
 // pod returns the pod that a name and a UID mean, and makes it where it is unknown. Without
 // a UID it is the pod of the name that was created last.
-func (s *windowState) pod(namespace, name, uid string) *pod {
-	key := podName{namespace, name}
-	list := s.pods[key]
+func (s *windowState) pod(ref object.Ref, uid types.UID) *pod {
+	list := s.pods[ref]
 	if uid == "" && len(list) > 0 {
-		return slices.MaxFunc(list, func(a, b *pod) int { return cmp.Or(cmp.Compare(a.created, b.created), cmp.Compare(a.uid, b.uid)) })
+		return slices.MaxFunc(list, func(a, b *pod) int { return cmp.Or(cmp.Compare(a.created, b.created), cmp.Compare(a.UID, b.UID)) })
 	}
 	for _, p := range list {
-		if p.uid == uid {
+		if p.UID == uid {
 			return p
 		}
 	}
-	if len(list) == 1 && list[0].uid == "" {
-		list[0].uid = uid
+	if len(list) == 1 && list[0].UID == "" {
+		list[0].UID = uid
 		return list[0]
 	}
-	p := &pod{podName: key, uid: uid, regular: map[string]bool{}, used: sums{}, requested: sums{}, charged: sums{}, overhead: sums{}, containers: map[string]*container{}}
-	s.pods[key] = append(list, p)
+	p := &pod{Pod: Pod{Ref: ref, UID: uid, Gone: true}, regular: map[string]bool{}}
+	s.pods[ref] = append(list, p)
 	return p
 }
 
-func (s *windowState) podOf(labels map[string]string) *pod {
-	return s.pod(labels["namespace"], labels["pod"], labels["uid"])
+func (s *windowState) podOf(r row) *pod {
+	return s.pod(podRef(r.labels["namespace"], r.labels["pod"]), types.UID(r.labels["uid"]))
 }
 
-func (p *pod) container(name string) *container {
-	c := p.containers[name]
-	if c == nil {
-		c = &container{used: sums{}, requested: sums{}, limited: sums{}}
-		p.containers[name] = c
+// containerOf is the container of a row, which is made where it is unknown.
+func (p *pod) containerOf(r row) *Container {
+	name := r.labels["container"]
+	if p.container(name) == nil {
+		p.Containers = append(p.Containers, Container{Name: name})
 	}
-	return c
+	return p.container(name)
 }
 
-func (s *windowState) claim(labels map[string]string) *claim {
-	key := podName{labels["namespace"], labels["persistentvolumeclaim"]}
-	c := entry(s.claims, key)
-	if c.mounts == nil {
-		c.mounts = map[*pod]int64{}
+func (s *windowState) claimOf(r row) *Claim {
+	ref := object.Ref{Kind: "PersistentVolumeClaim", Namespace: r.labels["namespace"], Name: r.labels["persistentvolumeclaim"]}
+	return entry(s.claims, ref, Claim{Ref: ref, Gone: true})
+}
+
+func (s *windowState) nodeOf(r row) *Node {
+	name := r.labels["node"]
+	return entry(s.nodes, name, Node{Name: name, Gone: true})
+}
+
+func (s *windowState) volumeOf(r row) *Volume {
+	v := Volume{Name: r.labels["persistentvolume"]}
+	return entry(s.volumes, v.Ref(), v)
+}
+
+// entry returns the value of a key, which is new where there is none.
+func entry[K comparable, V any](m map[K]*V, key K, fresh V) *V {
+	if m[key] == nil {
+		m[key] = &fresh
 	}
-	return c
+	return m[key]
 }
 
-func (s *windowState) node(name string) *node {
-	n := entry(s.nodes, name)
-	if n.capacity == nil {
-		n.capacity = sums{}
-	}
-	return n
-}
-
-// entry returns the value of a key, and makes it where there is none.
-func entry[K comparable, V any](m map[K]*V, key K) *V {
-	v := m[key]
-	if v == nil {
-		v = new(V)
-		m[key] = v
-	}
-	return v
-}
-
-// resource is the name that a label means; false for what is no resource of a pod.
-func (s *windowState) resource(label string) (Resource, bool) {
-	if label == "" || label == "pods" || strings.HasPrefix(label, "attachable_volumes") {
-		return "", false
+// resource is the name that a label means; empty for what is no resource of a pod.
+func (s *windowState) resource(label string) Resource {
+	if label == "pods" || strings.HasPrefix(label, "attachable_volumes") {
+		return ""
 	}
 	if name, ok := s.extended[label]; ok {
-		return name, true
+		return name
 	}
 	if size, ok := strings.CutPrefix(label, "hugepages_"); ok {
-		return Resource("hugepages-" + size), true
+		return Resource("hugepages-" + size)
 	}
-	return Resource(label), true
+	return Resource(label)
 }
 
-// takeFacts takes the rows of a metric of factLabels.
-func (s *windowState) takeFacts(name string, rows map[string]row) {
-	for _, key := range slices.Sorted(maps.Keys(rows)) {
-		s.takeFact(name, rows[key].labels, rows[key].value)
-	}
+// A fact is what does not change (owners, labels, classes): its last value is enough.
+type fact struct {
+	metric string
+	by     string // the labels that are read; all of them where none are named
+	take   func(*windowState, row)
 }
 
-func (s *windowState) takeFact(name string, l map[string]string, value int64) {
-	switch name {
-	case infoMetric:
-		p := s.podOf(l)
-		p.node = cmp.Or(l["node"], p.node)
-		p.hostNetwork = p.hostNetwork || l["host_network"] == "true"
-		if kind := l["created_by_kind"]; !p.controlled && isKind(kind) {
-			p.owner = owner{kind, l["created_by_name"]}
-		}
-	case createdMetric:
-		s.podOf(l).created = value
-	case "kube_pod_owner":
-		// Of several owners the one that controls it counts.
-		p, controls := s.podOf(l), l["owner_is_controller"] == "true"
-		if isKind(l["owner_kind"]) && (controls || !p.controlled) {
-			p.owner, p.controlled = owner{l["owner_kind"], l["owner_name"]}, controls
-		}
-	case "kube_replicaset_owner":
-		s.own("ReplicaSet", l["replicaset"], l)
-	case "kube_job_owner":
-		s.own("Job", l["job_name"], l)
-	case "kube_pod_labels":
-		if labels := labelsOf(l); len(labels) > 0 {
-			s.podOf(l).labels = labels
-		}
-	case runningMetric:
-		s.podOf(l).regular[l["container"]] = true
-	case "kube_persistentvolume_info":
-		entry(s.volumes, l["persistentvolume"]).class = l["storageclass"]
-	case claimInfo:
-		c := s.claim(l)
-		c.class, c.volume = cmp.Or(l["storageclass"], c.class), cmp.Or(l["volumename"], c.volume)
-	case "kube_node_info":
-		s.node(l["node"]).provider = l["provider_id"]
-	case "kube_node_labels":
-		s.node(l["node"]).labels = labelsOf(l)
-	}
-}
-
-// isKind says that kube-state-metrics names a kind: it writes <none> where there is no owner.
-func isKind(kind string) bool { return kind != "" && kind != "<none>" }
-
-func (s *windowState) own(kind, name string, l map[string]string) {
-	if isKind(l["owner_kind"]) {
-		s.owners[ownerKey{kind, l["namespace"], name}] = owner{l["owner_kind"], l["owner_name"]}
-	}
-}
-
-// take takes the sums of a quantity.
-func (s *windowState) take(name string, rows map[string]row) {
-	for _, key := range slices.Sorted(maps.Keys(rows)) {
-		s.takeSum(name, rows[key].labels, rows[key].value)
-	}
-}
-
-func (s *windowState) takeSum(name string, l map[string]string, v int64) {
-	switch name {
-	case "pod_running":
-		p := s.podOf(l)
-		p.running, p.ran = p.running+v, true
-	case "container_cpu_used":
-		s.unnamed = s.unnamed || l["uid"] == ""
-		s.takeUsage(l, CPU, v)
-	case "container_memory_used":
-		s.unnamed = s.unnamed || l["uid"] == ""
-		s.takeUsage(l, Memory, v)
-	case "pod_network_received":
-		s.podOf(l).used[Received] += v
-	case "pod_network_sent":
-		s.podOf(l).used[Sent] += v
-	case "container_requested":
-		s.takeResource(l, v, func(p *pod) sums { return p.container(l["container"]).requested })
-	case "container_limited":
-		s.takeResource(l, v, func(p *pod) sums {
-			if l["container"] == overheadName {
-				return p.overhead
+// facts returns all facts, in the order of their names.
+func facts() []fact {
+	return []fact{
+		{"kube_job_owner", "namespace,job_name,owner_kind,owner_name", ownerOf("Job", "job_name")},
+		{"kube_node_info", "node,provider_id", func(s *windowState, r row) {
+			if n := s.nodeOf(r); n.Gone {
+				n.ProviderID = r.labels["provider_id"]
 			}
-			return p.container(l["container"]).limited
-		})
-	case "pod_requested":
-		s.takeResource(l, v, func(p *pod) sums { return p.requested })
-	case "pod_charged":
-		s.takeResource(l, v, func(p *pod) sums { return p.charged })
-	case "pod_gaps":
-		s.gaps[podName{l["namespace"], l["pod"]}] += v
-	case "claim_size":
-		c := s.claim(l)
-		if c.present = true; l["of"] == "hours" {
-			c.steps += v
-		} else {
-			c.claimed += v
-		}
-	case "claim_mounted":
-		s.claim(l).mounts[s.podOf(l)] += v
-	case "claim_used":
-		c := s.claim(l)
-		c.used, c.usedKnown = c.used+v, true
-	case "balancer_hours":
-		s.balancers[podName{l["namespace"], l["service"]}] += v
-	case "node_capacity":
-		n := s.node(l["node"])
-		if n.present = true; l["resource"] == "" {
-			n.steps += v
-		} else if resource, ok := s.resource(l["resource"]); ok {
-			n.capacity[resource] += v
-		}
-	case "volume_unclaimed":
-		w := entry(s.volumes, l["persistentvolume"])
-		if w.present = true; l["of"] == "hours" {
-			w.steps += v
-		} else {
-			w.claimed += v
-		}
-	case "steps":
-		s.steps += v
+		}},
+		{"kube_node_labels", "", func(s *windowState, r row) {
+			if n := s.nodeOf(r); n.Gone {
+				n.Labels = labelsOf(r)
+			}
+		}},
+		{"kube_persistentvolume_info", "persistentvolume,storageclass", func(s *windowState, r row) {
+			v := s.volumeOf(r)
+			v.Class = cmp.Or(v.Class, r.labels["storageclass"])
+		}},
+		{claimInfo, claimKey + ",storageclass,volumename", func(s *windowState, r row) {
+			c := s.claimOf(r)
+			c.Class, c.Volume = cmp.Or(c.Class, r.labels["storageclass"]), cmp.Or(c.Volume, r.labels["volumename"])
+		}},
+		{runningMetric, containerKey, func(s *windowState, r row) { s.podOf(r).regular[r.labels["container"]] = true }},
+		{createdMetric, podKey, func(s *windowState, r row) { s.podOf(r).created = r.value }},
+		{infoMetric, podKey + ",node,host_network,created_by_kind,created_by_name", (*windowState).takeInfo},
+		{"kube_pod_labels", "", func(s *windowState, r row) {
+			if p, labels := s.podOf(r), labelsOf(r); p.Gone && len(labels) > 0 {
+				p.Labels = labels
+			}
+		}},
+		{"kube_pod_owner", podKey + ",owner_kind,owner_name,owner_is_controller", (*windowState).takeOwner},
+		{"kube_replicaset_owner", "namespace,replicaset,owner_kind,owner_name", ownerOf("ReplicaSet", "replicaset")},
 	}
 }
 
-func (s *windowState) takeUsage(l map[string]string, resource Resource, v int64) {
-	p := s.podOf(l)
-	p.used[resource] += v
-	p.container(l["container"]).used[resource] += v
+func (s *windowState) takeInfo(r row) {
+	p := s.podOf(r)
+	p.Node = cmp.Or(p.Node, r.labels["node"])
+	p.HostNetwork = p.HostNetwork || r.labels["host_network"] == "true"
+	if owner := s.owner(r, "created_by"); !p.controlled && owner.Kind != "" {
+		p.owner = owner
+	}
 }
 
-func (s *windowState) takeResource(l map[string]string, v int64, sumsOf func(*pod) sums) {
-	if resource, ok := s.resource(l["resource"]); ok {
-		sumsOf(s.podOf(l))[resource] += v
+// takeOwner takes an owner of a pod: of several ones that which controls it counts.
+func (s *windowState) takeOwner(r row) {
+	p, controls, owner := s.podOf(r), r.labels["owner_is_controller"] == "true", s.owner(r, "owner")
+	if owner.Kind != "" && (controls || !p.controlled) {
+		p.owner, p.controlled = owner, controls
 	}
+}
+
+// ownerOf takes the owner of what may own pods.
+func ownerOf(kind, label string) func(*windowState, row) {
+	return func(s *windowState, r row) {
+		if owner := s.owner(r, "owner"); owner.Kind != "" {
+			s.owners[object.Ref{Group: s.groupOf(kind), Kind: kind, Namespace: r.labels["namespace"], Name: r.labels[label]}] = owner
+		}
+	}
+}
+
+// owner is that which labels with a prefix name; none where kube-state-metrics writes <none>.
+func (s *windowState) owner(r row, prefix string) object.Ref {
+	ref := object.Ref{Kind: r.labels[prefix+"_kind"], Namespace: r.labels["namespace"], Name: r.labels[prefix+"_name"]}
+	switch ref.Kind {
+	case "<none>":
+		return object.Ref{}
+	case "Node":
+		ref.Namespace = ""
+	}
+	ref.Group = s.groupOf(ref.Kind)
+	return ref
+}
+
+// take adds the sums of a resource to amounts of pods, and makes them known.
+func take(resource Resource, amounts func(*pod, row) *Amounts) func(*windowState, row) {
+	return func(s *windowState, r row) {
+		name := resource
+		if name == "" {
+			if name = s.resource(r.labels["resource"]); name == "" {
+				return
+			}
+		}
+		amounts(s.podOf(r), r).Add(name, r.amount())
+	}
+}
+
+// takeUsage adds what containers use to their usage, and to that of their pods.
+func takeUsage(resource Resource) func(*windowState, row) {
+	return func(s *windowState, r row) {
+		s.unnamed = s.unnamed || r.labels["uid"] == ""
+		p := s.podOf(r)
+		p.Used.Add(resource, r.amount())
+		p.containerOf(r).Used.Add(resource, r.amount())
+	}
+}
+
+// takeSize adds the size of a thing, or the steps in which it was there.
+func takeSize(r row, size, hours *decimal.Decimal) {
+	if r.labels["of"] == "hours" {
+		size = hours
+	}
+	*size = size.Add(r.amount())
+}
+
+func (s *windowState) takeMount(r row) {
+	c, p := s.claimOf(r), s.podOf(r)
+	at := slices.IndexFunc(c.Mounts, func(m Mount) bool { return m.Pod == p.Ref && m.UID == p.UID })
+	if at < 0 {
+		at = len(c.Mounts)
+		c.Mounts = append(c.Mounts, Mount{Pod: p.Ref, UID: p.UID})
+	}
+	c.Mounts[at].Hours = c.Mounts[at].Hours.Add(r.amount())
+}
+
+func (s *windowState) takeCapacity(r row) {
+	n := s.nodeOf(r)
+	if r.labels["resource"] == "" {
+		n.Hours = n.Hours.Add(r.amount())
+	} else if name := s.resource(r.labels["resource"]); name != "" {
+		n.Capacity.Add(name, r.amount())
+	}
+}
+
+func (s *windowState) takeBalancer(r row) {
+	ref := object.Ref{Kind: "Service", Namespace: r.labels["namespace"], Name: r.labels["service"]}
+	b := entry(s.balancers, ref, LoadBalancer{Service: ref})
+	b.Hours = b.Hours.Add(r.amount())
 }
 
 // chain are the owners of a pod, nearest first.
 func (s *windowState) chain(p *pod) []object.Ref {
 	var out []object.Ref
-	for o, ok := p.owner, p.owner.kind != ""; ok && len(out) < 8; o, ok = s.owners[ownerKey{o.kind, p.namespace, o.name}] {
-		ref := object.Ref{Group: s.groupOf(o.kind), Kind: o.kind, Namespace: p.namespace, Name: o.name}
-		if o.kind == "Node" {
-			ref.Namespace = ""
-		}
+	for ref := p.owner; ref.Kind != "" && len(out) < 8; ref = s.owners[ref] {
 		out = append(out, ref)
 	}
 	return out
@@ -384,9 +350,9 @@ func (s *windowState) groupOf(kind string) string {
 
 // labelsOf are the labels of an object, under the names that kube-state-metrics gives them,
 // without the prefix.
-func labelsOf(labels map[string]string) map[string]string {
+func labelsOf(r row) map[string]string {
 	out := map[string]string{}
-	for name, value := range labels {
+	for name, value := range r.labels {
 		if own, ok := strings.CutPrefix(name, "label_"); ok {
 			out[own] = value
 		}
@@ -439,11 +405,12 @@ func (s *windowState) probeRules(ctx context.Context, f *fetcher) error {
 		return nil
 	}
 	e.step, s.window, s.recorded = ruleStep, w, true
-	facts := factLabels()
+	isFact := func(name string) bool {
+		return slices.ContainsFunc(facts(), func(f fact) bool { return f.metric == name })
+	}
 	for _, name := range e.metrics() {
-		if _, fact := facts[name]; !fact {
-			e.has[name] = true // or was, when the rule was evaluated
-		}
+		// It was there when the rule was evaluated.
+		e.has[name] = e.has[name] || !isFact(name)
 	}
 	return nil
 }

@@ -35,6 +35,9 @@ type MetricStatus struct {
 // inspections is how many equal spans of a window begin and end with a moment that Inspect queries.
 const inspections = 24
 
+// recordingRules is the source of what is no metric of a component.
+const recordingRules = "recording rules"
+
 // required are the metrics that windows need: where they come from, and what figures are without
 // them.
 func required() []MetricStatus {
@@ -64,20 +67,22 @@ func required() []MetricStatus {
 		{Metric: volumePhase, Source: state, Consequence: "volumes without a claim are not charged"},
 		{Metric: balancerMetric, Source: state, Consequence: "load balancers are not charged; nothing is lost if there are none"},
 		{Metric: schedulerMetric, Source: scheduler, Consequence: "deleted pods pay for the requests of their containers, not for those of whole pods or init containers"},
-		{Metric: rulePrefix + "steps", Source: "recording rules", Consequence: "long windows read all samples (kubectl sysop metrics rules)"},
+		{Metric: rulePrefix + "steps", Source: recordingRules, Consequence: "long windows read all samples (kubectl sysop metrics rules)"},
 	}
 }
 
 // Inspect asks the server at moments of the window which of the metrics that Measure needs it has.
 func (h *History) Inspect(ctx context.Context) ([]MetricStatus, error) {
 	all := required()
-	names := make([]string, len(all))
+	at := map[string]int{}
+	var scraped []string
 	for i := range all {
-		names[i] = all[i].Metric
+		if at[all[i].Metric] = i; all[i].Source != recordingRules {
+			scraped = append(scraped, all[i].Metric)
+		}
 	}
 	e := &expressions{matchers: h.options.Matchers}
 	steps := rulePrefix + "steps" // which rules with other matchers record as well
-	scraped := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == steps })
 	query := `label_replace(group by (__name__) (` + e.selector("", "__name__=~"+quoteMatcher(scraped)) + `),"metric","$1","__name__","(.+)") or ` +
 		labelled("group("+e.recordedSteps()+")", "metric", steps)
 	f := newFetcher(h.server, h.options.Progress)
@@ -87,25 +92,25 @@ func (h *History) Inspect(ctx context.Context) ([]MetricStatus, error) {
 		moments = append(moments, span.To)
 	}
 	f.expect(len(moments))
-	seen := map[string]int{}
+	seen := make([]int, len(all))
 	for i, moment := range slices.Backward(moments) {
 		rows, err := f.query(ctx, query, moment)
 		if err != nil {
 			return nil, fmt.Errorf("query %s: %w", h.server.name, err)
 		}
 		for _, r := range rows {
-			at := slices.Index(names, r.labels["metric"])
-			if at < 0 {
+			number, asked := at[r.labels["metric"]]
+			if !asked {
 				continue
 			}
-			seen[names[at]]++
-			if m := &all[at]; i == len(moments)-1 || m.Since != nil && m.Since.Equal(moments[i+1]) {
+			seen[number]++
+			if m := &all[number]; i == len(moments)-1 || m.Since != nil && m.Since.Equal(moments[i+1]) {
 				m.Since = &moment
 			}
 		}
 	}
 	for i := range all {
-		switch m := &all[i]; seen[m.Metric] {
+		switch m := &all[i]; seen[i] {
 		case len(moments):
 			m.Status, m.Consequence = Present, ""
 		case 0:

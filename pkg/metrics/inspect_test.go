@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -55,19 +56,12 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// TestRequiredMetrics holds the metrics that are inspected to those that windows query.
+// TestRequiredMetrics holds the facts that windows query to the metrics that the server is asked for.
 func TestRequiredMetrics(t *testing.T) {
-	inspected := map[string]bool{}
-	for _, m := range required() {
-		inspected[m.Metric] = true
-	}
-	// These are there only where pods have init containers or overhead, or tell what others do.
-	for _, name := range []string{initRequests, limitsMetric, initLimits, initRunning, initInfo, overheadCPU, overheadMemory, runningMetric, "kube_persistentvolume_info", "kube_node_info"} {
-		inspected[name] = true
-	}
-	for _, name := range (&expressions{}).metrics() {
-		if !inspected[name] {
-			t.Errorf("%s is queried, and not inspected", name)
+	asked := (&expressions{}).metrics()
+	for _, f := range facts() {
+		if !slices.Contains(asked, f.metric) {
+			t.Errorf("%s is queried, and the server is not asked whether it has it", f.metric)
 		}
 	}
 }

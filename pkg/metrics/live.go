@@ -33,10 +33,15 @@ func Settle(r *UsageReport) {
 			p.Unmeasured = "not measured"
 		}
 	}
-	slices.SortStableFunc(r.Notes, func(a, b Note) int {
-		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.Message, b.Message))
-	})
+	SortNotes(r.Notes)
 	r.Notes = slices.Compact(r.Notes)
+}
+
+// SortNotes sorts notes by source, reason, subject and message.
+func SortNotes(notes []Note) {
+	slices.SortFunc(notes, func(a, b Note) int {
+		return cmp.Or(strings.Compare(a.Source, b.Source), strings.Compare(a.Reason, b.Reason), strings.Compare(a.Subject, b.Subject), strings.Compare(a.Message, b.Message))
+	})
 }
 
 // refused returns why a request of a live source failed, as a reason and a message of the server.

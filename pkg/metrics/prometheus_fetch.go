@@ -14,6 +14,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/shopspring/decimal"
+	"golang.org/x/sync/errgroup"
 )
 
 // parallel is how many queries a server is asked at a time.
@@ -24,6 +27,8 @@ type row struct {
 	labels map[string]string
 	value  int64
 }
+
+func (r row) amount() decimal.Decimal { return decimal.NewFromInt(r.value) }
 
 // fetcher asks a few queries at a time, and collects what the server says besides.
 type fetcher struct {
@@ -67,6 +72,7 @@ type rangeQuery struct {
 	write       func(length time.Duration) string
 	last        bool
 	rows        map[string]row
+	take        func(*windowState, row)
 }
 
 func (q *rangeQuery) pieces(from time.Time) int {
@@ -83,23 +89,20 @@ func (f *fetcher) all(ctx context.Context, queries []*rangeQuery) error {
 		f.expect(q.pieces(q.from))
 	}
 	errs := make([]error, len(queries))
-	slots := make(chan struct{}, parallel)
-	var wg sync.WaitGroup
+	var g errgroup.Group
+	g.SetLimit(parallel)
 	for i, q := range queries {
-		wg.Go(func() {
-			select {
-			case slots <- struct{}{}:
-			case <-ctx.Done():
-				errs[i] = ctx.Err()
-				return
+		g.Go(func() error {
+			if errs[i] = ctx.Err(); errs[i] != nil {
+				return nil
 			}
-			defer func() { <-slots }()
 			if errs[i] = f.ask(ctx, q); errs[i] != nil && !isRefused(errs[i]) {
 				stop() // no other one would pass
 			}
+			return nil
 		})
 	}
-	wg.Wait()
+	_ = g.Wait() // the errors are in errs
 	if err := fatal(errs); err != nil {
 		return err
 	}

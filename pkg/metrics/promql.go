@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -47,14 +48,7 @@ func promDuration(d time.Duration) string {
 func quoteMatcher(values []string) string {
 	escaped := make([]string, len(values))
 	for i, v := range values {
-		var b strings.Builder
-		for _, c := range v {
-			if strings.ContainsRune(`\.+*?()|[]{}^$`, c) {
-				b.WriteByte('\\')
-			}
-			b.WriteRune(c)
-		}
-		escaped[i] = b.String()
+		escaped[i] = regexp.QuoteMeta(v)
 	}
 	return strconv.Quote(strings.Join(escaped, "|"))
 }

@@ -122,69 +122,49 @@ func exactly(q resource.Quantity) decimal.Decimal {
 	return decimal.NewFromBigInt(d.UnscaledBig(), -int32(d.Scale()))
 }
 
-// extended says that a resource is one that a cluster added, and is counted in
-// pieces.
-func extended(r Resource) bool { return strings.Contains(string(r), "/") }
-
 // templateOf writes down all of a pod that says what it reserves, so that this is
 // computed once for pods of one template.
 func templateOf(pod *corev1.Pod) []byte {
 	b := make([]byte, 0, 512)
-	for i := range pod.Spec.InitContainers {
-		c := &pod.Spec.InitContainers[i]
-		// A space is in no name: without it the init container sx and the sidecar x are one.
-		if b = append(b, "i "...); sidecar(c) {
-			b = append(b, "s "...)
+	// A space is in no name: without it the init container sx and the sidecar x are one.
+	part := func(kind, name string, lists ...corev1.ResourceList) {
+		b = append(append(append(append(b, kind...), ' '), name...), ' ')
+		for _, list := range lists {
+			b = appendList(b, list)
 		}
-		b = appendContainer(b, c)
+	}
+	for i := range pod.Spec.InitContainers {
+		c, kind := &pod.Spec.InitContainers[i], "i"
+		if sidecar(c) {
+			kind = "s"
+		}
+		part(kind, c.Name, c.Resources.Requests, c.Resources.Limits)
 	}
 	for i := range pod.Spec.Containers {
-		b = appendContainer(append(b, "c "...), &pod.Spec.Containers[i])
+		c := &pod.Spec.Containers[i]
+		part("c", c.Name, c.Resources.Requests, c.Resources.Limits)
 	}
-	b = appendList(append(b, 'o'), pod.Spec.Overhead)
+	part("o", "", pod.Spec.Overhead)
 	if r := pod.Spec.Resources; r != nil {
-		b = appendList(appendList(append(b, 'p'), r.Requests), r.Limits)
+		part("p", "", r.Requests, r.Limits)
 	}
 	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
 		for i := range statuses {
-			b = appendStatus(b, &statuses[i])
+			s := &statuses[i]
+			if part("a", s.Name, s.AllocatedResources); s.Resources != nil {
+				part("r", "", s.Resources.Requests, s.Resources.Limits)
+			}
 		}
 	}
 	for i := range pod.Status.Conditions {
 		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodResizePending {
-			b = append(append(b, 'r'), c.Reason...)
+			part("w", c.Reason)
 		}
 	}
 	return b
 }
 
-func appendContainer(b []byte, c *corev1.Container) []byte {
-	b = append(append(b, c.Name...), ' ')
-	return appendList(appendList(b, c.Resources.Requests), c.Resources.Limits)
-}
-
-// appendStatus tells empty lists from absent ones: only for absent ones the spec counts.
-func appendStatus(b []byte, s *corev1.ContainerStatus) []byte {
-	if s.AllocatedResources == nil && s.Resources == nil {
-		return b
-	}
-	b = append(append(append(b, 't'), s.Name...), ' ')
-	for _, list := range []corev1.ResourceList{s.AllocatedResources, resourcesOf(s).Requests, resourcesOf(s).Limits} {
-		if list != nil {
-			b = append(b, '+')
-		}
-		b = appendList(b, list)
-	}
-	return b
-}
-
-func resourcesOf(s *corev1.ContainerStatus) corev1.ResourceRequirements {
-	if s.Resources == nil {
-		return corev1.ResourceRequirements{}
-	}
-	return *s.Resources
-}
-
+// appendList tells an empty list from an absent one: only in the place of an absent one the spec counts.
 func appendList(b []byte, list corev1.ResourceList) []byte {
 	var buffer [8]corev1.ResourceName
 	names := buffer[:0]
@@ -193,6 +173,9 @@ func appendList(b []byte, list corev1.ResourceList) []byte {
 	}
 	slices.Sort(names)
 	var digits [32]byte
+	if list != nil {
+		b = append(b, '+')
+	}
 	for _, name := range names {
 		q := list[name]
 		number, suffix := q.CanonicalizeBytes(digits[:0])

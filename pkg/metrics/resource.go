@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/shopspring/decimal"
+	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -154,12 +154,13 @@ type containerSample struct {
 	} `json:"usage"`
 }
 
-// usage is that of CPU or memory; nil if it is unknown.
-func (c *containerSample) usage(res Resource) *resource.Quantity {
-	if res == CPU {
-		return c.Usage.CPU
+// measured is the value of a quantity; nil where it is absent or can be none.
+func measured(q *resource.Quantity) *decimal.Decimal {
+	if q == nil || q.Sign() < 0 {
+		return nil
 	}
-	return c.Usage.Memory
+	used := exactly(*q)
+	return &used
 }
 
 // refuse notes why pods are not measured.
@@ -205,7 +206,8 @@ func (a *API) fill(r *UsageReport, pods []Pod, list []podSample) {
 		case !sample.Timestamp.IsZero() && sample.Timestamp.Time.Before(p.Started):
 			p.Unmeasured = "the sample is of an earlier pod of that name"
 		default:
-			p.sample(sample.Containers)
+			addUsage(p, CPU, sample.Containers, func(c *containerSample) (string, *decimal.Decimal) { return c.Name, measured(c.Usage.CPU) })
+			addUsage(p, Memory, sample.Containers, func(c *containerSample) (string, *decimal.Decimal) { return c.Name, measured(c.Usage.Memory) })
 		}
 	}
 }
@@ -220,29 +222,27 @@ func missing(p *Pod, at time.Time) string {
 	return "no sample yet"
 }
 
-// sample takes over what containers use. A sum of which a part is missing is unknown
-// .
-func (p *Pod) sample(containers []containerSample) {
-	for _, res := range []Resource{CPU, Memory} {
-		var sum decimal.Decimal
-		known := len(containers) > 0
-		for i := range containers {
-			q := containers[i].usage(res)
-			if q == nil || q.Sign() < 0 {
-				known = false
-				continue
-			}
-			used := exactly(*q)
-			sum = sum.Add(used)
-			if c := p.container(containers[i].Name); c != nil {
-				c.Used.Set(res, used)
-			}
+// addUsage adds up what the containers of a pod use of a resource, where no other source told it. A
+// sum of which a part is missing is unknown.
+func addUsage[T any](p *Pod, res Resource, containers []T, usage func(*T) (name string, used *decimal.Decimal)) {
+	if _, known := p.Used.Lookup(res); known || len(containers) == 0 {
+		return
+	}
+	var sum decimal.Decimal
+	complete := true
+	for i := range containers {
+		name, used := usage(&containers[i])
+		if used == nil {
+			complete = false
+			continue
 		}
-		if known {
-			p.Used.Set(res, sum)
+		sum = sum.Add(*used)
+		if c := p.container(name); c != nil {
+			c.Used.Set(res, *used)
 		}
 	}
-	if len(p.Used) > 0 {
+	if complete {
+		p.Used.Set(res, sum)
 		p.Unmeasured = ""
 	}
 }
@@ -259,20 +259,12 @@ func (p *Pod) container(name string) *Container {
 
 // inParallel calls each for 0 to n-1, a bounded number at a time.
 func inParallel(n int, each func(int)) {
-	next := make(chan int)
-	var wg sync.WaitGroup
-	for range min(n, liveParallel) {
-		wg.Go(func() {
-			for i := range next {
-				each(i)
-			}
-		})
-	}
+	var g errgroup.Group
+	g.SetLimit(liveParallel)
 	for i := range n {
-		next <- i
+		g.Go(func() error { each(i); return nil })
 	}
-	close(next)
-	wg.Wait()
+	_ = g.Wait() // none returns one
 }
 
 // gathered makes one note of those that a source has for one reason; the first one

@@ -40,15 +40,15 @@ func SummaryPath(node string) string { return "/api/v1/nodes/" + node + "/proxy/
 // asking, and is noted once. A node that does not answer is noted, and the others
 // stand.
 func (s *Summary) Measure(ctx context.Context, r *UsageReport) error {
-	nodes := s.nodes(r)
+	nodes, pods := s.podsByNode(r)
 	if len(nodes) == 0 {
 		return nil
 	}
 	summaries, errs := s.read(ctx, nodes)
-	used := map[object.Ref]decimal.Decimal{}
-	pods := podsByNode(r)
-	shared := map[object.Ref]bool{}
-	claims := claimSizes(r)
+	claims, shared := make(map[object.Ref]*Claim, len(r.Claims)), map[object.Ref]bool{}
+	for i := range r.Claims {
+		claims[r.Claims[i].Ref] = &r.Claims[i]
+	}
 	for i, node := range nodes {
 		if errs[i] != nil {
 			note, err := refused(ctx, errs[i])
@@ -63,28 +63,38 @@ func (s *Summary) Measure(ctx context.Context, r *UsageReport) error {
 			continue // No request follows the refusal.
 		}
 		fillFromSummary(pods[node], summaries[i])
-		volumesOf(summaries[i], claims, used, shared)
+		fillVolumes(summaries[i], claims, shared)
 	}
 	r.Notes = gathered(r.Notes, summaryName)
-	for i := range r.Claims {
-		if bytes, ok := used[r.Claims[i].Ref]; ok && !shared[r.Claims[i].Ref] {
-			r.Claims[i].Used, r.Claims[i].UsedKnown = bytes, true
-		}
+	var names []string
+	for _, ref := range sortedRefs(shared) {
+		claims[ref].Used, claims[ref].UsedKnown = decimal.Decimal{}, false
+		names = append(names, ref.Namespace+"/"+ref.Name)
 	}
-	r.Notes = append(r.Notes, sharedNote(shared)...)
+	if len(names) > 0 {
+		r.Notes = append(r.Notes, Note{
+			Source: summaryName, Subject: listNames(names), Reason: "SharedFilesystem", LowersFigures: true,
+			Message: "the file system is larger than the volume, and holds more than its claim: the usage of the claim is unknown",
+		})
+	}
 	return nil
 }
 
-// nodes returns those that run a pod that is asked about, in order.
-func (s *Summary) nodes(r *UsageReport) []string {
-	var out []string
+// podsByNode returns the pods of each node, and the nodes that run a pod that is asked about, in order.
+func (s *Summary) podsByNode(r *UsageReport) (nodes []string, pods map[string][]*Pod) {
+	pods = map[string][]*Pod{}
 	for i := range r.Pods {
-		if p := &r.Pods[i]; p.Node != "" && (s.asked == nil || s.asked(p.Ref)) {
-			out = append(out, p.Node)
+		p := &r.Pods[i]
+		if p.Node == "" {
+			continue
+		}
+		pods[p.Node] = append(pods[p.Node], p)
+		if s.asked == nil || s.asked(p.Ref) {
+			nodes = append(nodes, p.Node)
 		}
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	slices.Sort(nodes)
+	return slices.Compact(nodes), pods
 }
 
 // read asks the first node alone, and the others at once, until one refuses.
@@ -128,16 +138,6 @@ func explained(n Note) Note {
 	return n
 }
 
-func podsByNode(r *UsageReport) map[string][]*Pod {
-	out := map[string][]*Pod{}
-	for i := range r.Pods {
-		if p := &r.Pods[i]; p.Node != "" {
-			out[p.Node] = append(out[p.Node], p)
-		}
-	}
-	return out
-}
-
 // fillFromSummary takes over what a kubelet says of the pods of its node. They are
 // matched by UID. A kubelet knows a static pod by a hash instead of the UID that the
 // API server gave it: that one is matched by its name.
@@ -169,46 +169,21 @@ func (p *Pod) take(sample *stats.PodStats) {
 	if s := sample.EphemeralStorage; s != nil && s.UsedBytes != nil {
 		p.Used.Set(Ephemeral, bytesOf(*s.UsedBytes))
 	}
-	p.fromContainers(sample, CPU, func(c *stats.ContainerStats) *uint64 {
-		if c.CPU == nil {
-			return nil
+	// The kubelet's own sums for the pod are larger, by the pause container.
+	addUsage(p, CPU, sample.Containers, func(c *stats.ContainerStats) (string, *decimal.Decimal) {
+		if c.CPU == nil || c.CPU.UsageNanoCores == nil {
+			return c.Name, nil
 		}
-		return c.CPU.UsageNanoCores
+		cores := bytesOf(*c.CPU.UsageNanoCores).Shift(-9)
+		return c.Name, &cores
 	})
-	p.fromContainers(sample, Memory, func(c *stats.ContainerStats) *uint64 {
-		if c.Memory == nil {
-			return nil
+	addUsage(p, Memory, sample.Containers, func(c *stats.ContainerStats) (string, *decimal.Decimal) {
+		if c.Memory == nil || c.Memory.WorkingSetBytes == nil {
+			return c.Name, nil
 		}
-		return c.Memory.WorkingSetBytes
+		bytes := bytesOf(*c.Memory.WorkingSetBytes)
+		return c.Name, &bytes
 	})
-}
-
-// fromContainers adds up what containers use, where it is unknown yet: as a metrics
-// server does, which leaves a pod out when one of its containers is unknown. (The
-// kubelet's own sum for the pod is larger, by the pause container.)
-func (p *Pod) fromContainers(sample *stats.PodStats, res Resource, value func(*stats.ContainerStats) *uint64) {
-	if _, known := p.Used.Lookup(res); known || len(sample.Containers) == 0 {
-		return
-	}
-	places := int32(0)
-	if res == CPU {
-		places = -9
-	}
-	var sum decimal.Decimal
-	for i := range sample.Containers {
-		v := value(&sample.Containers[i])
-		if v == nil {
-			return
-		}
-		sum = sum.Add(bytesOf(*v).Shift(places))
-	}
-	for i := range sample.Containers {
-		if c := p.container(sample.Containers[i].Name); c != nil {
-			c.Used.Set(res, bytesOf(*value(&sample.Containers[i])).Shift(places))
-		}
-	}
-	p.Used.Set(res, sum)
-	p.Unmeasured = ""
 }
 
 // bytesOf turns a count into a decimal, exactly.
@@ -254,50 +229,24 @@ func inner(name string) bool {
 	return name == "lo" || slices.ContainsFunc(strings.Fields(prefixes), func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
-// claimSizes returns what the claims of a reading hold.
-func claimSizes(r *UsageReport) map[object.Ref]decimal.Decimal {
-	out := make(map[object.Ref]decimal.Decimal, len(r.Claims))
-	for i := range r.Claims {
-		out[r.Claims[i].Ref] = r.Claims[i].Claimed
-	}
-	return out
-}
-
-// volumesOf records the usage of claims: the largest figure if several pods mount one, since each
+// fillVolumes takes over the usage of claims: the largest figure if several pods mount one, since each
 // sees the same files. A file system that is much larger than the volume (a directory of a node,
-// or of an NFS server) has other users as well: its usage is not that of the claim.
-func volumesOf(summary *stats.Summary, claims, used map[object.Ref]decimal.Decimal, shared map[object.Ref]bool) {
+// or of an NFS server) is shared: it has other users as well.
+func fillVolumes(summary *stats.Summary, claims map[object.Ref]*Claim, shared map[object.Ref]bool) {
 	for i := range summary.Pods {
 		for j := range summary.Pods[i].VolumeStats {
 			v := &summary.Pods[i].VolumeStats[j]
 			if v.PVCRef == nil || v.UsedBytes == nil {
 				continue
 			}
-			ref := object.Ref{Kind: "PersistentVolumeClaim", Namespace: v.PVCRef.Namespace, Name: v.PVCRef.Name}
-			size, ok := claims[ref]
-			if !ok {
+			c := claims[object.Ref{Kind: "PersistentVolumeClaim", Namespace: v.PVCRef.Namespace, Name: v.PVCRef.Name}]
+			if c == nil {
 				continue
 			}
-			if v.CapacityBytes != nil && size.IsPositive() && bytesOf(*v.CapacityBytes).GreaterThan(size.Mul(decimal.New(2, 0))) {
-				shared[ref] = true
+			if v.CapacityBytes != nil && c.Claimed.IsPositive() && bytesOf(*v.CapacityBytes).GreaterThan(c.Claimed.Mul(decimal.New(2, 0))) {
+				shared[c.Ref] = true
 			}
-			if now, seen := used[ref]; !seen || bytesOf(*v.UsedBytes).GreaterThan(now) {
-				used[ref] = bytesOf(*v.UsedBytes)
-			}
+			c.Used, c.UsedKnown = decimal.Max(c.Used, bytesOf(*v.UsedBytes)), true
 		}
 	}
-}
-
-func sharedNote(shared map[object.Ref]bool) []Note {
-	if len(shared) == 0 {
-		return nil
-	}
-	var names []string
-	for _, ref := range sortedRefs(shared) {
-		names = append(names, ref.Namespace+"/"+ref.Name)
-	}
-	return []Note{{
-		Source: summaryName, Subject: listNames(names), Reason: "SharedFilesystem", LowersFigures: true,
-		Message: "the file system is larger than the volume, and holds more than its claim: the usage of the claim is unknown",
-	}}
 }

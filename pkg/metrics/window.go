@@ -57,22 +57,19 @@ func ParseWindow(text string, now time.Time) (Window, error) {
 }
 
 func parseWindow(text string, now time.Time) (Window, error) {
-	day := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
-	week := day.AddDate(0, 0, -(int(day.Weekday())+6)%7)
-	month := day.AddDate(0, 0, 1-day.Day())
 	switch strings.ToLower(text) {
 	case "today":
-		return Window{day, now}, nil
+		return Window{Day.begin(now, 0), now}, nil
 	case "yesterday":
-		return Window{day.AddDate(0, 0, -1), day}, nil
+		return Window{Day.begin(now, -1), Day.begin(now, 0)}, nil
 	case "week":
-		return Window{week, now}, nil
+		return Window{Week.begin(now, 0), now}, nil
 	case "lastweek":
-		return Window{week.AddDate(0, 0, -7), week}, nil
+		return Window{Week.begin(now, -1), Week.begin(now, 0)}, nil
 	case "month":
-		return Window{month, now}, nil
+		return Window{Month.begin(now, 0), now}, nil
 	case "lastmonth":
-		return Window{month.AddDate(0, -1, 0), month}, nil
+		return Window{Month.begin(now, -1), Month.begin(now, 0)}, nil
 	}
 	if durationForm.MatchString(text) {
 		d, err := parseDuration(text)
@@ -139,3 +136,31 @@ func (w Window) Spans(step time.Duration, most int) []Window {
 	}
 	return out
 }
+
+// The steps that a window can have.
+const (
+	shortStep = time.Minute
+	ruleStep  = 5 * time.Minute // also the interval of the recording rules
+	longStep  = 15 * time.Minute
+	hourStep  = time.Hour
+)
+
+// Steps are the steps that a window can have.
+func Steps() []time.Duration { return []time.Duration{shortStep, ruleStep, longStep, hourStep} }
+
+// StepFor is the step of a window for which none is chosen.
+func StepFor(w Window) time.Duration {
+	const day = 24 * time.Hour
+	switch length := w.Length(); {
+	case length <= 2*day:
+		return shortStep
+	case length <= 35*day:
+		return ruleStep
+	case length <= 100*day:
+		return longStep
+	}
+	return hourStep
+}
+
+// sampling is the interval at which gauges of pods are sampled within a step.
+func sampling(step time.Duration) time.Duration { return max(step/5, time.Minute) }

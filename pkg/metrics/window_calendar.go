@@ -31,27 +31,18 @@ func (w Window) Calendar() Calendar {
 	return Month
 }
 
-// begin is when the unit that a moment is in began.
-func (c Calendar) begin(t time.Time) time.Time {
-	day := time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
+// begin is when the unit begins that is so many after that of a moment.
+func (c Calendar) begin(t time.Time, after int) time.Time {
+	year, month, day := t.UTC().Date()
 	switch c {
-	case Week:
-		return day.AddDate(0, 0, -(int(day.Weekday())+6)%7)
 	case Month:
-		return day.AddDate(0, 0, 1-day.Day())
-	}
-	return day
-}
-
-// next is when the unit after that of a moment begins.
-func (c Calendar) next(t time.Time) time.Time {
-	switch c {
+		month, day = month+time.Month(after), 1
 	case Week:
-		return c.begin(t).AddDate(0, 0, 7)
-	case Month:
-		return c.begin(t).AddDate(0, 1, 0)
+		day += 7*after - (int(t.UTC().Weekday())+6)%7
+	default:
+		day += after
 	}
-	return c.begin(t).AddDate(0, 0, 1)
+	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
 }
 
 // Name is that of the unit that a moment is in: 2026-11-02, 2026-W45 (ISO 8601), 2026-11.
@@ -72,7 +63,7 @@ func (c Calendar) Name(t time.Time) string {
 func (w Window) Divide(c Calendar) []Window {
 	var all []Window
 	for from := w.From.UTC(); from.Before(w.To); {
-		to := c.next(from)
+		to := c.begin(from, 1)
 		if to.After(w.To) {
 			to = w.To.UTC()
 		}

@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -389,76 +388,99 @@ func (e *expressions) volumes() string {
 // quantity is what is summed over the steps of a window.
 type quantity struct {
 	name string
+	// by are the labels of its rows; none where it has a single one.
+	by string
 	// needs are the metrics of which the server has to have one.
 	needs []string
 	expr  string
-	// by are the labels of its rows; none where it has a single one.
-	by string
+	take  func(*windowState, row)
 	// ofCluster says that it has no namespace.
 	ofCluster bool
+	// late says that its query needs the labels by which others name pods.
+	late bool
 }
 
-// quantities returns all quantities of a window, in the order in which they are taken. The
-// charged ones come last: their queries need the labels that name the pods.
+// quantities returns all quantities of a window.
 func (e *expressions) quantities(whole bool) []quantity {
 	hours := e.sampled(e.memory(podKey) + " * 0 + 1")
 	if e.has[phaseMetric] {
 		hours = e.sampled(e.running())
 	}
+	podResource, containerResource := podKey+",resource", containerKey+",resource"
+	used := func(p *pod, _ row) *Amounts { return &p.Used }
 	all := []quantity{
-		{name: "pod_running", by: podKey, needs: []string{phaseMetric, memoryMetric}, expr: hours},
-		{name: "container_cpu_used", by: containerKey, needs: []string{cpuMetric}, expr: e.cpu(containerKey)},
-		{name: "container_memory_used", by: containerKey, needs: []string{memoryMetric}, expr: e.sampled(e.memory(containerKey))},
-		{name: "pod_network_received", by: podKey, needs: []string{receiveMetric}, expr: e.traffic(receiveMetric)},
-		{name: "pod_network_sent", by: podKey, needs: []string{transmitMetric}, expr: e.traffic(transmitMetric)},
-		{name: "container_requested", by: containerKey + ",resource", needs: []string{requestsMetric}, expr: e.times(e.containers(requestsMetric, initRequests))},
-		{name: "container_limited", by: containerKey + ",resource", needs: []string{limitsMetric}, expr: e.times(e.withOverhead(e.containers(limitsMetric, initLimits)))},
-		{name: "pod_requested", by: podKey + ",resource", needs: []string{requestsMetric}, expr: e.times(e.requests())},
-		{name: "claim_size", by: claimKey + ",of", needs: []string{claimMetric}, expr: withHours(e.claims())},
-		{name: "claim_mounted", by: claimKey + ",pod,uid", needs: []string{mountMetric}, expr: e.mounts()},
-		{name: "claim_used", by: claimKey, needs: []string{claimUsage}, expr: e.now(claimKey, claimUsage)},
-		{name: "balancer_hours", by: "namespace,service", needs: []string{balancerMetric}, expr: e.now("namespace,service", balancerMetric) + " * 0 + 1"},
-		{name: "node_capacity", by: "node,resource", needs: []string{capacityMetric}, expr: e.nodes(), ofCluster: true},
-		{name: "pod_charged", by: podKey + ",resource", needs: []string{requestsMetric, cpuMetric, memoryMetric}, expr: e.charged()},
+		{name: "pod_running", by: podKey, needs: []string{phaseMetric, memoryMetric}, expr: hours, take: func(s *windowState, r row) {
+			p := s.podOf(r)
+			p.Hours, p.ran = p.Hours.Add(r.amount()), true
+		}},
+		{name: "container_cpu_used", by: containerKey, needs: []string{cpuMetric}, expr: e.cpu(containerKey), take: takeUsage(CPU)},
+		{name: "container_memory_used", by: containerKey, needs: []string{memoryMetric}, expr: e.sampled(e.memory(containerKey)), take: takeUsage(Memory)},
+		{name: "pod_network_received", by: podKey, needs: []string{receiveMetric}, expr: e.traffic(receiveMetric), take: take(Received, used)},
+		{name: "pod_network_sent", by: podKey, needs: []string{transmitMetric}, expr: e.traffic(transmitMetric), take: take(Sent, used)},
+		{
+			name: "container_requested", by: containerResource, needs: []string{requestsMetric}, expr: e.times(e.containers(requestsMetric, initRequests)),
+			take: take("", func(p *pod, r row) *Amounts { return &p.containerOf(r).Requested }),
+		},
+		{
+			name: "container_limited", by: containerResource, needs: []string{limitsMetric}, expr: e.times(e.withOverhead(e.containers(limitsMetric, initLimits))),
+			take: take("", func(p *pod, r row) *Amounts {
+				if r.labels["container"] == overheadName {
+					return &p.overhead
+				}
+				return &p.containerOf(r).Limited
+			}),
+		},
+		{name: "pod_requested", by: podResource, needs: []string{requestsMetric}, expr: e.times(e.requests()), take: take("", func(p *pod, _ row) *Amounts { return &p.Requested })},
+		{name: "claim_size", by: claimKey + ",of", needs: []string{claimMetric}, expr: withHours(e.claims()), take: func(s *windowState, r row) {
+			c := s.claimOf(r)
+			takeSize(r, &c.Claimed, &c.Hours)
+		}},
+		{name: "claim_mounted", by: claimKey + ",pod,uid", needs: []string{mountMetric}, expr: e.mounts(), take: (*windowState).takeMount},
+		{name: "claim_used", by: claimKey, needs: []string{claimUsage}, expr: e.now(claimKey, claimUsage), take: func(s *windowState, r row) {
+			c := s.claimOf(r)
+			c.Used, c.UsedKnown = c.Used.Add(r.amount()), true
+		}},
+		{name: "balancer_hours", by: "namespace,service", needs: []string{balancerMetric}, expr: e.now("namespace,service", balancerMetric) + " * 0 + 1", take: (*windowState).takeBalancer},
+		{name: "node_capacity", by: "node,resource", needs: []string{capacityMetric}, expr: e.nodes(), ofCluster: true, take: (*windowState).takeCapacity},
+		{
+			name: "pod_charged", by: podResource, needs: []string{requestsMetric, cpuMetric, memoryMetric}, expr: e.charged(), late: true,
+			take: take("", func(p *pod, _ row) *Amounts { return &p.Charged }),
+		},
 	}
-	if whole {
-		all = append(all, quantity{name: "volume_unclaimed", by: "persistentvolume,of", needs: []string{volumePhase}, expr: e.volumes(), ofCluster: true})
-	}
-	if e.has[memoryMetric] && e.has[phaseMetric] {
-		all = append(all, quantity{name: "pod_gaps", by: "namespace,pod", needs: []string{memoryMetric}, expr: e.gaps()})
-	}
-	all = append(all, quantity{name: "steps", needs: []string{memoryMetric, cpuMetric, phaseMetric}, expr: e.sampledSteps(), ofCluster: true})
-	return slices.DeleteFunc(all, func(q quantity) bool {
+	return slices.DeleteFunc(append(all, e.quantitiesBeside(whole)...), func(q quantity) bool {
 		return !slices.ContainsFunc(q.needs, func(name string) bool { return e.has[name] })
 	})
 }
 
-// factLabels are the metrics of what does not change (owners, labels, classes), with the
-// labels that are read; all of them where none are named. Their last value is enough.
-func factLabels() map[string]string {
-	return map[string]string{
-		infoMetric:                   podKey + ",node,host_network,created_by_kind,created_by_name",
-		createdMetric:                podKey,
-		"kube_pod_owner":             podKey + ",owner_kind,owner_name,owner_is_controller",
-		"kube_replicaset_owner":      "namespace,replicaset,owner_kind,owner_name",
-		"kube_job_owner":             "namespace,job_name,owner_kind,owner_name",
-		"kube_pod_labels":            "",
-		runningMetric:                containerKey,
-		"kube_persistentvolume_info": "persistentvolume,storageclass",
-		claimInfo:                    claimKey + ",storageclass,volumename",
-		"kube_node_info":             "node,provider_id",
-		"kube_node_labels":           "",
+// quantitiesBeside are those of no pod.
+func (e *expressions) quantitiesBeside(whole bool) (all []quantity) {
+	if whole {
+		all = append(all, quantity{name: "volume_unclaimed", by: "persistentvolume,of", needs: []string{volumePhase}, expr: e.volumes(), ofCluster: true, take: func(s *windowState, r row) {
+			v := s.volumeOf(r)
+			takeSize(r, &v.Claimed, &v.Hours)
+		}})
 	}
+	if e.has[memoryMetric] && e.has[phaseMetric] {
+		all = append(all, quantity{name: "pod_gaps", by: "namespace,pod", needs: []string{memoryMetric}, expr: e.gaps(), take: func(s *windowState, r row) {
+			s.gaps[podRef(r.labels["namespace"], r.labels["pod"])] += r.value
+		}})
+	}
+	return append(all, quantity{
+		name: "steps", needs: []string{memoryMetric, cpuMetric, phaseMetric}, expr: e.sampledSteps(), ofCluster: true,
+		take: func(s *windowState, r row) { s.steps += r.value },
+	})
 }
 
-// metrics are all that queries name.
+// metrics are all that queries name: those of Inspect, and those that a server has only if pods have
+// init containers, limits or overhead, or that say what others do.
 func (e *expressions) metrics() []string {
-	all := []string{
-		phaseMetric, infoMetric, cpuMetric, memoryMetric, startMetric, podStartMetric, requestsMetric, initRequests, limitsMetric, initLimits, initRunning,
-		initInfo, overheadCPU, overheadMemory, schedulerMetric, receiveMetric, transmitMetric, capacityMetric, volumeMetric, volumePhase, claimMetric,
-		mountMetric, claimUsage, balancerMetric,
+	all := []string{initRequests, limitsMetric, initLimits, initRunning, initInfo, overheadCPU, overheadMemory, runningMetric, "kube_persistentvolume_info", "kube_node_info"}
+	for _, m := range required() {
+		if m.Source != recordingRules {
+			all = append(all, m.Metric)
+		}
 	}
-	return append(all, slices.Sorted(maps.Keys(factLabels()))...)
+	return all
 }
 
 // fact is the last value of a metric within a time.
