@@ -96,11 +96,11 @@ test('cards do not overlap, each is in the region of its namespace, and who need
     assert.equal(p.paths.filter(Boolean).length, m.lines.length)
     m.cards.forEach((c, i) => {
       assert.equal(p.boxes[i].height, heightOf(c))
-      const region = p.regions.find((r) => r.namespace === c.namespace), b = p.boxes[i]
-      assert.ok(b.x >= region.x && b.y >= region.y && b.x + b.width <= region.x + region.width && b.y + b.height <= region.y + region.height, `round ${round}: ${c.key} is outside of ${c.namespace}`)
+      const region = p.regions.find((r) => r.name === c.group), b = p.boxes[i]
+      assert.ok(b.x >= region.x && b.y >= region.y && b.x + b.width <= region.x + region.width && b.y + b.height <= region.y + region.height, `round ${round}: ${c.key} is outside of ${c.group}`)
       for (let j = 0; j < i; j++) assert.ok(!overlap(b, p.boxes[j]), `round ${round}: ${c.key} and ${m.cards[j].key}`)
     })
-    p.regions.forEach((r, i) => { for (let j = 0; j < i; j++) assert.ok(!overlap(r, p.regions[j]), `round ${round}: ${r.namespace} and ${p.regions[j].namespace}`) })
+    p.regions.forEach((r, i) => { for (let j = 0; j < i; j++) assert.ok(!overlap(r, p.regions[j]), `round ${round}: ${r.name} and ${p.regions[j].name}`) })
     // News moves nothing.
     for (const c of m.cards) if (c.stack) c.health = 7 - c.health
     assert.deepEqual(placeCards(m).boxes, p.boxes)
@@ -122,7 +122,7 @@ test('cards, boxes and paths are those of Go', () => {
     const m = mapModel(new Page(want.state, null), want.state.stacks), p = placeCards(m)
     assert.deepEqual(m.cards.map((c) => [c.stack ? c.key : '', c.node, c.health, c.pods[0] ?? 0, c.pods[1] ?? 0, c.cost ?? -1, c.shared, c.users, c.payers.size]), want.cards)
     assert.deepEqual(p.boxes.map((b) => [b.x, b.y, b.width, b.height]), want.boxes)
-    assert.deepEqual(p.regions.map((r) => [r.namespace, r.x, r.y, r.width, r.height]), want.regions)
+    assert.deepEqual(p.regions.map((r) => [r.name, r.x, r.y, r.width, r.height]), want.regions)
     assert.deepEqual([p.paths, [p.width, p.height]], [want.paths, want.size])
   }
 })
