@@ -10,7 +10,7 @@ import { viewNames } from './page.ts'
 import type { Stack, ViewName } from './ui_state.ts'
 import { shape, type Shape } from './shape.ts'
 import { Causes, Stacks } from './stacks.tsx'
-import { unclaimed } from './table.ts'
+import { hasApps, unclaimed } from './table.ts'
 import { Tree } from './tree.tsx'
 import { age, capital, count, moment, money, plural, sharing, short } from './words.ts'
 
@@ -177,7 +177,7 @@ function useKeys(page: Page, views: ViewName[], help: () => void) {
       else if (e.key === '?') help()
       else if (e.key === 't' && page.choice.view === 'stacks') page.set({ as: page.choice.as ? '' : 'table' }, true)
       else if (e.key === 'n' && page.choice.view === 'stacks') nextBroken()
-      else if (e.key === 'g' && page.choice.view === 'stacks') page.set({ group: page.choice.group ? '' : 'app' }, true)
+      else if (e.key === 'g' && page.choice.view === 'stacks' && (page.choice.group || hasApps(page))) page.set({ group: page.choice.group ? '' : 'app' }, true)
       else if (e.key === 'c' && page.choice.view === 'stacks') page.set({ tone: page.choice.tone ? '' : 'cost' }, true)
       else if (!FILE && e.key === 'i' && page.choice.view === 'stack' && page.selected() >= 0) page.toggleImpact()
       else if (e.key === '/') document.getElementById('find')?.focus()

@@ -5,7 +5,7 @@ import { Bar, Health, Link, Notice, Ref, Sort, Unread, useMedia } from './bits.t
 import { StackMap } from './map.tsx'
 import type { Page } from './page.ts'
 import type { Stack } from './ui_state.ts'
-import { cluster, showsCluster, wantedStacks } from './table.ts'
+import { cluster, hasApps, showsCluster, wantedStacks } from './table.ts'
 import { age, bytes, count, cpu, health, money, parse, plural, short, visible } from './words.ts'
 
 /** The number of rows that are added at a time. */
@@ -27,7 +27,7 @@ export function Stacks({ page }: { page: Page }) {
         <span class="faint" role="status">{plural(rows.length, 'stack')}</span>
         {!choice.as && (
           <span class="bar-end map-ways" role="group" aria-label="The map">
-            <button type="button" aria-pressed={choice.group === 'app'} title="Group by System app, not by namespace (g)" onClick={() => page.set({ group: choice.group ? '' : 'app' }, true)}>By app</button>
+            {(choice.group || hasApps(page)) && <button type="button" aria-pressed={choice.group === 'app'} title="Group by System app, not by namespace (g)" onClick={() => page.set({ group: choice.group ? '' : 'app' }, true)}>By app</button>}
             {uiState.stacks.some((s) => s.cost !== undefined) && <button type="button" aria-pressed={choice.tone === 'cost'} title="Darker cards cost more (c)" onClick={() => page.set({ tone: choice.tone ? '' : 'cost' }, true)}>Tone by cost</button>}
           </span>
         )}

@@ -51,6 +51,12 @@ export function appsOf({ uiState: { nodes, labels } }: Page): (node: number) => 
   }
 }
 
+/** Whether a stack is part of a System app. */
+export function hasApps(page: Page): boolean {
+  const app = appsOf(page)
+  return page.uiState.stacks.some((s) => app(s.roots[0] ?? -1))
+}
+
 /** Stacks of the cluster itself are shown on request, or if there are no others. */
 export const showsCluster = (page: Page) => page.choice.open.includes('cluster') || page.uiState.stacks.every((s) => s.cluster)
 

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { load } from './load.mjs'
 
-const { broken, dependants, mapModel, part, titleOf } = await load('map_model.ts')
+const { broken, byApp, dependants, mapModel, part, titleOf } = await load('map_model.ts')
+const { hasApps, wantedStacks } = await load('table.ts')
 const { heightOf, middle, placeCards, rounded } = await load('map_layout.ts')
 const { Page } = await load('page.ts')
 
@@ -58,6 +59,26 @@ test('a part of the map keeps what its stacks need, with the costs and the users
   assert.deepEqual(p.cards.map((c) => titleOf(c).name), ['b', 'db'])
   assert.deepEqual([b.shared, db.cost, db.users, db.dependants, db.payers.size], [15, 30, 2, 2, 2])
   assert.deepEqual(p.lines.map((l) => [l.from, l.to]), [[0, 1]])
+})
+
+test('regions are System apps: by the label, and by the record of an adopted System', () => {
+  const page = shop(), { uiState } = page
+  assert.ok(!hasApps(page))
+  uiState.labels.push('app.kubernetes.io/part-of=store', 'applyset.kubernetes.io/part-of=id-1', 'applyset.kubernetes.io/id=id-1')
+  const label = (ref, l) => { const n = uiState.nodes[page.find(ref)]; n.l = [...n.l ?? [], l] }
+  label('App/shop/a', 0)
+  label('App/shop/b', 1)
+  label('ConfigMap/shop/alone', 2)
+  const { m } = of(page), grouped = byApp(page, m), names = () => wantedStacks(page).map((s) => titleOf({ key: s.name }).name)
+  assert.deepEqual(grouped.cards.map((c) => [titleOf(c).name, c.group, c.namespace]), [['a', 'store', 'shop'], ['b', 'alone', 'shop'], ['db', '', 'shop']])
+  assert.deepEqual(placeCards(grouped).regions.map((r) => r.name), ['alone', 'store', ''])
+  assert.deepEqual(m.cards.map((c) => c.group), ['shop', 'shop', 'shop'], 'the map by namespace is as it was')
+  page.choice.labels = ['store']
+  assert.deepEqual(names(), ['a'])
+  page.choice.labels = ['alone', 'store']
+  assert.deepEqual(names(), ['b', 'a'])
+  page.choice.labels = ['-']
+  assert.deepEqual(names(), [], 'none is of no System app')
 })
 
 test('who is broken, and what depends on it', () => {
