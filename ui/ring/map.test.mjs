@@ -120,7 +120,7 @@ for (const [stacks, role, name] of [[120, 'group', 'Map of the stacks'], [500, '
     await accessible(page, name)
     if (stacks === 500) {
       // The shared parts stand once; a namespace that one points at says how many of its stacks need which.
-      const tiles = page.locator('.tile'), near = page.locator('.map-lines .near text')
+      const tiles = page.locator('.tile'), near = page.locator('.map-lines .count text')
       assert.deepEqual(await page.locator('.map-shared .card-name').allTextContents(), ['events', 'orders-db', 'session-cache'])
       assert.equal(await page.locator('.map-lines .line').count(), 90)
       await tiles.filter({ hasText: 'team-03' }).hover()
@@ -160,16 +160,16 @@ for (const [stacks, role, name] of [[120, 'group', 'Map of the stacks'], [500, '
       await page.locator('.stack-chip.card-near').nth(20).waitFor()
       // A line from each namespace to each part, with a count where one points.
       assert.equal(await page.locator('.map-lines .line').count(), 21)
-      assert.equal(await page.locator('.map-lines .near text').count(), 7)
+      assert.equal(await page.locator('.map-lines .count text').count(), 7)
       // The lines follow the map, also to one of as many lines.
       for (const of of ['ns=team-00&ns=team-01', 'ns=team-02&ns=team-03']) {
         await page.evaluate((hash) => { location.hash = hash }, 'stacks?' + of)
         await page.locator('.stacks-only', { hasText: of.slice(-7) }).waitFor()
         await page.getByRole('link', { name: /orders-db/ }).hover()
-        await page.locator('.map-lines .near text').nth(1).waitFor()
+        await page.locator('.map-lines .count text').nth(1).waitFor()
         assert.ok(await page.getByRole('link', { name: /orders-db/ }).evaluate((e) => {
           const { top, bottom } = e.getBoundingClientRect(), at = e.closest('.map-chips').getBoundingClientRect().top
-          return [...document.querySelectorAll('.map-lines .near path')].every((p) => { const y = p.getPointAtLength(p.getTotalLength()).y + at; return y >= top && y <= bottom })
+          return [...document.querySelectorAll('.map-lines .near')].every((p) => { const y = p.getPointAtLength(p.getTotalLength()).y + at; return y >= top && y <= bottom })
         }), of)
       }
     }

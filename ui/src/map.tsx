@@ -258,6 +258,7 @@ function Regions(props: MapProps) {
     if (l.from === pointed || region !== undefined && !l.optional && model.cards[l.from].group === region) lit.add(l.to)
   }
   const joins = useMemo(() => joinsOf(model, new Set(parts)), [model]), paths = useJoins(page, model, sheet, joins)
+  const isNear = (j: Join) => pointed === j.part || from === j.group && lit.has(j.part)
   const column = (regions: [string, number[]][]) => (
     <div class="map-regions">{regions.map(([name, cards]) => tiled
       ? <Tile key={name} {...props} name={name} cards={cards} tone={toned(sum(cards), top)} lit={pointed >= 0 && joins.some((j) => j.part === pointed && j.group === name)} point={pointRegion} />
@@ -267,15 +268,10 @@ function Regions(props: MapProps) {
     <>
       <div ref={sheet} class={'map-chips' + (from !== undefined ? ' pointing' : '')} role="group" aria-label={tiled ? 'Map of the ' + (page.choice.group ? 'System apps' : 'namespaces') : 'Map of the stacks'}>
         <svg class="map-lines" width="100%" height="100%" aria-hidden="true">
-          {joins.map((j, i) => {
-            const near = pointed === j.part || from === j.group && lit.has(j.part), at = paths[i], bad = isBroken(model.cards[j.part].health)
-            return at && (near || joins.length <= readable) && (
-              <g key={i} class={`line ${near ? 'near' : ''} ${bad ? 'line-bad' : ''}`}>
-                <path class="line-mark" d={at.d} />
-                {near && <><circle cx={at.x} cy={at.y} r="10" /><text x={at.x} y={at.y + 4}>{j.count}</text></>}
-              </g>
-            )
-          })}
+          {joins.map((j, i) => (isNear(j) || joins.length <= readable) && paths[i] && (
+            <path key={i} class={`line line-mark ${isNear(j) ? 'near' : ''} ${isBroken(model.cards[j.part].health) ? 'line-bad' : ''}`} d={paths[i].d} />
+          ))}
+          {joins.map((j, i) => isNear(j) && paths[i] && <g key={i} class="count"><circle cx={paths[i].x} cy={paths[i].y} r="10" /><text x={paths[i].x} y={paths[i].y + 4}>{j.count}</text></g>)}
         </svg>
         {column(columns[0])}
         {parts.length > 0 && (
