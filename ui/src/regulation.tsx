@@ -152,7 +152,7 @@ function IfApp({ page, system: s, w }: { page: Page; system: System; w: WhatIf }
         <div ref={table} class="scroll" role="region" aria-label="Who is held over time" tabIndex={0}>
           <svg class="map-lines course-needs" width="100%" height="100%" aria-hidden="true">
             <defs><marker id="need-arrow" class="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0 8 4 0 8Z" /></marker></defs>
-            {lines.map((d, i) => <path key={i} class={'line-mark ' + ({ inferred: 'dashed', declared: 'dotted' }[known(needs[i]) as string] ?? '')} d={d} marker-end="url(#need-arrow)" />)}
+            {needs.map((n, i) => lines[i] && <path key={i} class={'line-mark ' + ({ inferred: 'dashed', declared: 'dotted' }[known(n) as string] ?? '')} d={lines[i]} marker-end="url(#need-arrow)" />)}
           </svg>
           <table class="course" style={{ '--lanes': String(needs.length) }}>
             <thead>
