@@ -10,7 +10,7 @@ import { gzipSync } from 'node:zlib'
 const here = dirname(fileURLToPath(import.meta.url))
 const assets = join(here, '..', 'internal', 'page', 'assets')
 /** The maximum script size before the first rendering, in KiB of gzip. Views load their own scripts later. */
-const most = 42
+const most = 45
 
 const common = {
   absWorkingDir: here,

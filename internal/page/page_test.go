@@ -332,7 +332,7 @@ func TestFileIsSmall(t *testing.T) {
 	p.Stacks = []uistate.Stack{stack}
 	size := len(file(t, p))
 	t.Logf("%d bytes", size)
-	if size > 76_000 {
+	if size > 78_000 {
 		t.Errorf("the file has %d bytes", size)
 	}
 }

@@ -56,6 +56,10 @@ test("the page", () => browsing(async (browser) => {
     await page.goto(`${origin}/#stack?in=Moodle.moodlecontroller.kubeplus/moodle/moodle-1&at=Secret/moodle/cluster1-secret`)
     await page.locator('.tree-object', { hasText: 'pvc-f5ab274a' }).first().waitFor()
     assert.ok((await page.getByRole('banner').boundingBox()).height < 50, `the header at ${width}`)
+    for (const media of ['print', 'screen']) {
+      await page.emulateMedia({ media })
+      assert.ok(await page.getByText('and 2.00 for unclaimed volumes').isVisible(), `the unclaimed volumes at ${width}, ${media}`)
+    }
     const least = await page.locator('.tree-object .name').evaluateAll((all) => Math.min(...all.map((e) => {
       const [head, end] = [...e.children].slice(1), cell = e.closest('.tree-object').getBoundingClientRect()
       if (end.getBoundingClientRect().right > cell.right + 1) return 0

@@ -111,6 +111,7 @@ test('a page of one namespace says that it looked at no other', () => browsing(a
   await told.getByText('2 stacks break, 3 may break').waitFor()
   assert.match(await told.textContent(), /Namespace moodle was looked at, and what reaches into it\. This looks at all:kubectl sysop impact Secret\/moodle\/cluster1-secret -A --from demo/)
   await accessible(page, 'an impact in one namespace')
+  assert.equal(await page.locator('.head-source').getAttribute('title'), 'snapshot demo · namespace moodle', 'the source may be cut off, its title not')
   await clean(page, new URL(world.namespace).origin)
 }))
 

@@ -24,6 +24,7 @@ test('a stack of 1,506 objects', () => browsing(async (browser) => {
   const api = part(page, 'shop-01-api')
   assert.match(await api.textContent(), /13 workloads.*Degraded.*140\/143.*shop-01-api.*8\/11.*CrashLoopBackOff in 3 pods.*12 more, none in trouble/s)
   assert.match(await parts(page).getByRole('link', { name: /shop-01-config/ }).textContent(), /ConfigMap.*1,100 pods need it/)
+  assert.deepEqual(await parts(page).locator('.parts-count').allTextContents(), ['1,100', '1,100', '1,100', '1,100'], 'lines that stand for many say for how many')
   assert.match(await parts(page).textContent(), /100 Services.*100 ReplicaSets.*1 PersistentVolume/)
   assert.ok(await elements(page) <= 600, `${await elements(page)} elements`)
   // The cause is in sight, without a click; one click selects it, and it stays in sight.

@@ -35,6 +35,15 @@ async function regulation(page) {
   assert.match(main, /At most 3 are held at a time, and 4 would be/)
   assert.match(main, /Nobody is held\. The plan has 1 step:Stop moodle-1: moodle-2 is Degraded/)
   assert.match(main, /kubectl sysop regulate neighbours -f demo --from demo/)
+  // A line from each app to the one that it needs, left of their icons, by how that is known.
+  const lines = page.locator('.course-needs > .line-mark'), middle = (name) => row(name).locator('.course-app > .icon').evaluate((e) => { const r = e.getBoundingClientRect(), at = e.closest('.scroll').getBoundingClientRect(); return r.top + r.height / 2 - at.top })
+  assert.deepEqual([await lines.count(), await page.locator('.course-needs .dashed').count(), await page.locator('.course-needs .dotted').count()], [4, 1, 1])
+  const ends = await lines.evaluateAll((all) => all.map((e) => [e.getPointAtLength(0).y, e.getPointAtLength(e.getTotalLength()).y])), db = await middle('db')
+  for (const [i, name] of ['moodle-1', 'importer', 'moodle-2', 'wordpress'].entries()) {
+    assert.ok(Math.abs(ends[i][0] - await middle(name)) < 1.5, `the line of ${name} begins at ${ends[i][0]}`)
+    assert.ok(Math.abs(ends[i][1] - db) < 10, `the line of ${name} ends at ${ends[i][1]}`)
+  }
+  assert.match(await row('db').textContent(), /4 apps are held because of it\. 4 need it: 2 by their spec, 1 inferred, 1 declared\./)
   await picture(page, 'regulation')
   await page.getByRole('button', { name: 'is upgraded' }).click()
   await page.getByText('If db is upgraded, wordpress gets drain, and Recover afterwards.').waitFor()

@@ -1,6 +1,7 @@
 // Somebody who may read next to nothing: each view says what is missing where it would be.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
 import { accessible, browsing, clean, deed, paged, world } from './lib.mjs'
 
 test('without rights', () => browsing(async (browser) => {
@@ -11,6 +12,16 @@ test('without rights', () => browsing(async (browser) => {
   await why.getByText(/Forbidden/).first().waitFor()
   assert.match(await why.textContent(), /kubectl auth can-i list/)
   await accessible(page, 'what is not here')
+  await page.keyboard.press('Escape')
+  // A saved file says the same.
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('dialog').getByRole('button', { name: 'HTML', exact: true }).click()])
+  const file = `${world.work}/rights.html`, saved = await page.context().newPage()
+  await download.saveAs(file)
+  await saved.goto(pathToFileURL(file).href)
+  await saved.getByRole('button', { name: /not read/ }).click()
+  await saved.getByRole('dialog').getByText(/^Missing permissions: /).waitFor()
+  await saved.close()
   await page.keyboard.press('Escape')
   for (const view of ['Stacks', 'Costs', 'Findings', 'Regulation', 'Compose']) {
     await page.getByRole('navigation', { name: 'Views' }).getByRole('button', { name: view, exact: true }).click()

@@ -18,17 +18,17 @@ export function Name({ text }: { text: string }) {
   return <b class="name"><span class="unseen">{text}</span><span aria-hidden="true">{text.slice(0, -8)}</span><span aria-hidden="true">{text.slice(-8)}</span></b>
 }
 
-interface LinkProps { page: Page; to: Choice; id?: string; class?: string; title?: string; style?: { [name: string]: string }; then?: () => void; children: ComponentChildren; onMouseEnter?: () => void; onMouseLeave?: () => void; onFocus?: () => void; onBlur?: () => void }
+interface LinkProps { page: Page; to: Choice; id?: string; class?: string; title?: string; style?: { [name: string]: string }; region?: string; then?: () => void; children: ComponentChildren; onMouseEnter?: () => void; onMouseLeave?: () => void; onFocus?: () => void; onBlur?: () => void }
 
 /** A link to a choice: it can be copied, and opened in another tab. */
-export function Link({ page, to, class: more = '', then, children, ...rest }: LinkProps) {
+export function Link({ page, to, class: more = '', region, then, children, ...rest }: LinkProps) {
   const go = (e: MouseEvent) => {
     if (e.button || e.ctrlKey || e.metaKey || e.shiftKey || e.altKey) return
     e.preventDefault()
     page.jump(to)
     then?.()
   }
-  return <a {...rest} class={more} href={'#' + encode(to)} onClick={go}>{children}</a>
+  return <a {...rest} data-region={region} class={more} href={'#' + encode(to)} onClick={go}>{children}</a>
 }
 
 /** A link to an object in its stack; plain text if the page does not have the object. */

@@ -44,7 +44,7 @@ function Gaps({ uiState, close }: { uiState: UIState; close: () => void }) {
           </table>
         </div>
       )}
-      {!FILE && forbidden.length > 0 && (
+      {forbidden.length > 0 && (
         <>
           <p>Missing permissions: <b>get, list, watch</b> of {[...new Set(forbidden.map((g) => g.resource))].join(', ')}. This command asks the cluster about one of them:</p>
           <Command text={command('kubectl', 'auth', 'can-i', 'list', forbidden[0].resource, ...inNamespace(forbidden[0].namespace, true))} />
@@ -61,7 +61,7 @@ function Gaps({ uiState, close }: { uiState: UIState; close: () => void }) {
 function Help({ close, views }: { close: () => void; views: ViewName[] }) {
   const [on, set] = useState(keys.on)
   const list: [string, string][] = [
-    [`1 ... ${views.length}`, views.map((v) => titles[v]).join(', ')], ['/', 'search'], ['t', 'the stacks as a map or a table'], ['n', 'the next broken stack of the map'], ['i', 'the impact of the selected object'], ['?', 'this list'],
+    [`1 ... ${views.length}`, views.map((v) => titles[v]).join(', ')], ['/', 'search'], ['t', 'the stacks as a map or a table'], ['n', 'the next broken stack of the map'], ['g', 'group the map by namespace or by System app'], ['c', 'tone the map by cost'], ['i', 'the impact of the selected object'], ['?', 'this list'],
     ['arrows, Home, End, Page Up, Page Down', 'in the tree: move; in the graph: parent, child, siblings'], ['Right, Left', 'in the tree: open, close'],
     ['a letter', 'in the tree: the next object that begins with it'], ['Enter', 'to the details of the selected object'], ['Esc', 'back from the details, and out of a window'],
     ['f, +, −', 'in the graph: fit, zoom'], ['Shift and arrows', 'in the graph: move the window'],

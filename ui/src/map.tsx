@@ -5,10 +5,10 @@ import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Command, Health, Link, useMedia } from './bits.tsx'
 import { KindIcon } from './icons.tsx'
-import { broken, isBroken, mapModel, part, titleOf, type Card, type Line, type MapModel } from './map_model.ts'
+import { broken, byApp, isBroken, mapModel, part, titleOf, type Card, type Line, type MapModel } from './map_model.ts'
 import { headHeight, listed, middle, placeCards, sheet, type Placed, type Region } from './map_layout.ts'
 import type { Choice, Page } from './page.ts'
-import { cluster as ofCluster, inNamespaces, showsCluster, wantedStacks } from './table.ts'
+import { cluster as ofCluster, inGroups, showsCluster, wantedStacks } from './table.ts'
 import type { Stack } from './ui_state.ts'
 import { age, command, count, health, inNamespace, kindKey, money, plural, readFrom, short, trouble } from './words.ts'
 
@@ -25,13 +25,16 @@ export interface MapProps { page: Page; model: MapModel; wanted: Set<string> }
 
 export function StackMap({ page, children }: { page: Page; children: ComponentChildren }) {
   const cluster = showsCluster(page), { uiState, choice } = page, whole = useMemo(() => mapModel(page, uiState.stacks), [uiState])
-  const model = useMemo(() => part(whole, (s) => (cluster || !s.cluster) && inNamespaces(choice, s)), [whole, cluster, choice.namespaces.join()])
+  const model = useMemo(() => {
+    const m = part(whole, (s) => (cluster || !s.cluster) && inGroups(page, s))
+    return choice.group ? byApp(page, m) : m
+  }, [whole, cluster, choice.namespaces.join(), choice.labels.join(), choice.group])
   const wanted = new Set(wantedStacks(page).map((s) => s.name)), stacks = model.cards.filter((c) => c.stack).length
   const wide = useMedia('(min-width: 1025px)') || page.printing, rail = wide && (!LARGE || stacks <= railed)
   const props = { page, model, wanted }
-  const Level = !LARGE || stacks <= cardsUpTo ? wide ? Parts : Cards : stacks <= chipsUpTo ? Chips : Tiles
+  const Level = LARGE && stacks > cardsUpTo ? Regions : wide ? Parts : Cards
   return (
-    <div class={'map' + (rail ? ' map-railed' : '')}>
+    <div class={'map' + (rail ? ' map-railed' : '') + (choice.tone ? ' map-toned' : '')}>
       <div class="map-main">
         {!rail && <Broken {...props} strip />}
         <Level {...props} />
@@ -88,7 +91,7 @@ interface CardProps extends MapProps { at: number; top: number; class?: string; 
 function StackCard({ page, model, at, top, wanted, class: more = '', box, point }: CardProps) {
   const c = model.cards[at], { kind, name } = titleOf(c), s = c.stack!, bad = isBroken(c.health), cause = bad ? causeOf(page, s) : undefined
   return (
-    <Link class={`card ${bad ? 'card-bad' : ''} ${wanted.has(c.key) ? '' : 'card-dim'} ${more}`} page={page} to={toCard(page, model, c)} title={c.key} style={box && place(box)} onMouseEnter={() => point(at)} onMouseLeave={() => point(-1)} onFocus={() => point(at)} onBlur={() => point(-1)}>
+    <Link class={`card ${bad ? 'card-bad' : ''} ${wanted.has(c.key) ? '' : 'card-dim'} ${more}`} page={page} to={toCard(page, model, c)} title={c.key} style={{ ...(box && place(box)), ...toned(c.cost, top) }} onMouseEnter={() => point(at)} onMouseLeave={() => point(-1)} onFocus={() => point(at)} onBlur={() => point(-1)}>
       <span class="card-kind"><KindIcon kind={kind} /> {kind || 'label'}{s.groupedBy && <> by {s.groupedBy}</>}<b class="card-cost">{c.cost === undefined ? <span class="faint">no cost</span> : money(c.cost)}</b></span>
       <CardName name={name} />
       <span class="card-row"><Health value={c.health} /><Dots pods={c.pods} /></span>
@@ -99,11 +102,11 @@ function StackCard({ page, model, at, top, wanted, class: more = '', box, point 
   )
 }
 
-function PartCard({ page, model, at, class: more = '', box, point }: CardProps) {
+function PartCard({ page, model, at, top, class: more = '', box, point }: CardProps) {
   const c = model.cards[at], { kind, name } = titleOf(c)
   const payers = [...c.payers]
   return (
-    <Link class={`card part ${isBroken(c.health) ? 'card-bad' : ''} ${more}`} page={page} to={toCard(page, model, c)} title={c.key} style={box && place(box)} onMouseEnter={() => point(at)} onMouseLeave={() => point(-1)} onFocus={() => point(at)} onBlur={() => point(-1)}>
+    <Link class={`card part ${isBroken(c.health) ? 'card-bad' : ''} ${more}`} page={page} to={toCard(page, model, c)} title={c.key} style={{ ...(box && place(box)), ...toned(c.cost, top) }} onMouseEnter={() => point(at)} onMouseLeave={() => point(-1)} onFocus={() => point(at)} onBlur={() => point(-1)}>
       <span class="card-kind"><KindIcon kind={kind} /> {kind}{c.cost !== undefined && <b class="card-cost">{money(c.cost)}</b>}</span>
       <CardName name={name} />
       <span class="card-row">{c.health > 0 && <Health value={c.health} />}<span class="card-users">{plural(c.users, 'needs it', 'need it')}</span><Dots pods={c.pods} brief /></span>
@@ -119,8 +122,11 @@ function PartCard({ page, model, at, class: more = '', box, point }: CardProps) 
 
 const place = ({ x, y, width }: { x: number; y: number; width: number }) => ({ left: x + 'px', top: y + 'px', width: width + 'px' })
 
-/** The largest cost of a stack. */
-const topCost = (m: MapModel) => Math.max(1, ...m.cards.map((c) => c.stack ? c.cost ?? 0 : 0))
+/** How dark a card is, where the tone says the cost. */
+const toned = (cost: number | undefined, top: number) => ({ '--cost': Math.max(0, (cost ?? 0) / top).toFixed(3) })
+
+/** The largest cost of a card. */
+const topCost = (m: MapModel) => Math.max(1, ...m.cards.map((c) => c.cost ?? 0))
 
 /** Cards with lines. */
 function Parts(props: MapProps) {
@@ -138,7 +144,7 @@ function Parts(props: MapProps) {
   return (
     <div ref={scroll} class="map-scroll" tabIndex={0} role="group" aria-label="Map of the stacks">
       <div class={'map-sheet' + (pointed >= 0 || line >= 0 ? ' pointing' : '')} style={{ width: placed.width + 'px', height: placed.height + 'px', zoom: scale }}>
-        {placed.regions.map((r) => <RegionBox key={r.namespace} region={r} model={model} page={page} />)}
+        {placed.regions.map((r) => <RegionBox key={r.name} region={r} model={model} page={page} />)}
         <svg class="map-lines" width={placed.width} height={placed.height} aria-hidden="true">
           <defs>
             {['', '-near'].map((kind) => <marker key={kind} id={'arrow' + kind} class={'arrow' + kind} viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0 8 4 0 8Z" /></marker>)}
@@ -150,7 +156,7 @@ function Parts(props: MapProps) {
           : <PartCard key={c.key} {...props} at={i} top={top} box={placed.boxes[i]} point={point} class={near.has(i) ? 'card-near' : ''} />)}
         {line >= 0 && <Tip page={page} line={model.lines[line]} at={placed.middles[line]} placed={placed} />}
       </div>
-      <Legend />
+      <Legend page={page} lines={legend} top={top} />
     </div>
   )
 }
@@ -176,13 +182,13 @@ function Tip({ page, line, at, placed }: { page: Page; line: Line; at: { x: numb
   )
 }
 
-const nameOfRegion = (namespace: string) => namespace || 'For the whole cluster'
+const nameOfRegion = (page: Page, name: string) => name || (page.choice.group ? 'Of no System app' : 'For the whole cluster')
 
-function RegionHead({ page, model, namespace, cards }: { page: Page; model: MapModel; namespace: string; cards: number[] }) {
+function RegionHead({ page, model, name, cards }: { page: Page; model: MapModel; name: string; cards: number[] }) {
   const stacks = cards.map((i) => model.cards[i]).filter((c) => c.stack), bad = stacks.filter((c) => isBroken(c.health)).length
   const priced = stacks.filter((c) => c.cost !== undefined)
   return (
-    <h3 class="region-head"><span class={namespace.length > 24 ? 'card-long' : ''} title={namespace}>{middle(nameOfRegion(namespace), shown)}</span>
+    <h3 class="region-head"><span class={name.length > 24 ? 'card-long' : ''} title={name}>{middle(nameOfRegion(page, name), shown)}</span>
       {bad > 0 ? <span class="tone-bad"><span aria-hidden="true">✖</span> {bad} of {stacks.length}</span> : <span class="faint">{stacks.length ? plural(stacks.length, 'stack') : 'shared'}</span>}
       {priced.length > 0 && <span class="region-cost">{money(priced.reduce((sum, c) => sum + c.cost!, 0), page.uiState.currency)}</span>}
     </h3>
@@ -190,7 +196,7 @@ function RegionHead({ page, model, namespace, cards }: { page: Page; model: MapM
 }
 
 function RegionBox({ region: r, ...rest }: { region: Region; model: MapModel; page: Page }) {
-  return <section class="region" aria-label={nameOfRegion(r.namespace)} style={{ ...place(r), height: r.height + 'px' }}><div style={{ height: headHeight + 'px' }}><RegionHead {...rest} namespace={r.namespace} cards={r.cards} /></div></section>
+  return <section class="region" aria-label={nameOfRegion(rest.page, r.name)} style={{ ...place(r), height: r.height + 'px' }}><div style={{ height: headHeight + 'px' }}><RegionHead {...rest} name={r.name} cards={r.cards} /></div></section>
 }
 
 const legend: [string, ComponentChildren][] = [
@@ -201,8 +207,9 @@ const legend: [string, ComponentChildren][] = [
   ['pods: well, not well', <span class="pods"><i class="dot" /><i class="dot dot-bad" /></span>],
 ]
 
-function Legend() {
-  return <ul class="map-legend" aria-label="Reading the lines">{legend.map(([text, mark]) => <li key={text}><span class="sample" aria-hidden="true">{mark}</span> {text}</li>)}</ul>
+function Legend({ page, lines, top }: { page: Page; lines: typeof legend; top: number }) {
+  const all = page.choice.tone ? [...lines, ['darker: costs more, up to ' + money(top, page.uiState.currency), <i class="sample-tone" />] as typeof legend[0]] : lines
+  return <ul class="map-legend" aria-label="Reading the map">{all.map(([text, mark]) => <li key={text}><span class="sample" aria-hidden="true">{mark}</span> {text}</li>)}</ul>
 }
 
 /** Narrow windows: a column of cards, broken ones first, what they need in words. */
@@ -223,113 +230,125 @@ function Cards(props: MapProps) {
   )
 }
 
-/** The namespaces as boxes of chips in two columns, the parts that more than one stack needs between them. */
-function Chips(props: MapProps) {
-  const { page, model } = props, [pointed, point] = useState(-1), sheet = useRef<HTMLDivElement>(null)
+/** Up to this many lines are all shown; of more, those of what one points at. */
+const readable = 150
+
+const regionLegend: typeof legend = [
+  ['its stacks need the part; where one points, how many of them do', <svg width="44" height="8"><path class="line-mark" d="M0 4H44" /></svg>], legend[2],
+]
+
+/** The regions in two columns, with their stacks by name or as a tile, and the parts that more than one stack needs between them. */
+function Regions(props: MapProps) {
+  const { page, model } = props, [pointed, point] = useState(-1), [region, pointRegion] = useState<string>(), sheet = useRef<HTMLDivElement>(null)
   const parts = model.cards.map((_, i) => i).filter((i) => !model.cards[i].stack && (model.cards[i].pods.length || model.cards[i].cost || isBroken(model.cards[i].health)))
     .sort((a, b) => model.cards[b].users - model.cards[a].users || (model.cards[b].cost ?? 0) - (model.cards[a].cost ?? 0) || a - b).slice(0, 12)
-  const namespaces = new Map<string, number[]>()
-  model.cards.forEach((c, i) => { if (c.stack) namespaces.get(c.namespace)?.push(i) ?? namespaces.set(c.namespace, [i]) })
+  const groups = new Map<string, number[]>()
+  model.cards.forEach((c, i) => { if (c.stack) groups.get(c.group)?.push(i) ?? groups.set(c.group, [i]) })
+  const tiled = groups.size > 1 && model.cards.filter((c) => c.stack).length > chipsUpTo
+  const sum = (cards: number[]) => cards.reduce((all, i) => all + (model.cards[i].cost ?? 0), 0), top = Math.max(1, ...tiled ? [...groups.values()].map(sum) : [topCost(model)])
   const columns: [string, number[]][][] = [[], []], high = [0, 0]
-  for (const [name, cards] of [...namespaces].sort(([a], [b]) => +!a - +!b || (a < b ? -1 : 1))) {
+  for (const [name, cards] of [...groups].sort(([a], [b]) => +!a - +!b || (a < b ? -1 : 1))) {
     const at = high[0] <= high[1] ? 0 : 1
     columns[at].push([name, cards])
-    high[at] += 3 + Math.ceil(cards.length / 4)
+    high[at] += tiled ? 1 : 3 + Math.ceil(cards.length / 4)
   }
-  const lit = new Set<number>()
-  if (pointed >= 0) {
-    lit.add(pointed)
-    for (const l of model.lines) if (l.to === pointed) lit.add(l.from); else if (l.from === pointed) lit.add(l.to)
+  const lit = new Set<number>(pointed < 0 ? [] : [pointed]), from = region ?? model.cards[pointed]?.group
+  for (const l of model.lines) {
+    if (l.to === pointed) lit.add(l.from)
+    if (l.from === pointed || region !== undefined && !l.optional && model.cards[l.from].group === region) lit.add(l.to)
   }
-  const joins = joinsOf(model, parts), paths = useJoins(page, sheet, joins)
+  const joins = useMemo(() => joinsOf(model, new Set(parts)), [model]), paths = useJoins(page, model, sheet, joins)
+  const isNear = (j: Join) => pointed === j.part || from === j.group && lit.has(j.part)
   const column = (regions: [string, number[]][]) => (
-    <div class="map-regions">{regions.map(([name, cards]) => <ChipRegion key={name} {...props} namespace={name} cards={cards} lit={lit} point={point} />)}</div>
+    <div class="map-regions">{regions.map(([name, cards]) => tiled
+      ? <Tile key={name} {...props} name={name} cards={cards} tone={toned(sum(cards), top)} lit={pointed >= 0 && joins.some((j) => j.part === pointed && j.group === name)} point={pointRegion} />
+      : <ChipRegion key={name} {...props} name={name} cards={cards} lit={lit} top={top} point={point} />)}</div>
   )
   return (
-    <div ref={sheet} class={'map-chips' + (pointed >= 0 ? ' pointing' : '')} role="group" aria-label="Map of the stacks">
-      <svg class="map-lines" width="100%" height="100%" aria-hidden="true">
-        {joins.map((j, i) => {
-          const near = pointed === j.part || pointed >= 0 && model.cards[pointed].namespace === j.namespace && lit.has(j.part), at = paths[i]
-          return at && (
-            <g key={i} class={`line ${near ? 'near' : ''} ${isBroken(model.cards[j.part].health) ? 'line-bad' : ''}`}>
-              <path class="line-mark" d={at.d} />
-              {near && <><circle cx={at.x} cy={at.y} r="10" /><text x={at.x} y={at.y + 4}>{j.count}</text></>}
-            </g>
-          )
-        })}
-      </svg>
-      {column(columns[0])}
-      {parts.length > 0 && (
-        <section class="map-shared" aria-labelledby="shared-title">
-          <h3 id="shared-title">Shared parts, each once</h3>
-          {parts.map((i) => {
-            const c = model.cards[i], { kind, name } = titleOf(c)
-            return (
-              <Link key={c.key} id={'part-' + i} class={`card part ${isBroken(c.health) ? 'card-bad' : ''} ${lit.has(i) ? 'card-near' : ''}`} page={page} to={toCard(page, model, c)} title={c.key} onMouseEnter={() => point(i)} onMouseLeave={() => point(-1)} onFocus={() => point(i)} onBlur={() => point(-1)}>
-                <span class="card-kind"><KindIcon kind={kind} /> {kind}{c.cost !== undefined && <b class="card-cost">{money(c.cost)}</b>}</span>
-                <span class="card-row"><CardName name={name} /><Health value={c.health} /></span>
-                <span><b>{count(c.users)}</b> need it{c.spaces > 1 && `, in ${c.spaces} namespaces`}</span>
-              </Link>
-            )
-          })}
-        </section>
-      )}
-      {column(columns[1])}
-    </div>
+    <>
+      <div ref={sheet} class={'map-chips' + (from !== undefined ? ' pointing' : '')} role="group" aria-label={tiled ? 'Map of the ' + (page.choice.group ? 'System apps' : 'namespaces') : 'Map of the stacks'}>
+        <svg class="map-lines" width="100%" height="100%" aria-hidden="true">
+          {joins.map((j, i) => (isNear(j) || joins.length <= readable) && paths[i] && (
+            <path key={i} class={`line line-mark ${isNear(j) ? 'near' : ''} ${isBroken(model.cards[j.part].health) ? 'line-bad' : ''}`} d={paths[i].d} />
+          ))}
+          {joins.map((j, i) => isNear(j) && paths[i] && <g key={i} class="count"><circle cx={paths[i].x} cy={paths[i].y} r="10" /><text x={paths[i].x} y={paths[i].y + 4}>{j.count}</text></g>)}
+        </svg>
+        {column(columns[0])}
+        {parts.length > 0 && (
+          <section class="map-shared" aria-labelledby="shared-title">
+            <h3 id="shared-title">Shared parts, each once</h3>
+            {parts.map((i) => {
+              const c = model.cards[i], { kind, name } = titleOf(c)
+              return (
+                <Link key={c.key} id={'part-' + i} class={`card part ${isBroken(c.health) ? 'card-bad' : ''} ${lit.has(i) ? 'card-near' : ''}`} page={page} to={toCard(page, model, c)} title={c.key} style={toned(c.cost, top)} onMouseEnter={() => point(i)} onMouseLeave={() => point(-1)} onFocus={() => point(i)} onBlur={() => point(-1)}>
+                  <span class="card-kind"><KindIcon kind={kind} /> {kind}{c.cost !== undefined && <b class="card-cost">{money(c.cost)}</b>}</span>
+                  <span class="card-row"><CardName name={name} /><Health value={c.health} /></span>
+                  <span><b>{count(c.users)}</b> need it{c.spaces > 1 && `, in ${c.spaces} namespaces`}</span>
+                </Link>
+              )
+            })}
+          </section>
+        )}
+        {column(columns[1])}
+      </div>
+      <Legend page={page} lines={joins.length ? regionLegend : []} top={top} />
+    </>
   )
 }
 
-interface Join { namespace: string; part: number; count: number }
+interface Join { group: string; part: number; count: number }
 
-/** The namespaces whose stacks need a part, with how many of them do. */
-function joinsOf(m: MapModel, parts: number[]): Join[] {
-  const out = new Map<string, Join>(), shown = new Set(parts)
+/** The regions whose stacks need a part, with how many of them do. */
+function joinsOf(m: MapModel, parts: Set<number>): Join[] {
+  const out = new Map<string, Join>()
   for (const l of m.lines) {
-    const { stack, namespace } = m.cards[l.from], key = namespace + ' ' + l.to
-    if (!stack || l.optional || !shown.has(l.to)) continue
+    const { stack, group } = m.cards[l.from], key = group + ' ' + l.to
+    if (!stack || l.optional || !parts.has(l.to)) continue
     const join = out.get(key)
     if (join) join.count++
-    else out.set(key, { namespace, part: l.to, count: 1 })
+    else out.set(key, { group, part: l.to, count: 1 })
   }
   return [...out.values()]
 }
 
-/** Where the lines from namespaces to parts are, and the start of each: undefined where they are not side by side. */
-function useJoins(page: Page, sheet: { current: HTMLDivElement | null }, joins: Join[]): ({ d: string; x: number; y: number } | undefined)[] {
+/** Where the lines from regions to parts are, and the start of each: undefined where they are not side by side. */
+function useJoins(page: Page, model: MapModel, sheet: { current: HTMLDivElement | null }, joins: Join[]): ({ d: string; x: number; y: number } | undefined)[] {
   const [paths, set] = useState<({ d: string; x: number; y: number } | undefined)[]>([])
   const measure = () => {
     const at = sheet.current!.getBoundingClientRect(), used = new Map<Element, number>()
-    const regions = new Map([...sheet.current!.querySelectorAll<HTMLElement>('.region')].map((e) => [e.dataset.namespace, e]))
+    const regions = new Map([...sheet.current!.querySelectorAll<HTMLElement>('[data-region]')].map((e) => [e.dataset.region, e]))
     // The next free height of a side, from its middle on to both ends.
     const port = (e: Element, r: DOMRect, room: number) => {
       const n = used.get(e) ?? 0
       used.set(e, n + 1)
       return r.top - at.top + Math.max(8, Math.min(r.height - 8, room / 2 + (n % 2 ? 1 : -1) * Math.ceil(n / 2) * 7))
     }
-    set(joins.map(({ namespace, part }) => {
-      const region = regions.get(namespace), card = document.getElementById('part-' + part)
+    set(joins.map(({ group, part }) => {
+      const region = regions.get(group), card = document.getElementById('part-' + part)
       if (!region || !card) return undefined
       const a = region.getBoundingClientRect(), b = card.getBoundingClientRect(), left = a.right < b.left
       if (!left && a.left <= b.right) return undefined
       const x = (left ? a.right : a.left) - at.left, to = (left ? b.left - 2 : b.right + 6) - at.left, y = port(region, a, Math.min(a.height, 120)), end = port(card, b, b.height), bow = (to - x) / 2
-      return { d: `M${x} ${y}C${x + bow} ${y} ${to - bow} ${end} ${to} ${end}`, x: x + (left ? 11 : -11), y }
+      // The counts of one side stand one after the other along their lines.
+      const t = Math.min(0.8, 0.1 + 0.25 * ((used.get(region)! - 1) % 4)), part3 = t * t * t, part2 = 3 * (1 - t) * t * t
+      return { d: `M${x} ${y}C${x + bow} ${y} ${to - bow} ${end} ${to} ${end}`, x: x + bow * (3 * (1 - t) * (1 - t) * t + part2) + (to - x) * part3, y: y + (end - y) * (part2 + part3) }
     }))
   }
   useLayoutEffect(() => {
     const seen = new ResizeObserver(measure)
     seen.observe(sheet.current!)
     return () => seen.disconnect()
-  }, [page.uiState, page.choice.open, joins.length])
+  }, [model, page.choice])
   return paths
 }
 
-function ChipRegion({ page, model, wanted, namespace, cards, lit, point }: MapProps & { namespace: string; cards: number[]; lit: Set<number>; point: (at: number) => void }) {
-  const key = 'ns:' + namespace, opened = page.choice.open.includes(key)
+function ChipRegion({ page, model, wanted, name: group, cards, lit, top, point }: MapProps & { name: string; cards: number[]; lit: Set<number>; top: number; point: (at: number) => void }) {
+  const key = 'ns:' + group, opened = page.choice.open.includes(key)
   const longest = Math.max(...cards.map((i) => titleOf(model.cards[i]).name.length))
   const quiet = cards.length > cardsUpTo && cards.every((i) => model.cards[i].health < trouble) && !page.choice.search && !page.choice.health.length
   return (
-    <section class="region" aria-label={nameOfRegion(namespace)} data-namespace={namespace}>
-      <RegionHead page={page} model={model} namespace={namespace} cards={cards} />
+    <section class="region" aria-label={nameOfRegion(page, group)} data-region={group}>
+      <RegionHead page={page} model={model} name={group} cards={cards} />
       {quiet && !opened
         ? <button type="button" class="link region-fold" onClick={() => page.set({ open: [...page.choice.open, key] })}><span class="tone-good" aria-hidden="true">✔</span> {plural(cards.length, 'stack')}, none broken: show them</button>
         : (
@@ -338,7 +357,7 @@ function ChipRegion({ page, model, wanted, namespace, cards, lit, point }: MapPr
               const c = model.cards[i], { name } = titleOf(c), { glyph, tone, word } = health[c.health]
               return (
                 <li key={c.key}>
-                  <Link class={`stack-chip ${isBroken(c.health) ? 'card-bad' : ''} ${lit.has(i) ? 'card-near' : ''} ${wanted.has(c.key) ? '' : 'card-dim'}`} page={page} to={toCard(page, model, c)} title={c.key} onMouseEnter={() => point(i)} onMouseLeave={() => point(-1)} onFocus={() => point(i)} onBlur={() => point(-1)}>
+                  <Link class={`stack-chip ${isBroken(c.health) ? 'card-bad' : ''} ${lit.has(i) ? 'card-near' : ''} ${wanted.has(c.key) ? '' : 'card-dim'}`} page={page} to={toCard(page, model, c)} title={c.key} style={toned(c.cost, top)} onMouseEnter={() => point(i)} onMouseLeave={() => point(-1)} onFocus={() => point(i)} onBlur={() => point(-1)}>
                     <span class={'tone-' + tone} aria-hidden="true">{glyph || '·'}</span> {middle(name, shown)}<span class="unseen"> {word}</span>
                   </Link>
                 </li>
@@ -350,26 +369,14 @@ function ChipRegion({ page, model, wanted, namespace, cards, lit, point }: MapPr
   )
 }
 
-/** A tile a namespace: what is broken, how many, what it costs. */
-function Tiles({ page, model, wanted }: MapProps) {
-  const namespaces = new Map<string, Card[]>()
-  for (const c of model.cards) if (c.stack && wanted.has(c.key)) namespaces.get(c.namespace)?.push(c) ?? namespaces.set(c.namespace, [c])
-  const bad = (cards: Card[]) => cards.filter((c) => isBroken(c.health))
+/** A region as a tile: what is broken, how many stacks, what they cost. It opens as a map of its own. */
+function Tile({ page, model, wanted, name, cards, tone, lit, point }: MapProps & { name: string; cards: number[]; tone: { [name: string]: string }; lit: boolean; point: (name?: string) => void }) {
+  const all = cards.map((i) => model.cards[i]).filter((c) => wanted.has(c.key)), bad = all.filter((c) => isBroken(c.health)), priced = all.filter((c) => c.cost !== undefined)
   return (
-    <ul class="map-tiles" aria-label="Map of the namespaces">
-      {[...namespaces].sort(([a], [b]) => a < b ? -1 : 1).map(([name, cards]) => {
-        const broke = bad(cards), priced = cards.filter((c) => c.cost !== undefined)
-        return (
-          <li key={name}>
-            <Link class={'card tile' + (broke.length ? ' card-bad' : '')} page={page} to={{ ...page.choice, namespaces: [name || ofCluster] }}>
-              <CardName name={nameOfRegion(name)} />
-              <span class="card-row">{broke.length ? <span class="tone-bad"><span aria-hidden="true">✖</span> {broke.length} of {count(cards.length)}</span> : <span class="faint">{plural(cards.length, 'stack')}</span>}{priced.length > 0 && <span>{money(priced.reduce((sum, c) => sum + c.cost!, 0))}</span>}</span>
-              {broke.length > 0 && <span class="faint">{broke.slice(0, 2).map((c) => middle(titleOf(c).name, 16)).join(', ')}{broke.length > 2 && ` and ${broke.length - 2} more`}</span>}
-            </Link>
-          </li>
-        )
-      })}
-    </ul>
+    <Link class={`card tile ${bad.length ? 'card-bad' : ''} ${lit ? 'card-near' : ''} ${all.length ? '' : 'card-dim'}`} page={page} to={{ ...page.choice, [page.choice.group ? 'labels' : 'namespaces']: [name || ofCluster] }} region={name} style={tone} onMouseEnter={() => point(name)} onMouseLeave={() => point()} onFocus={() => point(name)} onBlur={() => point()}>
+      <span class="card-row"><CardName name={nameOfRegion(page, name)} />{bad.length ? <span class="tone-bad"><span aria-hidden="true">✖</span> {bad.length} of {count(all.length)}</span> : <span class="faint">{plural(all.length, 'stack')}</span>}{priced.length > 0 && <b class="card-cost">{money(priced.reduce((sum, c) => sum + c.cost!, 0))}</b>}</span>
+      {bad.length > 0 && <span class="faint">{bad.slice(0, 3).map((c) => middle(titleOf(c).name, 16)).join(', ')}{bad.length > 3 && ` and ${bad.length - 3} more`}</span>}
+    </Link>
   )
 }
 

@@ -14,7 +14,7 @@ export const sheet = 700
 const bend = 8, lane = 10
 
 export interface Box { x: number; y: number; width: number; height: number }
-export interface Region extends Box { namespace: string; cards: number[] }
+export interface Region extends Box { name: string; cards: number[] }
 export interface Placed {
   width: number
   height: number
@@ -55,12 +55,12 @@ export function depths(m: MapModel): number[] {
 /** The map as cards in columns: who needs is left of what it needs. */
 export function placeCards(m: MapModel): Placed {
   const depth = depths(m), last = Math.max(0, ...depth), linked = new Set(m.lines.flatMap((l) => [l.from, l.to]))
-  const home = new Set(m.cards.filter((c) => c.stack).map((c) => c.namespace)), side = (i: number) => !home.has(m.cards[i].namespace)
+  const home = new Set(m.cards.filter((c) => c.stack).map((c) => c.group)), side = (i: number) => !home.has(m.cards[i].group)
   const column = m.cards.map((_, i) => last - depth[i])
-  // What a namespace without stacks has is right of all that may need it.
+  // What a region without stacks has is right of all that may need it.
   const most = Math.max(0, ...column.filter((_, i) => linked.has(i) && !side(i))), first = Math.min(last, ...column.filter((_, i) => side(i)))
   column.forEach((c, i) => { if (side(i)) column[i] = c - first + most + 1 })
-  const names = [...new Set(m.cards.map((c) => c.namespace))].sort((a, b) => +!a - +!b || compare(a, b, false))
+  const names = [...new Set(m.cards.map((c) => c.group))].sort((a, b) => +!a - +!b || compare(a, b, false))
   const rank = ranks(m, column, names), regions: Region[] = [], wide = LARGE && widen(m, column.map((c, i) => side(i) ? -1 : linked.has(i) ? c : most + 1), most + 1)
   const lastLeft = wide ? wide.starts[most + 1] - 1 : most
   column.forEach((c, i) => { if (side(i)) column[i] = c + lastLeft - most })
@@ -69,8 +69,8 @@ export function placeCards(m: MapModel): Placed {
   let beside = 0, under = 0
   // Regions of a wide map stand side by side on a shelf: its top, and the first free column of each depth.
   const shelf = { top: 0, next: wide ? wide.starts : [] }
-  for (const namespace of names) {
-    const right = !home.has(namespace), mine = m.cards.map((_, i) => i).filter((i) => m.cards[i].namespace === namespace)
+  for (const name of names) {
+    const right = !home.has(name), mine = m.cards.map((_, i) => i).filter((i) => m.cards[i].group === name)
     let from = right ? lastLeft + 1 : 0, to = right ? columns - 1 : lastLeft, y = right ? beside : under
     if (LARGE && wide && !right) {
       const { starts } = wide, lists = starts.slice(1).map((_, d) => mine.filter((i) => (linked.has(i) ? column[i] : wide.home) === d).sort((a, b) => +linked.has(b) - +linked.has(a) || rank[a] - rank[b]))
@@ -113,7 +113,7 @@ export function placeCards(m: MapModel): Placed {
 
     function add() {
       const height = Math.max(0, ...mine.map((i) => boxes[i].y + boxes[i].height)) - y + inside
-      regions.push({ namespace, cards: mine, x: left[from] - inside, y, width: left[to] - left[from] + stackSize.width + 2 * inside, height })
+      regions.push({ name, cards: mine, x: left[from] - inside, y, width: left[to] - left[from] + stackSize.width + 2 * inside, height })
       if (right) beside = y + height + gap
       else under = Math.max(under, y + height + gap)
     }
@@ -134,14 +134,14 @@ function widen(m: MapModel, depth: number[], count: number): { starts: number[];
 
 /** The order of cards in their columns: by the mean of what they are linked to, a few times over. */
 function ranks(m: MapModel, column: number[], names: string[]): number[] {
-  const rank = m.cards.map((c, i) => names.indexOf(c.namespace) * 10_000 + i)
+  const rank = m.cards.map((c, i) => names.indexOf(c.group) * 10_000 + i)
   const near: number[][] = m.cards.map(() => [])
   for (const l of m.lines) if (!l.optional) { near[l.from].push(l.to); near[l.to].push(l.from) }
   for (let sweep = 0; sweep < 6; sweep++) {
     const wanted = m.cards.map((_, i) => near[i].length ? near[i].reduce((sum, j) => sum + rank[j], 0) / near[i].length : rank[i])
-    for (const namespace of names) {
+    for (const name of names) {
       for (const c of new Set(column)) {
-        const mine = m.cards.map((_, i) => i).filter((i) => column[i] === c && m.cards[i].namespace === namespace)
+        const mine = m.cards.map((_, i) => i).filter((i) => column[i] === c && m.cards[i].group === name)
         const places = mine.map((i) => rank[i]).sort((a, b) => a - b)
         mine.sort((a, b) => wanted[a] - wanted[b] || a - b).forEach((i, n) => { rank[i] = places[n] })
       }

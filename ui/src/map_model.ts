@@ -3,7 +3,7 @@
 
 import type { Page } from './page.ts'
 import type { Edge, Stack } from './ui_state.ts'
-import { compare } from './table.ts'
+import { appsOf, compare } from './table.ts'
 import { kindKey, parse, visible } from './words.ts'
 
 /** A card: a stack, or a part that several cards need. */
@@ -15,6 +15,8 @@ export interface Card {
   node: number
   /** Empty for the whole cluster. */
   namespace: string
+  /** The region that it stands in: its namespace, or the System app that it is part of. */
+  group: string
   /** The worst health of its objects that count; for a stack its health. */
   health: number
   /** All pods, and those that are well. */
@@ -64,7 +66,7 @@ function group(page: Page, stacks: Stack[]): { home: Int32Array; cards: Card[] }
   for (const s of stacks) {
     for (const p of s.tree) if (nodes[p.n]) shown[p.n] = 1
     for (const r of s.roots) roots.set(r, cards.length)
-    cards.push({ key: s.name, stack: s, node: s.roots[0] ?? -1, namespace: s.namespace ?? '', health: s.health ?? 0, pods: s.pods ? [s.pods[0], s.pods[2] ?? 0] : [], cost: s.cost, shared: 0, payers: new Map(), users: 0, spaces: 0, dependants: 0 })
+    cards.push({ key: s.name, stack: s, node: s.roots[0] ?? -1, namespace: s.namespace ?? '', group: s.namespace ?? '', health: s.health ?? 0, pods: s.pods ? [s.pods[0], s.pods[2] ?? 0] : [], cost: s.cost, shared: 0, payers: new Map(), users: 0, spaces: 0, dependants: 0 })
   }
   const each = (relation: number, visit: (from: number, to: number) => void) => nodes.forEach((n, i) => {
     if (shown[i]) for (const e of n!.e ?? []) if (e.r === relation && shown[e.t] && e.t !== i) visit(i, e.t)
@@ -94,7 +96,7 @@ function group(page: Page, stacks: Stack[]): { home: Int32Array; cards: Card[] }
     if (card !== undefined) home[i] = card
     else {
       byTop.set(t, cards.length)
-      home[i] = cards.push({ key: page.ref(t), node: t, namespace: page.namespace(page.node(t)), health: 0, pods: [], shared: 0, payers: new Map(), users: 0, spaces: 0, dependants: 0 }) - 1
+      home[i] = cards.push({ key: page.ref(t), node: t, namespace: page.namespace(page.node(t)), group: page.namespace(page.node(t)), health: 0, pods: [], shared: 0, payers: new Map(), users: 0, spaces: 0, dependants: 0 }) - 1
     }
   })
   return { home, cards }
@@ -204,6 +206,12 @@ export function part(m: MapModel, wanted: (s: Stack) => boolean): MapModel {
   }
   const number = new Map([...kept].sort((a, b) => a - b).map((i, n) => [i, n]))
   return { rest: m.rest, cards: [...number.keys()].map((i) => m.cards[i]), lines: m.lines.filter((l) => number.has(l.from) && number.has(l.to)).map((l) => ({ ...l, from: number.get(l.from)!, to: number.get(l.to)! })) }
+}
+
+/** A map whose regions are System apps. */
+export function byApp(page: Page, m: MapModel): MapModel {
+  const app = appsOf(page)
+  return { ...m, cards: m.cards.map((c) => ({ ...c, group: app(c.node) })) }
 }
 
 /** The stacks that need a card, directly or by others. */

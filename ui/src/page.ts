@@ -38,6 +38,10 @@ export interface Choice {
   by: string
   /** The stacks as a table, not as a map. */
   as: '' | 'table'
+  /** What the regions of the map are: System apps, else namespaces. */
+  group: '' | 'app'
+  /** What the tone of a card of the map says: its cost, else nothing. */
+  tone: '' | 'cost'
 }
 
 /** The server of the page; a saved page has null. */
@@ -142,8 +146,8 @@ export class Page {
 
   /** A whole stack without filters, with the node selected. */
   inStack(stack: string, node = ''): Choice {
-    const { show, as } = this.choice
-    return { ...none(), view: 'stack', show, as, stack, node }
+    const { show, as, group, tone } = this.choice
+    return { ...none(), view: 'stack', show, as, group, tone, stack, node }
   }
 
   /** Where an object is shown: in the shown stack, else in the first stack that contains it, else as a root. */
@@ -304,7 +308,7 @@ export const noFilters = () => ({ search: '', kinds: [] as string[], namespaces:
 export const filtersOf = ({ search, kinds, namespaces, labels, health, relations }: Choice) => ({ search, kinds, namespaces, labels, health, relations })
 
 export function none(): Choice {
-  return { view: 'stacks', stack: '', root: '', node: '', to: '', impact: '', cascade: '', ...noFilters(), open: [], closed: [], show: 'both', depth: '', sort: '', by: '', as: '' }
+  return { view: 'stacks', stack: '', root: '', node: '', to: '', impact: '', cascade: '', ...noFilters(), open: [], closed: [], show: 'both', depth: '', sort: '', by: '', as: '', group: '', tone: '' }
 }
 
 export const viewNames: ViewName[] = ['stacks', 'stack', 'costs', 'findings', 'regulation', 'compose']
@@ -323,7 +327,7 @@ export function encode(c: Choice): string {
   for (const h of c.health) put('health', health[h]?.word || 'none')
   if (c.show !== 'both') put('show', c.show)
   if (c.depth) put('depth', c.depth)
-  if (c.as) put('as', c.as)
+  for (const key of ['as', 'group', 'tone'] as const) if (c[key]) put(key, c[key])
   return c.view + (out.length ? '?' + out.join('&') : '')
 }
 
@@ -342,6 +346,8 @@ export function decode(text: string): Choice | null {
   const depth = query.get('depth')
   if (depth === 'workloads' || depth === 'objects') c.depth = depth
   if (query.get('as') === 'table') c.as = 'table'
+  if (query.get('group') === 'app') c.group = 'app'
+  if (query.get('tone') === 'cost') c.tone = 'cost'
   return c
 }
 

@@ -22,7 +22,7 @@ const beside = 240
 const maxBlocks = 12, maxDots = 24, maxBad = 3
 
 interface Box { x: number; y: number; width: number; height: number }
-interface Placed { width: number; height: number; entries: Box[]; parts: Box[]; needs: Box[]; lines: { d: string; from: number[]; to?: number; needs: number[] }[]; folded: { x: number; y: number } }
+interface Placed { width: number; height: number; entries: Box[]; parts: Box[]; needs: Box[]; lines: { d: string; from: number[]; to?: number; needs: number[]; x?: number; y?: number }[]; folded: { x: number; y: number } }
 
 /** The unhealthy workloads of a part, as many as are listed, and the others. */
 function split(p: Part, open: boolean): { bad: Unit[]; more: number; rest: Unit[] } {
@@ -52,7 +52,7 @@ export function placeParts(m: PartsModel, open: (p: Part) => boolean): Placed {
   for (const [key, list] of sets) {
     const x = first + wide.part + 24 + (at++ % lanes) * lane, from = key.split(',').map(Number), [one] = list
     for (const i of from) lines.push({ from: [i], needs: list, d: rounded([[out(i), mid(parts[i])], [x, mid(parts[i])], [x, mid(needs[one])], [right - 1, mid(needs[one])]]) })
-    for (const to of list) lines.push({ from, to, needs: [to], d: rounded([[x, mid(parts[from[0]])], [x, mid(needs[to])], [right - 1, mid(needs[to])]]) })
+    for (const to of list) lines.push({ from, to, needs: [to], x: right - 34, y: mid(needs[to]), d: rounded([[x, mid(parts[from[0]])], [x, mid(needs[to])], [right - 1, mid(needs[to])]]) })
   }
   m.entries.forEach((e, i) => { for (const to of e.parts) lines.push({ from: [to], needs: [], d: rounded([[margin + wide.entry, mid(entries[i])], [first - 20, mid(entries[i])], [first - 20, mid(parts[to])], [first - 1, mid(parts[to])]]) }) })
   // Without needs the list of what is folded is below all cards, else below the needs.
@@ -117,6 +117,7 @@ export function Parts({ page, stack, marks }: Shared & { marks: Marks }) {
           <svg class="map-lines" width={placed.width} height={placed.height} aria-hidden="true">
             <defs><marker id="parts-arrow" class="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0 8 4 0 8Z" /></marker></defs>
             {placed.lines.map(({ d, from, to, needs }, i) => <path key={i} class={'line-mark' + (hit(needs.map((n) => model.needs[n])) && hit(from.flatMap((p) => model.parts[p].units)) ? ' line-impact' : '')} d={d} marker-end="url(#parts-arrow)" stroke-width={to === undefined ? 1.5 : Math.min(4, 1 + 0.1 * Math.sqrt(model.needs[to].users))} />)}
+            {placed.lines.map(({ to, x, y }) => to !== undefined && model.needs[to].users > 1 && <Count key={to} n={model.needs[to].users} x={x!} y={y!} />)}
           </svg>
           {model.entries.map((e, i) => <NodeCard key={e.node} {...cards} u={e} box={placed.entries[i]} note={`leads to ${plural(e.parts.length, 'part')}`} />)}
           {model.parts.map((p, i) => <PartCard key={keyOf(p)} {...cards} p={p} box={placed.parts[i]} prefix={prefix} open={isOpen(p)} toggle={() => toggle(p)} />)}
@@ -137,6 +138,12 @@ export function Parts({ page, stack, marks }: Shared & { marks: Marks }) {
       </div>
     </>
   )
+}
+
+/** How many objects a line stands for. */
+function Count({ n, x, y }: { n: number; x: number; y: number }) {
+  const text = count(n), width = 12 + text.length * 6.4
+  return <g class="parts-count"><rect x={x - width / 2} y={y - 9} width={width} height="18" rx="9" /><text x={x} y={y + 4}>{text}</text></g>
 }
 
 /** Chooses between the parts and the objects. */

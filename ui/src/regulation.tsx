@@ -2,10 +2,12 @@
 // held now, the plan, and the history.
 
 import type { ComponentChildren } from 'preact'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Absent, Command, Health, Notice, Ref, Waits, useAsk } from './bits.tsx'
+import { rounded } from './map_layout.ts'
 import type { Page } from './page.ts'
 import { KindIcon } from './icons.tsx'
-import { type Case, course, effect, heldAs, known, type Trouble, type WhatIf } from './regulation_model.ts'
+import { type Case, course, effect, heldAs, known, needsAmong, type Need, type Trouble, type WhatIf } from './regulation_model.ts'
 import { age, capital, command, health, inNamespace, moment, parse, plural, readFrom, visible } from './words.ts'
 
 /** The document of kubectl sysop regulate status: docs/schema/regulate-status.json. */
@@ -126,7 +128,10 @@ function appOf(page: Page, w: WhatIf): string {
 function IfApp({ page, system: s, w }: { page: Page; system: System; w: WhatIf }) {
   const kind = caseOf(page), app = appOf(page, w), c = course(w, kind, app, needsOf(s)), state = (name: string) => s.apps?.find((a) => a.app === name)
   const number = (t: Trouble) => t.neighbours.filter((n) => n.signals?.length).length
-  const cause = state(app), grid = { '--columns': String(c.stops.length + c.recovers.length + 3) }
+  const columns = c.stops.length + c.recovers.length + 3
+  const cause = state(app), grid = { '--columns': String(columns), '--ill': String((c.stops.length + 1) / columns), '--over': String((c.stops.length + 2) / columns) }
+  const needs = needsAmong(c), table = useRef<HTMLDivElement>(null), lines = useNeeds(table, needs), direct = needs.filter((n) => n.to === app)
+  const ways = [['said by the spec', 'by their spec'], ['inferred', 'inferred'], ['declared', 'declared']].map(([how, word]) => [direct.filter((n) => known(n) === how).length, word] as const).filter(([n]) => n)
   const ill = (name: string) => ['Degraded', 'Missing'].includes(state(name)?.health ?? '')
   return (
     <>
@@ -144,8 +149,12 @@ function IfApp({ page, system: s, w }: { page: Page; system: System; w: WhatIf }
       <p class="regulation-says">{c.sentence}</p>
       {c.rules.map((r) => <p key={r.name} class="faint">Rule <b>{r.name}</b>: {r.text}.</p>)}
       {c.held.length > 0 && (
-        <div class="scroll" role="region" aria-label="Who is held over time" tabIndex={0}>
-          <table class="course">
+        <div ref={table} class="scroll" role="region" aria-label="Who is held over time" tabIndex={0}>
+          <svg class="map-lines course-needs" width="100%" height="100%" aria-hidden="true">
+            <defs><marker id="need-arrow" class="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0 8 4 0 8Z" /></marker></defs>
+            {needs.map((n, i) => lines[i] && <path key={i} class={'line-mark ' + ({ inferred: 'dashed', declared: 'dotted' }[known(n) as string] ?? '')} d={lines[i]} marker-end="url(#need-arrow)" />)}
+          </svg>
+          <table class="course" style={{ '--lanes': String(needs.length) }}>
             <thead>
               <tr>
                 <th scope="col">App, and what is done to it</th>
@@ -165,7 +174,7 @@ function IfApp({ page, system: s, w }: { page: Page; system: System; w: WhatIf }
                   <span class="course-bar course-ill" style={{ gridColumn: `1 / ${c.stops.length + 2}` }}>{kind === 'fails' ? <><span aria-hidden="true">✖</span> Degraded or Missing</> : <><span aria-hidden="true">◌</span> upgraded</>}</span>
                   <span class="course-bar" style={{ gridColumn: `${c.stops.length + 2} / -1` }}><span class="tone-good"><span aria-hidden="true">✔</span> {kind === 'fails' ? 'Healthy' : 'done'}</span></span>
                 </div></td>
-                <td><b>It is the cause.</b><p class="faint">{c.held.length === 1 ? 'One app is' : `${c.held.length} apps are`} held because of it.</p></td>
+                <td><b>It is the cause.</b><p class="faint">{c.held.length === 1 ? 'One app is' : `${c.held.length} apps are`} held because of it.{ways.length > 0 && ` ${direct.length} ${direct.length === 1 ? 'needs' : 'need'} it: ${ways.map(([n, word]) => n + ' ' + word).join(', ')}.`}</p></td>
               </tr>
               {c.held.map((h) => (
                 <tr key={h.app}>
@@ -184,16 +193,43 @@ function IfApp({ page, system: s, w }: { page: Page; system: System; w: WhatIf }
               ))}
             </tbody>
           </table>
+          {needs.length > 0 && <p class="faint course-key">Lines at the left lead to what is needed: solid as the spec says, dashed inferred, dotted declared.</p>}
         </div>
       )}
     </>
   )
 }
 
+/** The lines from the rows of apps to those that they need, left of their icons; the shortest are next to them. */
+function useNeeds(table: { current: HTMLDivElement | null }, needs: Need[]): string[] {
+  const [paths, set] = useState<string[]>([]), key = needs.map((n) => n.from + ' ' + n.to).join()
+  useLayoutEffect(() => {
+    if (!table.current) return
+    const measure = () => {
+      const at = table.current!.getBoundingClientRect(), { scrollLeft, scrollTop } = table.current!
+      const icons = new Map([...table.current!.querySelectorAll<HTMLElement>('.course-app')].map((e) => [e.dataset.app!, e.firstElementChild!.getBoundingClientRect()]))
+      const middle = (app: string) => { const r = icons.get(app)!; return r.top - at.top + scrollTop + r.height / 2 }
+      const order = needs.map((_, i) => i).sort((a, b) => Math.abs(middle(needs[a].from) - middle(needs[a].to)) - Math.abs(middle(needs[b].from) - middle(needs[b].to)))
+      const arrived = new Map<string, number>(), out: string[] = []
+      order.forEach((i, lane) => {
+        const { from, to } = needs[i], left = icons.get(from)!.left - at.left + scrollLeft - 3, x = left - 12 - lane * 8, n = arrived.get(to) ?? 0
+        arrived.set(to, n + 1)
+        const end = middle(to) + 6 - 4 * n
+        out[i] = rounded([[left, middle(from)], [x, middle(from)], [x, end], [left, end]])
+      })
+      set(out)
+    }
+    const seen = new ResizeObserver(measure)
+    seen.observe(table.current.querySelector('table')!)
+    return () => seen.disconnect()
+  }, [key])
+  return paths
+}
+
 const kindOf = (w: WhatIf, app: string) => parse((w.roots[app] ?? [])[0] ?? 'app').kind.replace(/^./, (c) => c.toUpperCase())
 
 function App({ w, name, bad }: { w: WhatIf; name: string; bad?: boolean }) {
-  return <div class={'course-app' + (bad ? ' tone-bad' : '')}><KindIcon kind={kindOf(w, name)} /> <div><b><bdi>{visible(name)}</bdi></b><br /><span class="faint">{(w.roots[name] ?? []).map(visible).join(', ')}</span></div></div>
+  return <div class={'course-app' + (bad ? ' tone-bad' : '')} data-app={name}><KindIcon kind={kindOf(w, name)} /> <div><b><bdi>{visible(name)}</bdi></b><br /><span class="faint">{(w.roots[name] ?? []).map(visible).join(', ')}</span></div></div>
 }
 
 function Bounds({ page, s, w }: { page: Page; s: System; w: WhatIf }) {

@@ -56,6 +56,13 @@ function sentence(app: string, kind: Case, held: Held[], steps: number, ruled: b
   return `${when}${who} ${signals}${steps > 1 ? ` in ${plural(steps, 'step')}, and Recover in the reverse order` : ', and Recover afterwards'}.`
 }
 
+/** The needs among the app in trouble and those that are held, each once. */
+export function needsAmong({ app, held }: Course): Need[] {
+  const shown = new Set([app, ...held.map((h) => h.app)]), out = new Map<string, Need>()
+  for (const n of held.flatMap((h) => h.path)) if (shown.has(n.from) && shown.has(n.to) && n.from !== n.to) out.set(n.from + ' ' + n.to, out.get(n.from + ' ' + n.to) ?? n)
+  return [...out.values()]
+}
+
 /** How a need is known. */
 export const known = (n: Need) => n.declared ? 'declared' : n.inferred ? 'inferred' : 'said by the spec'
 

@@ -110,7 +110,7 @@ export function Save({ page }: { page: Page }) {
     // A file has nothing of the other views.
     ...['stacks', 'stack', 'costs'].includes(view) ? [{ format: 'HTML' as const, what: 'the page as it is now, in one file that needs no network', command: commandOf(page, 'HTML'), content: () => file('html') }] : [],
     ...(drawn ? [
-      { format: 'SVG' as const, what: 'the picture, sharp at every size', command: commandOf(page, 'SVG'), content: () => file('svg') },
+      { format: 'SVG' as const, what: (page.choice.group || page.choice.tone) && page.choice.view === 'stacks' ? 'the picture by namespace and without tones, sharp at every size' : 'the picture, sharp at every size', command: commandOf(page, 'SVG'), content: () => file('svg') },
       { format: 'PNG' as const, what: 'the picture for a chat or a slide', command: '', content: () => file('svg').then(png) },
     ] : []),
     ...(rows ? [{ format: 'CSV' as const, what: 'the rows for a spreadsheet', command: view === 'stacks' || view === 'costs' ? commandOf(page, 'CSV') : '', content: async () => (await (view === 'findings' ? findings : allRows)(page)).map((r) => r.map((t) => cell(safe(t))).join(',')).join('\r\n') + '\r\n' }] : []),

@@ -10,7 +10,7 @@ import { viewNames } from './page.ts'
 import type { Stack, ViewName } from './ui_state.ts'
 import { shape, type Shape } from './shape.ts'
 import { Causes, Stacks } from './stacks.tsx'
-import { unclaimed } from './table.ts'
+import { hasApps, unclaimed } from './table.ts'
 import { Tree } from './tree.tsx'
 import { age, capital, count, moment, money, plural, sharing, short } from './words.ts'
 
@@ -90,10 +90,11 @@ export function Waiting({ message, failed }: { message: string; failed: boolean 
 
 function Header({ page }: { page: Page }) {
   const { uiState } = page
+  const source = [uiState.source, uiState.namespace && 'namespace ' + uiState.namespace, LARGE && uiState.objects > uiState.nodes.length && `showing ${count(uiState.nodes.length)} of ${plural(uiState.objects, 'object')}, unhealthy ones included`].filter(Boolean).join(' · ')
   return (
     <header class="head">
       <h1>{uiState.title}</h1>
-      <p class="head-source" title={uiState.source}>{[uiState.source, uiState.namespace && 'namespace ' + uiState.namespace, LARGE && uiState.objects > uiState.nodes.length && `showing ${count(uiState.nodes.length)} of ${plural(uiState.objects, 'object')}, unhealthy ones included`].filter(Boolean).join(' · ')}</p>
+      <p class="head-source" title={source}>{source}</p>
       <Totals page={page} />
       <Find page={page} />
     </header>
@@ -131,7 +132,7 @@ function Totals({ page }: { page: Page }) {
         return n > 0 && <li key={h}><button type="button" class="chip" onClick={() => { page.go('stacks'); page.set({ health: [h], search: '' }) }}>{count(n)} <Health value={h} /></button></li>
       })}
       {own.length === 0 && <li class="faint">no stacks</li>}
-      {priced.length > 0 && <li class="head-cost"><b>{money(priced.reduce((sum, s) => sum + s.cost!, 0), currency)}</b> {window ? 'in ' + age(window.hours * 3600) : 'a month'}{volumes && <span class="head-more">, and {money(volumes.cost)} for unclaimed volumes</span>}</li>}
+      {priced.length > 0 && <li class="head-cost"><b>{money(priced.reduce((sum, s) => sum + s.cost!, 0), currency)}</b> {window ? 'in ' + age(window.hours * 3600) : 'a month'}{volumes && <span class="head-more"> and {money(volumes.cost)} for unclaimed volumes</span>}</li>}
     </ul>
   )
 }
@@ -176,6 +177,8 @@ function useKeys(page: Page, views: ViewName[], help: () => void) {
       else if (e.key === '?') help()
       else if (e.key === 't' && page.choice.view === 'stacks') page.set({ as: page.choice.as ? '' : 'table' }, true)
       else if (e.key === 'n' && page.choice.view === 'stacks') nextBroken()
+      else if (e.key === 'g' && page.choice.view === 'stacks' && (page.choice.group || hasApps(page))) page.set({ group: page.choice.group ? '' : 'app' }, true)
+      else if (e.key === 'c' && page.choice.view === 'stacks') page.set({ tone: page.choice.tone ? '' : 'cost' }, true)
       else if (!FILE && e.key === 'i' && page.choice.view === 'stack' && page.selected() >= 0) page.toggleImpact()
       else if (e.key === '/') document.getElementById('find')?.focus()
       else return

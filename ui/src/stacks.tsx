@@ -5,8 +5,8 @@ import { Bar, Health, Link, Notice, Ref, Sort, Unread, useMedia } from './bits.t
 import { StackMap } from './map.tsx'
 import type { Page } from './page.ts'
 import type { Stack } from './ui_state.ts'
-import { cluster, showsCluster, wantedStacks } from './table.ts'
-import { age, bytes, count, cpu, health, money, parse, plural, short } from './words.ts'
+import { cluster, hasApps, showsCluster, wantedStacks } from './table.ts'
+import { age, bytes, count, cpu, health, money, parse, plural, short, visible } from './words.ts'
 
 /** The number of rows that are added at a time. */
 const step = 40
@@ -25,13 +25,20 @@ export function Stacks({ page }: { page: Page }) {
           <label><input type="checkbox" checked={showsCluster(page)} onChange={(e) => page.set({ open: e.currentTarget.checked ? ['cluster'] : [] })} /> the cluster's own ({count(hidden)})</label>
         )}
         <span class="faint" role="status">{plural(rows.length, 'stack')}</span>
-        <div class="switch bar-end" role="group" aria-label="Show the stacks as">
+        {!choice.as && (
+          <span class="bar-end map-ways" role="group" aria-label="The map">
+            {(choice.group || hasApps(page)) && <button type="button" aria-pressed={choice.group === 'app'} title="Group by System app, not by namespace (g)" onClick={() => page.set({ group: choice.group ? '' : 'app' }, true)}>By app</button>}
+            {uiState.stacks.some((s) => s.cost !== undefined) && <button type="button" aria-pressed={choice.tone === 'cost'} title="Darker cards cost more (c)" onClick={() => page.set({ tone: choice.tone ? '' : 'cost' }, true)}>Tone by cost</button>}
+          </span>
+        )}
+        <div class={'switch' + (choice.as ? ' bar-end' : '')} role="group" aria-label="Show the stacks as">
           {(['', 'table'] as const).map((as) => <button key={as} type="button" aria-pressed={choice.as === as} onClick={() => page.set({ as }, true)}>{as ? 'Table' : 'Map'}</button>)}
         </div>
       </div>
       {choice.namespaces.length > 0 && <p class="stacks-only">{choice.namespaces.map((n) => n === cluster ? 'of the whole cluster' : 'namespace ' + n).join(', ')} <button type="button" onClick={() => page.set({ namespaces: [] }, true)}>All namespaces</button></p>}
+      {choice.labels.length > 0 && <p class="stacks-only">{choice.labels.map((n) => n === cluster ? 'of no System app' : 'System app ' + visible(n)).join(', ')} <button type="button" onClick={() => page.set({ labels: [] }, true)}>All apps</button></p>}
       {uiState.stacks.length === 0 ? <Notice>No stacks were found{uiState.namespace && <> in the namespace {uiState.namespace}</>}. A stack is an object without an owner that no other stack needs, with everything that belongs to it: an application.<Unread gaps={uiState.gaps} /></Notice>
-        : rows.length === 0 ? <Notice>No stack is like that. <button type="button" class="link" onClick={() => page.set({ search: '', health: [], namespaces: [] })}>Show all</button></Notice>
+        : rows.length === 0 ? <Notice>No stack is like that. <button type="button" class="link" onClick={() => page.set({ search: '', health: [], namespaces: [], labels: [] })}>Show all</button></Notice>
           : choice.as === 'table' ? <><Table page={page} rows={rows} />{lacks}</> : <StackMap page={page}>{lacks}</StackMap>}
     </section>
   )

@@ -1,6 +1,6 @@
 // Filter and order of the rows of stacks and costs. Independent of the browser, for tests.
 
-import type { Choice, Page } from './page.ts'
+import type { Page } from './page.ts'
 import type { Costs, Stack, UIState } from './ui_state.ts'
 import { short, wordsOf } from './words.ts'
 
@@ -21,7 +21,7 @@ export function wantedStacks(page: Page): Stack[] {
   const { choice, uiState } = page, words = wordsOf(choice.search)
   const all = showsCluster(page)
   const rows = uiState.stacks.filter((s) => (all || !s.cluster)
-    && inNamespaces(choice, s)
+    && inGroups(page, s)
     && (!choice.health.length || choice.health.includes(s.health ?? 0))
     && (!words.length || words.every((w) => textOf(page, s).includes(w))))
   const turned = choice.sort[0] === '-', key = choice.sort.replace(/^-/, '')
@@ -32,7 +32,30 @@ export function wantedStacks(page: Page): Stack[] {
 /** The value of a filter by namespace for what has none. */
 export const cluster = '-'
 
-export const inNamespaces = ({ namespaces }: Choice, s: Stack) => !namespaces.length || namespaces.includes(s.namespace || cluster)
+/** Whether a stack is in a chosen namespace and in a chosen System app; the filter labels has the apps. */
+export function inGroups(page: Page, s: Stack): boolean {
+  const { namespaces, labels } = page.choice
+  return (!namespaces.length || namespaces.includes(s.namespace || cluster)) && (!labels.length || labels.includes(appsOf(page)(s.roots[0] ?? -1) || cluster))
+}
+
+/** Returns the System app of an object, or empty: as its label says, or the record of an adopted System. */
+export function appsOf({ uiState: { nodes, labels } }: Page): (node: number) => string {
+  const values = (key: string) => new Map(labels.flatMap((l, i) => l.startsWith(key + '=') ? [[i, l.slice(key.length + 1)] as const] : []))
+  const apps = values('app.kubernetes.io/part-of'), members = values('applyset.kubernetes.io/part-of'), ids = values('applyset.kubernetes.io/id')
+  const names = new Map(ids.size ? nodes.flatMap((n) => (n?.l ?? []).flatMap((l) => ids.has(l) ? [[ids.get(l)!, n!.n] as const] : [])) : [])
+  return (node) => {
+    const own = nodes[node]?.l ?? []
+    for (const l of own) if (apps.has(l)) return apps.get(l)!
+    for (const l of own) if (members.has(l)) return names.get(members.get(l)!) ?? ''
+    return ''
+  }
+}
+
+/** Whether a stack is part of a System app. */
+export function hasApps(page: Page): boolean {
+  const app = appsOf(page)
+  return page.uiState.stacks.some((s) => app(s.roots[0] ?? -1))
+}
 
 /** Stacks of the cluster itself are shown on request, or if there are no others. */
 export const showsCluster = (page: Page) => page.choice.open.includes('cluster') || page.uiState.stacks.every((s) => s.cluster)

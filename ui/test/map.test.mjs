@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { load } from './load.mjs'
 
-const { broken, dependants, mapModel, part, titleOf } = await load('map_model.ts')
+const { broken, byApp, dependants, mapModel, part, titleOf } = await load('map_model.ts')
+const { hasApps, wantedStacks } = await load('table.ts')
 const { heightOf, middle, placeCards, rounded } = await load('map_layout.ts')
 const { Page } = await load('page.ts')
 
@@ -60,6 +61,26 @@ test('a part of the map keeps what its stacks need, with the costs and the users
   assert.deepEqual(p.lines.map((l) => [l.from, l.to]), [[0, 1]])
 })
 
+test('regions are System apps: by the label, and by the record of an adopted System', () => {
+  const page = shop(), { uiState } = page
+  assert.ok(!hasApps(page))
+  uiState.labels.push('app.kubernetes.io/part-of=store', 'applyset.kubernetes.io/part-of=id-1', 'applyset.kubernetes.io/id=id-1')
+  const label = (ref, l) => { const n = uiState.nodes[page.find(ref)]; n.l = [...n.l ?? [], l] }
+  label('App/shop/a', 0)
+  label('App/shop/b', 1)
+  label('ConfigMap/shop/alone', 2)
+  const { m } = of(page), grouped = byApp(page, m), names = () => wantedStacks(page).map((s) => titleOf({ key: s.name }).name)
+  assert.deepEqual(grouped.cards.map((c) => [titleOf(c).name, c.group, c.namespace]), [['a', 'store', 'shop'], ['b', 'alone', 'shop'], ['db', '', 'shop']])
+  assert.deepEqual(placeCards(grouped).regions.map((r) => r.name), ['alone', 'store', ''])
+  assert.deepEqual(m.cards.map((c) => c.group), ['shop', 'shop', 'shop'], 'the map by namespace is as it was')
+  page.choice.labels = ['store']
+  assert.deepEqual(names(), ['a'])
+  page.choice.labels = ['alone', 'store']
+  assert.deepEqual(names(), ['b', 'a'])
+  page.choice.labels = ['-']
+  assert.deepEqual(names(), [], 'none is of no System app')
+})
+
 test('who is broken, and what depends on it', () => {
   const page = shop()
   page.uiState.nodes[6].h = 6
@@ -96,11 +117,11 @@ test('cards do not overlap, each is in the region of its namespace, and who need
     assert.equal(p.paths.filter(Boolean).length, m.lines.length)
     m.cards.forEach((c, i) => {
       assert.equal(p.boxes[i].height, heightOf(c))
-      const region = p.regions.find((r) => r.namespace === c.namespace), b = p.boxes[i]
-      assert.ok(b.x >= region.x && b.y >= region.y && b.x + b.width <= region.x + region.width && b.y + b.height <= region.y + region.height, `round ${round}: ${c.key} is outside of ${c.namespace}`)
+      const region = p.regions.find((r) => r.name === c.group), b = p.boxes[i]
+      assert.ok(b.x >= region.x && b.y >= region.y && b.x + b.width <= region.x + region.width && b.y + b.height <= region.y + region.height, `round ${round}: ${c.key} is outside of ${c.group}`)
       for (let j = 0; j < i; j++) assert.ok(!overlap(b, p.boxes[j]), `round ${round}: ${c.key} and ${m.cards[j].key}`)
     })
-    p.regions.forEach((r, i) => { for (let j = 0; j < i; j++) assert.ok(!overlap(r, p.regions[j]), `round ${round}: ${r.namespace} and ${p.regions[j].namespace}`) })
+    p.regions.forEach((r, i) => { for (let j = 0; j < i; j++) assert.ok(!overlap(r, p.regions[j]), `round ${round}: ${r.name} and ${p.regions[j].name}`) })
     // News moves nothing.
     for (const c of m.cards) if (c.stack) c.health = 7 - c.health
     assert.deepEqual(placeCards(m).boxes, p.boxes)
@@ -122,7 +143,7 @@ test('cards, boxes and paths are those of Go', () => {
     const m = mapModel(new Page(want.state, null), want.state.stacks), p = placeCards(m)
     assert.deepEqual(m.cards.map((c) => [c.stack ? c.key : '', c.node, c.health, c.pods[0] ?? 0, c.pods[1] ?? 0, c.cost ?? -1, c.shared, c.users, c.payers.size]), want.cards)
     assert.deepEqual(p.boxes.map((b) => [b.x, b.y, b.width, b.height]), want.boxes)
-    assert.deepEqual(p.regions.map((r) => [r.namespace, r.x, r.y, r.width, r.height]), want.regions)
+    assert.deepEqual(p.regions.map((r) => [r.name, r.x, r.y, r.width, r.height]), want.regions)
     assert.deepEqual([p.paths, [p.width, p.height]], [want.paths, want.size])
   }
 })

@@ -42,7 +42,7 @@ test('every choice comes back from the address', () => {
       ...none(), view: pick(['stacks', 'stack', 'costs', 'findings', 'regulation', 'compose']),
       stack: pick(odd), root: pick(odd), node: pick(odd), to: pick(odd), search: pick(odd),
       kinds: some(odd), namespaces: some(odd), labels: some(odd), health: some([0, 1, 2, 3, 4, 5, 6]), relations: some(['owns', 'needs', 'serves']),
-      open: some(odd), closed: some(odd), show: pick(['tree', 'graph', 'both']), sort: pick(['', 'cost', '-name']), by: pick(odd),
+      open: some(odd), closed: some(odd), show: pick(['tree', 'graph', 'both']), sort: pick(['', 'cost', '-name']), by: pick(odd), group: pick(['', 'app']), tone: pick(['', 'cost']),
     }
     const text = encode(c)
     assert.deepEqual(decode(text), c, text)

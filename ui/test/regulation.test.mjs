@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { load } from './load.mjs'
 
-const { course, effect, heldAs, known } = await load('regulation_model.ts')
+const { course, effect, heldAs, known, needsAmong } = await load('regulation_model.ts')
 const need = (from, to, more = {}) => ({ from, to, declared: false, inferred: false, ...more })
 const target = (app, signal, ...path) => ({ app, path, signals: signal ? [{ signal, rule: 'r' }] : [] })
 const what = (more) => ({ rules: [{ name: 'r', text: '', fails: true, upgraded: false, for: 30, recover: 60 }], bounds: '', maxUnavailable: 0, roots: {}, upgraded: [], effects: {}, ...more })
@@ -16,6 +16,7 @@ test('who is held from which step until which, and why in this order', () => {
   assert.equal(c.sentence, 'If db fails, 2 apps get Stop in 2 steps, and Recover in the reverse order.')
   assert.deepEqual(c.held.map((h) => [h.app, h.from, h.until, heldAs(h), ...h.order]), [['web', 1, 2, 'held, 0 pods', 'before api, which it needs'], ['api', 2, 1, 'not held: refused', 'after web, which needs it']])
   assert.deepEqual([c.stops, c.recovers, c.after, c.over], [['Stop', 'Stop'], ['Recover', 'Recover'], 30, 60])
+  assert.deepEqual(needsAmong(c).map((n) => [n.from, n.to, known(n)]), [['web', 'db', 'inferred'], ['api', 'db', 'said by the spec']], 'a line for each need, none for who is not held')
 })
 
 test('nobody is held, for one of two reasons', () => {
