@@ -16,7 +16,7 @@ func TestBackupsAreAsTheSchemasSay(t *testing.T) {
 	snapshot := object.Ref{Group: "snapshot.storage.k8s.io", Kind: "VolumeSnapshot", Namespace: "shop", Name: "files-20260901-120000"}
 	unsaved := []backup.Unsaved{{Object: claim, Reason: "its volume is not of a CSI driver", Hint: "copy it"}}
 	plan := &backup.Plan{
-		Head: view.Head{APIVersion: view.APIVersion, Kind: "Backup"}, Name: "shop-backup-20260901-120000", Source: "shop", Namespace: "shop",
+		Head: view.Head{APIVersion: view.APIVersion, Kind: "Backup"}, Name: "shop-backup-20260901-120000", Source: "shop", Roots: []object.Ref{{Kind: "System", Namespace: "shop", Name: "shop"}}, Namespace: "shop",
 		Time: time.Unix(1, 0).UTC(), Consistency: backup.Crash, Unsaved: unsaved, Size: "1Gi", Apps: 1, Inputs: []object.Ref{claim}, Notes: []string{"a"},
 		Parts: []backup.Part{{
 			Object: claim, Method: backup.BySnapshot, Provider: "fast", Backup: snapshot, Size: "1Gi", Reason: "no operator makes it", Driver: "csi.example.com",

@@ -169,14 +169,14 @@ func (q *queueFacts) names(variable *regexp.Regexp, declared func(string) bool) 
 }
 
 // unnamed says that no variable names a queue or topic that a workload reads.
-func unnamed(what string, writers []string) string {
+func unnamed(kind string, writers []string) string {
 	switch len(writers) {
 	case 0:
-		return "no variable names a " + what
+		return "no variable names a " + kind
 	case 1:
-		return fmt.Sprintf("no variable names a %s that it reads: by its name %s names one that it writes to", what, writers[0])
+		return fmt.Sprintf("no variable names a %s that it reads: by its name %s names one that it writes to", kind, writers[0])
 	}
-	return fmt.Sprintf("no variable names a %s that it reads: by their names %s name one that it writes to", what, strings.Join(writers, ", "))
+	return fmt.Sprintf("no variable names a %s that it reads: by their names %s name one that it writes to", kind, strings.Join(writers, ", "))
 }
 
 // rabbit are the triggers of the queues that a workload reads, or what is lacking.

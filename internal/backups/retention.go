@@ -13,7 +13,7 @@ import (
 // Expired returns the backups that a retention does not keep: those of the source of a backup, or of
 // every source for nil. Only installed backups count: a record that another program wrote neither
 // expires nor takes the place of a backup.
-func Expired(ctx context.Context, in *app.Input, r backup.Retention, of *backup.Plan) ([]*backup.Plan, error) {
+func Expired(ctx context.Context, in *app.Input, r backup.Retention, next *backup.Plan) ([]*backup.Plan, error) {
 	connected, err := systems.Connect(ctx, in)
 	if err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func Expired(ctx context.Context, in *app.Input, r backup.Retention, of *backup.
 	}
 	var counted []*backup.Plan
 	for _, p := range all {
-		if of != nil && !p.SameSource(of) {
+		if next != nil && !p.SameSource(next) {
 			continue
 		}
 		err := c.checkInstalled(ctx, p)

@@ -39,8 +39,8 @@ type CronJob struct {
 	Options []string
 }
 
-// longestCronJob is how long the name of a CronJob may be: those of its Jobs are longer.
-const longestCronJob = 52
+// maxCronJobName is how long the name of a CronJob may be: those of its Jobs are longer.
+const maxCronJobName = 52
 
 // Check refuses a schedule that no CronJob may have, or that never fires.
 func (s *CronJob) Check(now time.Time) error {
@@ -151,9 +151,9 @@ func (s *CronJob) setName(p *backup.Plan) error {
 	if s.Name == "" {
 		s.Name = system.BackupName(p.Source)
 	}
-	if wrong := validation.IsDNS1123Label(s.Name); len(wrong) > 0 || len(s.Name) > longestCronJob {
+	if wrong := validation.IsDNS1123Label(s.Name); len(wrong) > 0 || len(s.Name) > maxCronJobName {
 		if len(wrong) == 0 {
-			wrong = []string{fmt.Sprintf("the name of a CronJob has at most %d characters", longestCronJob)}
+			wrong = []string{fmt.Sprintf("the name of a CronJob has at most %d characters", maxCronJobName)}
 		}
 		return hint.With(fmt.Errorf("%s: %s", s.Name, wrong[0]), "give the CronJob another name with --name")
 	}

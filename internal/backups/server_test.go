@@ -34,10 +34,11 @@ type server struct {
 }
 
 var served = map[string]string{
-	"/api":                         `{"kind":"APIVersions","versions":["v1"]}`,
-	"/apis":                        `{"kind":"APIGroupList","apiVersion":"v1","groups":[{"name":"coordination.k8s.io","versions":[{"groupVersion":"coordination.k8s.io/v1","version":"v1"}],"preferredVersion":{"groupVersion":"coordination.k8s.io/v1","version":"v1"}}]}`,
-	"/api/v1":                      `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"v1","resources":[{"name":"configmaps","singularName":"configmap","namespaced":true,"kind":"ConfigMap","verbs":["get","list"]},{"name":"secrets","singularName":"secret","namespaced":true,"kind":"Secret","verbs":["get","list"]},{"name":"namespaces","singularName":"namespace","namespaced":false,"kind":"Namespace","verbs":["get","list"]}]}`,
-	"/apis/coordination.k8s.io/v1": `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"coordination.k8s.io/v1","resources":[{"name":"leases","singularName":"lease","namespaced":true,"kind":"Lease","verbs":["get","list"]}]}`,
+	"/api":                             `{"kind":"APIVersions","versions":["v1"]}`,
+	"/apis":                            `{"kind":"APIGroupList","apiVersion":"v1","groups":[{"name":"snapshot.storage.k8s.io","versions":[{"groupVersion":"snapshot.storage.k8s.io/v1","version":"v1"}],"preferredVersion":{"groupVersion":"snapshot.storage.k8s.io/v1","version":"v1"}},{"name":"coordination.k8s.io","versions":[{"groupVersion":"coordination.k8s.io/v1","version":"v1"}],"preferredVersion":{"groupVersion":"coordination.k8s.io/v1","version":"v1"}}]}`,
+	"/api/v1":                          `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"v1","resources":[{"name":"configmaps","singularName":"configmap","namespaced":true,"kind":"ConfigMap","verbs":["get","list"]},{"name":"secrets","singularName":"secret","namespaced":true,"kind":"Secret","verbs":["get","list"]},{"name":"namespaces","singularName":"namespace","namespaced":false,"kind":"Namespace","verbs":["get","list"]}]}`,
+	"/apis/snapshot.storage.k8s.io/v1": `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"snapshot.storage.k8s.io/v1","resources":[{"name":"volumesnapshots","singularName":"volumesnapshot","namespaced":true,"kind":"VolumeSnapshot","verbs":["get","list"]}]}`,
+	"/apis/coordination.k8s.io/v1":     `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"coordination.k8s.io/v1","resources":[{"name":"leases","singularName":"lease","namespaced":true,"kind":"Lease","verbs":["get","list"]}]}`,
 }
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -89,7 +90,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-var resources = map[string]bool{"configmaps": true, "secrets": true, "namespaces": true, "leases": true}
+var resources = map[string]bool{"configmaps": true, "secrets": true, "namespaces": true, "leases": true, "storageclasses": true}
 
 // put stores an object as it is written.
 func (s *server) put(at string, o *unstructured.Unstructured) *unstructured.Unstructured {
@@ -135,6 +136,9 @@ func newServer(t *testing.T, objects ...*unstructured.Unstructured) (*server, *a
 	for _, o := range objects {
 		s.put("/api/v1/namespaces/"+o.GetNamespace()+"/"+strings.ToLower(o.GetKind())+"s/"+o.GetName(), o)
 	}
+	s.put("/apis/storage.k8s.io/v1/storageclasses/fast", &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": map[string]any{"name": "fast"}, "provisioner": "csi.example.com",
+	}})
 	web := httptest.NewServer(s)
 	t.Cleanup(web.Close)
 	file := filepath.Join(t.TempDir(), "kubeconfig")

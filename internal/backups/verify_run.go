@@ -43,10 +43,10 @@ func (h *Rehearsal) Run(ctx context.Context, inst *installer.Installer) (*backup
 	result := &backup.Verification{Time: h.in.Now().UTC().Truncate(time.Second), RecoveryPoint: h.Plan.Time}
 	after := context.WithoutCancel(ctx)
 	own, err := h.create(ctx)
-	var left error
+	var uninstalled error
 	if err == nil {
 		err = h.locked(ctx, func(ctx context.Context) error {
-			defer func() { left = h.uninstall(after, inst, own) }()
+			defer func() { uninstalled = h.uninstall(after, inst, own) }()
 			return h.rehearse(ctx, inst, result)
 		})
 	}
@@ -54,7 +54,7 @@ func (h *Rehearsal) Run(ctx context.Context, inst *installer.Installer) (*backup
 		result.Message = err.Error()
 		err = fmt.Errorf("the rehearsal of %s failed: %w", h.Plan.Name, err)
 	}
-	err = errors.Join(err, h.remove(after, own, left))
+	err = errors.Join(err, h.remove(after, own, uninstalled))
 	h.Plan.Verified = result
 	if h.Plan.Live {
 		err = errors.Join(err, h.record(after, result))
@@ -85,11 +85,11 @@ func (h *Rehearsal) create(ctx context.Context) (scratch, error) {
 		o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace"}}
 		o.SetName(ns)
 		o.SetLabels(map[string]string{backup.RehearsalLabel: h.Plan.Name})
-		made, err := h.Objects.Resource(namespaces).Create(ctx, o, metav1.CreateOptions{FieldManager: verifyManager})
+		created, err := h.Objects.Resource(namespaces).Create(ctx, o, metav1.CreateOptions{FieldManager: verifyManager})
 		if err != nil {
 			return own, fmt.Errorf("create the namespace %s: %w", ns, err)
 		}
-		own[ns] = made.GetUID()
+		own[ns] = created.GetUID()
 	}
 	return own, nil
 }
@@ -155,8 +155,8 @@ func (h *Rehearsal) removeFormer(ctx context.Context, inst *installer.Installer)
 	return h.remove(ctx, found, h.uninstall(ctx, inst, found))
 }
 
-func (h *Rehearsal) names(of scratch) []string {
-	return slices.DeleteFunc(slices.Clone(h.Namespaces), func(ns string) bool { return of[ns] == "" })
+func (h *Rehearsal) names(run scratch) []string {
+	return slices.DeleteFunc(slices.Clone(h.Namespaces), func(ns string) bool { return run[ns] == "" })
 }
 
 // uninstall deletes what is outside of the scratch namespaces: contents of snapshots, and what the
@@ -199,11 +199,11 @@ func (h *Rehearsal) exists(ctx context.Context, ns string, own scratch) (bool, e
 }
 
 // remove deletes the scratch namespaces of a run, unless what is outside of them is left.
-func (h *Rehearsal) remove(ctx context.Context, own scratch, left error) error {
+func (h *Rehearsal) remove(ctx context.Context, own scratch, uninstalled error) error {
 	names := h.names(own)
-	if left != nil {
+	if uninstalled != nil {
 		sys, ns := h.Restore.Name, h.Namespaces[0]
-		return hint.With(fmt.Errorf("the copy of %s could not be uninstalled: %w; left are the namespaces %s, and what the System %s has outside of them", h.Plan.Name, left, object.AndList(names), sys),
+		return hint.With(fmt.Errorf("the copy of %s could not be uninstalled: %w; left are the namespaces %s, and what the System %s has outside of them", h.Plan.Name, uninstalled, object.AndList(names), sys),
 			fmt.Sprintf("the same command deletes what is left and begins again; by hand: kubectl sysop uninstall %s -n %s --delete-data=%[1]s, then kubectl delete namespace %s", sys, ns, strings.Join(names, " ")))
 	}
 	var errs []error

@@ -96,11 +96,11 @@ var namingLabels = []struct {
 // of a series are exported_*, and those without this prefix are of the target that it is scraped from.
 func subjects(labels map[string]string) []object.Ref {
 	const exported = "exported_"
-	namespace, of := labels[exported+"namespace"]
+	namespace, isExported := labels[exported+"namespace"]
 	var out []object.Ref
 	for _, n := range namingLabels {
 		name := labels[exported+n.label]
-		if name == "" && !(of && n.label == "pod") {
+		if name == "" && !(isExported && n.label == "pod") {
 			name = labels[n.label]
 		}
 		if name != "" {

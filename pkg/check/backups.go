@@ -183,7 +183,7 @@ type Copy struct {
 	Parts  []CopiedPart
 }
 
-// CopiedPart is an object that a backup is to have a copy of: a Namespace stands for its claims.
+// CopiedPart is an object that a backup is to have a copy of: a Namespace is all of its claims.
 type CopiedPart struct {
 	Object object.Ref
 	// Incomplete is why the copy cannot be restored; Unread why that is unknown. Both are empty for
@@ -218,11 +218,11 @@ func (b LastBackup) Problem() string {
 	for _, ref := range b.Saved {
 		names = append(names, ref.String())
 	}
-	switch of := object.ShortList(names); {
+	switch objects := object.ShortList(names); {
 	case b.Incomplete != "":
-		return "no backup of " + of + " is good: in the last one, " + b.Incomplete
+		return "no backup of " + objects + " is good: in the last one, " + b.Incomplete
 	case b.Unread != "":
-		return "whether the last backup of " + of + " is good is unknown: " + b.Unread
+		return "whether the last backup of " + objects + " is good is unknown: " + b.Unread
 	}
 	return ""
 }
@@ -235,14 +235,14 @@ const maxClockSkew = 5 * time.Minute
 // An object without a good copy comes before. False means that no backup is of them.
 func LastCopy(all []Copy, members []object.Ref, now time.Time) (last LastBackup, found bool) {
 	for _, ref := range members {
-		of, known := lastOf(all, ref, now)
+		one, known := lastOf(all, ref, now)
 		switch {
 		case !known:
 			continue
-		case found && of.compare(last) == 0:
+		case found && one.compare(last) == 0:
 			last.Saved = append(last.Saved, ref)
-		case !found || of.compare(last) < 0:
-			last, found = of, true
+		case !found || one.compare(last) < 0:
+			last, found = one, true
 		}
 	}
 	return last, found

@@ -447,13 +447,13 @@ func (e *expressions) quantities(whole bool) []quantity {
 			take: take("", func(p *pod, _ row) *Amounts { return &p.Charged }),
 		},
 	}
-	return slices.DeleteFunc(append(all, e.quantitiesBeside(whole)...), func(q quantity) bool {
+	return slices.DeleteFunc(append(all, e.clusterQuantities(whole)...), func(q quantity) bool {
 		return !slices.ContainsFunc(q.needs, func(name string) bool { return e.has[name] })
 	})
 }
 
-// quantitiesBeside are those of no pod.
-func (e *expressions) quantitiesBeside(whole bool) (all []quantity) {
+// clusterQuantities are those of no pod.
+func (e *expressions) clusterQuantities(whole bool) (all []quantity) {
 	if whole {
 		all = append(all, quantity{name: "volume_unclaimed", by: "persistentvolume,of", needs: []string{volumePhase}, expr: e.volumes(), ofCluster: true, take: func(s *windowState, r row) {
 			v := s.volumeOf(r)

@@ -1,9 +1,11 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"os"
@@ -18,7 +20,10 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/cli"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/faults"
 )
@@ -285,11 +290,16 @@ func (w *quiescedWorld) quiescedDeclined() {
 	if held := w.held(); len(held) != 2 {
 		w.t.Fatalf("held after the kill: %v", held)
 	}
-	unconfirmed := slices.DeleteFunc(quiesced(name), func(arg string) bool { return arg == "--yes" })
-	r := w.run(unconfirmed...)
+	args := append(slices.DeleteFunc(quiesced(name), func(arg string) bool { return arg == "--yes" }), "--kubeconfig", w.proxy.Kubeconfig(), "--cache-dir", w.home)
+	args[slices.Index(args, "shop.yaml")] = filepath.Join(w.home, "shop.yaml")
+	var said bytes.Buffer // in this process, as if a person were there to ask
+	code := cli.Main(w.t.Context(), command.Env{
+		IOStreams: genericiooptions.IOStreams{In: strings.NewReader("n\n"), Out: io.Discard, ErrOut: &said},
+		Getenv:    func(string) string { return "" }, Now: time.Now, Ask: true,
+	}, args)
 	w.running()
-	if held := w.held(); r.code == 0 || len(held) > 0 {
-		w.t.Errorf("exit code %d, held after it was declined: %v\n%s", r.code, held, r.stderr)
+	if held := w.held(); code == 0 || len(held) > 0 {
+		w.t.Errorf("exit code %d, held after it was declined: %v\n%s", code, held, said.String())
 	}
 	w.run("rollback", name, "-n", w.ns, "--unfinished", "--yes", "--delete-data="+name).succeeds(w.t)
 }
