@@ -29,15 +29,19 @@ func TestUnreadRoots(t *testing.T) {
 	}{
 		"all is read": {check.SystemApp{Name: "web", Roots: []object.Ref{web}}, []*check.Subject{read}, 3, nil},
 		"no root is read": {
-			check.SystemApp{Name: "web", Unread: []string{"deployment/web"}}, nil, 0,
+			check.SystemApp{Name: "web", Unread: []string{"deployment/web"}},
+			nil, 0,
 			map[string]bool{"stack-built": true, "stack-metrics": true, "stack-alerts": true, "stack-backup": true, "stack-backup-age": true, "stack-scaled": true},
 		},
 		"a root is not read": {
-			check.SystemApp{Name: "web", Roots: []object.Ref{web}, Unread: []string{"secret/key"}}, []*check.Subject{read}, 0,
+			check.SystemApp{Name: "web", Roots: []object.Ref{web}, Unread: []string{"secret/key"}},
+			[]*check.Subject{read},
+			0,
 			map[string]bool{"stack-built": true, "stack-metrics": true, "stack-alerts": true, "stack-backup": true, "stack-backup-age": true, "stack-scaled": true},
 		},
 		"an app without monitoring and scaling": {
-			check.SystemApp{Name: "web", Unread: []string{"deployment/web"}, NotMonitored: true, NotScaled: true}, nil, 0,
+			check.SystemApp{Name: "web", Unread: []string{"deployment/web"}, NotMonitored: true, NotScaled: true},
+			nil, 0,
 			map[string]bool{"stack-built": true, "stack-backup": true, "stack-backup-age": true},
 		},
 	} {

@@ -100,7 +100,7 @@ func subjects(labels map[string]string) []object.Ref {
 	var out []object.Ref
 	for _, n := range namingLabels {
 		name := labels[exported+n.label]
-		if name == "" && !(isExported && n.label == "pod") {
+		if name == "" && (!isExported || n.label != "pod") {
 			name = labels[n.label]
 		}
 		if name != "" {

@@ -153,7 +153,7 @@ func (d *draft) scale(a *system.DraftApp, roots []object.Ref) {
 	}
 	settings, unstated := all[0].settings, all[0].unstated
 	same := !slices.ContainsFunc(all, func(s foundScaler) bool { return s.settings != settings || s.unstated != "" })
-	if len(all) > 1 && unstated == "" && !(same && workloads == len(all)) {
+	if len(all) > 1 && unstated == "" && (!same || workloads != len(all)) {
 		unstated = "a manifest states one scaler an app"
 	}
 	if len(all) == 1 && workloads > 1 {
