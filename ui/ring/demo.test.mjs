@@ -22,7 +22,7 @@ test("the page", () => browsing(async (browser) => {
   await broken.getByRole('link', { name: 'Show why' }).click()
   await page.getByRole('treegrid').waitFor()
   assert.match(await selected(page).textContent(), /moodle-2-smtp.*Missing/s)
-  assert.match(await details(page).textContent(), /Secret\s*moodle-2-smtp/)
+  await until(() => details(page).textContent(), /Secret\s*moodle-2-smtp/) // its script comes when it is first shown
   assert.match(await details(page).textContent(), /spec\.template\.spec\.containers\[0\]\.env\[5\]\.valueFrom\.secretKeyRef\.name = "moodle-2-smtp"/, 'why the edge is there')
   await picture(page, 'stack')
   assert.ok((await page.getByRole('banner').boundingBox()).height < 50, 'the header has one row')
