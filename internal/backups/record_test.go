@@ -132,13 +132,13 @@ func TestRecordOfAnotherBackup(t *testing.T) {
 // Deleting older backups needs the rights of the run for objects of other names.
 func TestRetentionRoles(t *testing.T) {
 	t.Parallel()
-	roles := RetentionRoles(permission.Role("run", []permission.Permission{
+	roles := RetentionRoles("run", []permission.Permission{
 		{Verb: "get", Resource: "namespaces", Name: "shop"},
 		{Verb: "create", Resource: "configmaps", Namespace: "shop"},
 		{Verb: "delete", Resource: "configmaps", Namespace: "shop", Name: "one"},
 		{Verb: "delete", Group: backup.SnapshotGroup, Resource: "volumesnapshots", Namespace: "data", Name: "one"},
 		{Verb: "create", Resource: "secrets", Namespace: "empty"},
-	}))
+	})
 	var got []string
 	for _, role := range roles {
 		got = append(got, fmt.Sprint(role.GetKind(), " ", role.GetNamespace(), " ", role.GetName(), " ", role.Object["rules"]))

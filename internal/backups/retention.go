@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backup"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
 )
 
 // Expired returns the backups that a retention does not keep: those of the source of a backup, or of
@@ -42,25 +43,15 @@ func Expired(ctx context.Context, in *app.Input, r backup.Retention, next *backu
 }
 
 // RetentionRoles are the roles that deleting older backups needs beside those of the run that makes
-// a new one: the same rules without the names, since the objects of each backup have others.
-func RetentionRoles(run []*unstructured.Unstructured) []*unstructured.Unstructured {
-	var out []*unstructured.Unstructured
-	for _, role := range run {
-		rules, _, _ := unstructured.NestedSlice(role.Object, "rules")
-		var unnamed []any
-		for _, r := range rules {
-			if rule, _ := r.(map[string]any); rule["resourceNames"] != nil {
-				delete(rule, "resourceNames")
-				unnamed = append(unnamed, rule)
-			}
+// a new one: its permissions in namespaces without the names, since the objects of each backup have
+// others.
+func RetentionRoles(run string, permissions []permission.Permission) []*unstructured.Unstructured {
+	var unnamed []permission.Permission
+	for _, p := range permissions {
+		if p.Namespace != "" && p.Name != "" {
+			p.Name = ""
+			unnamed = append(unnamed, p)
 		}
-		if role.GetKind() != "Role" || len(unnamed) == 0 {
-			continue
-		}
-		o := role.DeepCopy()
-		o.SetName(role.GetName() + "-retention")
-		o.Object["rules"] = unnamed
-		out = append(out, o)
 	}
-	return out
+	return permission.Role(run+"-retention", unnamed)
 }

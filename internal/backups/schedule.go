@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -70,24 +71,32 @@ func Schedules(ctx context.Context, in *app.Input) ([]backup.Schedule, error) {
 	}
 	var out []backup.Schedule
 	for i := range list.Items {
-		job := &batchv1.CronJob{}
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(list.Items[i].Object, job); err != nil {
-			return nil, fmt.Errorf("read %s: %w", object.RefOf(&list.Items[i]), err)
+		found, err := scheduleOf(&list.Items[i], in.Now())
+		if err != nil { // one that is wrong must not hide the others
+			in.Report.Warn(fmt.Sprintf("the next run of %s is unknown: %v", object.RefOf(&list.Items[i]), err))
 		}
-		s := backup.Schedule{CronJob: object.RefOf(&list.Items[i]), Source: job.Labels[backup.SourceLabel], Cron: job.Spec.Schedule}
-		if job.Spec.TimeZone != nil {
-			s.TimeZone = *job.Spec.TimeZone
-		}
-		if s.Suspended = job.Spec.Suspend != nil && *job.Spec.Suspend; !s.Suspended {
-			if s.Next, err = nextRun(s.Cron, s.TimeZone, in.Now()); err != nil {
-				return nil, fmt.Errorf("read %s: %w", s.CronJob, err)
-			}
-			s.Next = s.Next.UTC()
-		}
-		out = append(out, s)
+		out = append(out, found)
 	}
 	slices.SortFunc(out, func(a, b backup.Schedule) int { return object.Compare(a.CronJob, b.CronJob) })
 	return out, nil
+}
+
+// scheduleOf reads a CronJob; with an error, its next run is unknown.
+func scheduleOf(o *unstructured.Unstructured, now time.Time) (backup.Schedule, error) {
+	s, job := backup.Schedule{CronJob: object.RefOf(o)}, &batchv1.CronJob{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, job); err != nil {
+		return s, err
+	}
+	s.Source, s.Cron = job.Labels[backup.SourceLabel], job.Spec.Schedule
+	if job.Spec.TimeZone != nil {
+		s.TimeZone = *job.Spec.TimeZone
+	}
+	if s.Suspended = job.Spec.Suspend != nil && *job.Spec.Suspend; s.Suspended {
+		return s, nil
+	}
+	next, err := nextRun(s.Cron, s.TimeZone, now)
+	s.Next = next.UTC()
+	return s, err
 }
 
 // nextRun is when a CronJob runs next; zero for never. It is read as its controller does.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
@@ -89,5 +90,19 @@ func TestCronJobManifests(t *testing.T) {
 	}
 	if err := (&CronJob{Name: "Shop"}).setName(p); err == nil {
 		t.Error("a name that no object may have is accepted")
+	}
+}
+
+// A CronJob with a schedule that cannot be read is listed, and its next run is unknown.
+func TestScheduleOf(t *testing.T) {
+	t.Parallel()
+	o := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "batch/v1", "kind": "CronJob",
+		"metadata": map[string]any{"name": "nightly", "namespace": "shop", "labels": map[string]any{backup.SourceLabel: "shop"}},
+		"spec":     map[string]any{"schedule": "61 2 * * *"},
+	}}
+	s, err := scheduleOf(o, time.Date(2026, 9, 1, 0, 0, 0, 0, time.UTC))
+	if err == nil || !s.Next.IsZero() || s.Source != "shop" || s.CronJob.Name != "nightly" {
+		t.Errorf("%+v, %v", s, err)
 	}
 }

@@ -41,11 +41,11 @@ func (o *backupRunOptions) writeRetentionRoles(ctx context.Context, req installe
 	if err != nil {
 		return err
 	}
-	roles, err := o.installer(cats).Roles(ctx, req, &installUser{o.installOptions, cats})
+	needed, err := o.installer(cats).Permissions(ctx, req)
 	if err != nil {
 		return err
 	}
-	return o.writeRoles(backups.RetentionRoles(roles))
+	return o.writeRoles(backups.RetentionRoles(installer.RoleName(req.System.Name), needed))
 }
 
 // prune deletes the backups of the source of p that the retention does not keep, each as backup

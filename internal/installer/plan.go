@@ -376,8 +376,11 @@ func (p *Plan) roles(open *Recovery) []*unstructured.Unstructured {
 			created = append(created, s.Namespace)
 		}
 	}
-	return permission.Role("sysop-install-"+p.Installation.Name, p.permissions(open), created...)
+	return permission.Role(RoleName(p.Installation.Name), p.permissions(open), created...)
 }
+
+// RoleName is the name of the roles of an installation.
+func RoleName(installation string) string { return "sysop-install-" + installation }
 
 // permissions returns those that a plan and the end of an open run need.
 func (p *Plan) permissions(open *Recovery) []permission.Permission {
