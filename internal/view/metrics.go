@@ -270,8 +270,8 @@ func (v *metricsView) name(r *cost.Row) string {
 // mark says what a number cannot. What is below a shared thing is shared as it is.
 func (v *metricsView) mark(r, above *cost.Row) Cell {
 	switch {
-	case r.Unmeasured != "":
-		return Cell{Text: "(" + r.Unmeasured + ")", Tone: Warn}
+	case Incomplete(r) != "":
+		return Cell{Text: "(" + Incomplete(r) + ")", Tone: Warn}
 	case r.Of > 1 && (above == nil || above.Of != r.Of || !above.Share.Equal(r.Share)):
 		return Cell{Text: "(shared: " + part(r) + ")", Tone: Faint}
 	case r.Of == 0 && sharedUnevenly(r) && (above == nil || !sharedUnevenly(above)):
@@ -284,10 +284,22 @@ func (v *metricsView) mark(r, above *cost.Row) Cell {
 	return Cell{}
 }
 
-// partial says whether a source of a window said that its figures are less than the
-// truth.
+// Incomplete is why figures of a row are less than the truth; empty where they are not, or where
+// those of all rows may be.
+func Incomplete(r *cost.Row) string {
+	switch {
+	case r.Unmeasured != "":
+		return r.Unmeasured
+	case r.Gap > 0:
+		return "at least: no samples for up to " + strings.TrimSuffix(r.Gap.String(), "0s")
+	}
+	return ""
+}
+
+// partial says whether a source of a window said that figures are less than the truth, and not of
+// which pods.
 func (v *metricsView) partial() bool {
-	return !v.instant() && slices.ContainsFunc(v.o.Reading.Notes, func(n metrics.Note) bool { return n.LowersFigures })
+	return !v.instant() && slices.ContainsFunc(v.o.Reading.Notes, func(n metrics.Note) bool { return n.LowersFigures && n.Reason != metrics.PodGap })
 }
 
 // sharedUnevenly reports whether all of a row is shared, but with different shares.

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"maps"
 	"testing"
 	"time"
 
@@ -8,7 +9,42 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
+
+// TestRowsWithGaps has a pod with a gap in a stack of two: its row and that of the stack
+// say so, and no other row.
+func TestRowsWithGaps(t *testing.T) {
+	stack := object.Ref{Kind: "Shop", Namespace: "x", Name: "s"}
+	placed := &metrics.Attribution{Stacks: []object.Ref{stack}, Of: map[object.Ref]metrics.Path{}}
+	end := time.Date(2026, 11, 2, 0, 0, 0, 0, time.UTC)
+	r := &metrics.UsageReport{From: end.Add(-24 * time.Hour), To: end, Hours: decimal.NewFromInt(24)}
+	for name, gap := range map[string]time.Duration{"gone": 65 * time.Minute, "whole": 0} {
+		ref := object.Ref{Kind: "Pod", Namespace: "x", Name: name}
+		placed.Of[ref] = metrics.Path{Stacks: []object.Ref{stack}}
+		r.Pods = append(r.Pods, metrics.Pod{Ref: ref, Gap: gap})
+	}
+	r.Notes = []metrics.Note{{Reason: metrics.PodGap, LowersFigures: true}}
+	report := cost.NewReport(r, placed, &cost.Ledger{}, cost.Grouping{})
+	out := Metrics(report, MetricsOptions{Reading: r, Shape: TreeShape})
+	const mark = "(at least: no samples for up to 1h5m)"
+	got := map[string]string{}
+	var walk func(rows []*TreeRow)
+	walk = func(rows []*TreeRow) {
+		for _, l := range rows {
+			got[l.Name.Text] = l.Mark.Text
+			walk(l.Children)
+		}
+	}
+	walk(out.Tree.Roots)
+	if want := map[string]string{"Shop/x/s": mark, "Pod/x/gone": mark, "Pod/x/whole": ""}; !maps.Equal(got, want) {
+		t.Errorf("marks are %v, want %v", got, want)
+	}
+	v := &metricsView{r: report, o: MetricsOptions{Reading: r}}
+	if doc := v.document(); doc.Total.GapMinutes != 65 || doc.Rows[0].Rows[0].GapMinutes != 65 || doc.Rows[0].Rows[1].GapMinutes != 0 {
+		t.Errorf("the document is %+v", doc)
+	}
+}
 
 // TestInvoiceOfClusters has lines of two clusters below two keys, a group that is named idle, and
 // nothing that is split.

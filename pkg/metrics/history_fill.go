@@ -121,6 +121,8 @@ func (s *windowState) endPod(p *pod) {
 	_, memory := p.Used.Lookup(Memory)
 	if p.Unmeasured = ""; !cpu && !memory {
 		p.Unmeasured = "no samples in the window"
+	} else if gap := time.Duration(s.gaps[p.Ref]) * s.e.sampling; gap > staleness {
+		p.Gap = gap
 	}
 	slices.SortFunc(p.Containers, func(a, b Container) int { return strings.Compare(a.Name, b.Name) })
 	for i := range p.Containers {
@@ -269,23 +271,21 @@ func (s *windowState) noteMissing(r *UsageReport, f *fetcher) {
 
 // noteGaps notes pods that were measured for a part of the time that they ran.
 func (s *windowState) noteGaps(r *UsageReport, f *fetcher) {
-	var longest, counted object.Ref
-	pods := 0
+	var longest Pod
+	pods := map[object.Ref]bool{}
 	for i := range r.Pods {
 		p := &r.Pods[i]
-		samples := s.gaps[p.Ref]
-		if p.Unmeasured != "" || time.Duration(samples)*s.e.sampling <= staleness || counted == p.Ref {
+		if p.Gap == 0 {
 			continue
 		}
-		counted = p.Ref
-		if pods++; samples > s.gaps[longest] {
-			longest = p.Ref
+		if pods[p.Ref] = true; p.Gap > longest.Gap {
+			longest = *p
 		}
 	}
-	if pods > 0 {
+	if len(pods) > 0 {
 		f.note(Note{
-			Subject: longest.Namespace + "/" + longest.Name, Reason: "Gap", LowersFigures: true,
-			Message: fmt.Sprintf("samples of %d pods have gaps of up to %s in all: memory and requests in the gaps are not counted", pods, time.Duration(s.gaps[longest])*s.e.sampling),
+			Subject: longest.Ref.Namespace + "/" + longest.Ref.Name, Reason: PodGap, LowersFigures: true,
+			Message: fmt.Sprintf("samples of %d pods have gaps of up to %s in all: memory and requests in the gaps are not counted", len(pods), longest.Gap),
 		})
 	}
 }
