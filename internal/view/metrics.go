@@ -276,6 +276,8 @@ func (v *metricsView) mark(r, above *cost.Row) Cell {
 		return Cell{Text: "(shared: " + part(r) + ")", Tone: Faint}
 	case r.Of == 0 && sharedUnevenly(r) && (above == nil || !sharedUnevenly(above)):
 		return Cell{Text: "(shared)", Tone: Faint}
+	case unpriced(r) != "":
+		return Cell{Text: "(at least: no price for " + string(unpriced(r)) + ")", Tone: Warn}
 	case above == nil && v.partial():
 		return Cell{Text: "(at least)", Tone: Warn}
 	case r.HostNetwork:
@@ -296,10 +298,29 @@ func Incomplete(r *cost.Row) string {
 	return ""
 }
 
+// unpriced is a resource that something of a row requests and that is not charged; empty for none.
+func unpriced(r *cost.Row) metrics.Resource {
+	if r.Level == cost.LevelContainer {
+		return ""
+	}
+	for resource, amount := range r.Requested.All() {
+		if _, charged := r.Costs.Lookup(resource); resource.IsExtended() && amount.IsPositive() && !charged {
+			return resource
+		}
+	}
+	for _, child := range r.Children {
+		if resource := unpriced(child); resource != "" {
+			return resource
+		}
+	}
+	return ""
+}
+
 // partial says whether a source of a window said that figures are less than the truth, and not of
-// which pods.
+// which rows.
 func (v *metricsView) partial() bool {
-	return !v.instant() && slices.ContainsFunc(v.o.Reading.Notes, func(n metrics.Note) bool { return n.LowersFigures && n.Reason != metrics.PodGap })
+	ofRows := []string{metrics.PodGap, cost.NoPrice}
+	return !v.instant() && slices.ContainsFunc(v.o.Reading.Notes, func(n metrics.Note) bool { return n.LowersFigures && !slices.Contains(ofRows, n.Reason) })
 }
 
 // sharedUnevenly reports whether all of a row is shared, but with different shares.

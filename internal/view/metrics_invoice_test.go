@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// TestRowsWithGaps has a pod with a gap in a stack of two: its row and that of the stack
-// say so, and no other row.
+// TestRowsWithGaps has a pod with a gap and one with a device without a price in a stack of three:
+// their rows and that of the stack say so, and no other row.
 func TestRowsWithGaps(t *testing.T) {
 	stack := object.Ref{Kind: "Shop", Namespace: "x", Name: "s"}
 	placed := &metrics.Attribution{Stacks: []object.Ref{stack}, Of: map[object.Ref]metrics.Path{}}
@@ -24,7 +24,10 @@ func TestRowsWithGaps(t *testing.T) {
 		placed.Of[ref] = metrics.Path{Stacks: []object.Ref{stack}}
 		r.Pods = append(r.Pods, metrics.Pod{Ref: ref, Gap: gap})
 	}
-	r.Notes = []metrics.Note{{Reason: metrics.PodGap, LowersFigures: true}}
+	gpu := object.Ref{Kind: "Pod", Namespace: "x", Name: "gpu"}
+	placed.Of[gpu] = metrics.Path{Stacks: []object.Ref{stack}}
+	r.Pods = append(r.Pods, metrics.Pod{Ref: gpu, Requested: metrics.AmountsOf(map[metrics.Resource]decimal.Decimal{"nvidia.com/gpu": decimal.NewFromInt(24)})})
+	r.Notes = []metrics.Note{{Reason: metrics.PodGap, LowersFigures: true}, {Reason: cost.NoPrice, LowersFigures: true}}
 	report := cost.NewReport(r, placed, &cost.Ledger{}, cost.Grouping{})
 	out := Metrics(report, MetricsOptions{Reading: r, Shape: TreeShape})
 	const mark = "(at least: no samples for up to 1h5m)"
@@ -37,11 +40,11 @@ func TestRowsWithGaps(t *testing.T) {
 		}
 	}
 	walk(out.Tree.Roots)
-	if want := map[string]string{"Shop/x/s": mark, "Pod/x/gone": mark, "Pod/x/whole": ""}; !maps.Equal(got, want) {
+	if want := map[string]string{"Shop/x/s": mark, "Pod/x/gone": mark, "Pod/x/whole": "", "Pod/x/gpu": "(at least: no price for nvidia.com/gpu)"}; !maps.Equal(got, want) {
 		t.Errorf("marks are %v, want %v", got, want)
 	}
 	v := &metricsView{r: report, o: MetricsOptions{Reading: r}}
-	if doc := v.document(); doc.Total.GapMinutes != 65 || doc.Rows[0].Rows[0].GapMinutes != 65 || doc.Rows[0].Rows[1].GapMinutes != 0 {
+	if doc := v.document(); doc.Total.GapMinutes != 65 || doc.Rows[0].Rows[0].GapMinutes != 65 || doc.Rows[0].Rows[2].GapMinutes != 0 {
 		t.Errorf("the document is %+v", doc)
 	}
 }
