@@ -228,7 +228,7 @@ func (s *windowState) addNotes(r *UsageReport, f *fetcher) {
 }
 
 func (s *windowState) stepNote() string {
-	text := fmt.Sprintf("the window is evaluated from %s to %s in steps of %s", s.window.From.Format(time.RFC3339), s.window.To.Format(time.RFC3339), promDuration(s.e.step))
+	text := fmt.Sprintf("the window is evaluated from %s to %s in steps of %s", s.window.From.Format(time.RFC3339), s.window.To.Format(time.RFC3339), lengthOf(s.e.step))
 	if s.recorded {
 		text += ", by recording rules"
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
 	"net/url"
@@ -175,17 +176,9 @@ func (f *fetcher) ask(ctx context.Context, q *rangeQuery) error {
 
 // labelKey writes labels in order.
 func labelKey(labels map[string]string) string {
-	names := make([]string, 0, len(labels))
-	for name := range labels {
-		names = append(names, name)
-	}
-	slices.Sort(names)
 	var b strings.Builder
-	for _, name := range names {
-		b.WriteString(name)
-		b.WriteByte(0xfe)
-		b.WriteString(labels[name])
-		b.WriteByte(0xff)
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		b.WriteString(name + "\xfe" + labels[name] + "\xff")
 	}
 	return b.String()
 }
@@ -195,6 +188,7 @@ type answer struct {
 	Status    string   `json:"status"`
 	ErrorType string   `json:"errorType"`
 	Error     string   `json:"error"`
+	Message   string   `json:"message"` // of an API server that does not reach it
 	Warnings  []string `json:"warnings"`
 	Infos     []string `json:"infos"`
 	// IsPartial is how VictoriaMetrics says that a part of its storage did not answer.

@@ -144,7 +144,7 @@ func TestRules(t *testing.T) {
 func (f *truth) inspected(matchers, metric string) metrics.Availability {
 	f.Helper()
 	w := metrics.Window{From: time.UnixMilli(at(0)), To: time.UnixMilli(at(240))}
-	h, err := metrics.NewHistory(f.url, nil, metrics.HistoryOptions{Window: w, Matchers: matchers})
+	h, err := metrics.NewHistory(f.url, metrics.HistoryOptions{Window: w, Matchers: matchers})
 	if err != nil {
 		f.Fatal(err)
 	}

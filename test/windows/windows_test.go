@@ -91,7 +91,7 @@ func (f *truth) measure(from, to int64, seed *metrics.UsageReport, change ...fun
 	for _, c := range change {
 		c(&o)
 	}
-	h, err := metrics.NewHistory(f.url, nil, o)
+	h, err := metrics.NewHistory(f.url, o)
 	if err != nil {
 		f.Fatal(err)
 	}
