@@ -21,8 +21,6 @@ type HistoryOptions struct {
 	// Matchers are added to every query, as PromQL has them, where a server has the
 	// series of several clusters: cluster="prod-1".
 	Matchers string
-	// Pods selects pods; nil means all of the namespaces.
-	Pods func(namespace, name string) bool
 	// KindOf returns the API group of the kind of an owner, for kinds beyond the
 	// built-in ones: kube-state-metrics has the kind alone. May be nil.
 	KindOf func(kind string) (group string, ok bool)

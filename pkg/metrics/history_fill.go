@@ -81,7 +81,7 @@ func (s *windowState) fillPods(r *UsageReport) {
 	r.Pods = nil
 	for _, list := range s.pods {
 		for _, p := range list {
-			if p.Gone && (!p.measured() || s.options.Pods != nil && !s.options.Pods(p.Ref.Namespace, p.Ref.Name)) {
+			if p.Gone && !p.measured() {
 				continue
 			}
 			if p.Gone {
@@ -188,7 +188,7 @@ func (s *windowState) endClaims() {
 }
 
 // wholeCluster says that the question is about everything in the cluster.
-func (o HistoryOptions) wholeCluster() bool { return len(o.Namespaces) == 0 && o.Pods == nil }
+func (o HistoryOptions) wholeCluster() bool { return len(o.Namespaces) == 0 }
 
 // Ref is the volume as an object.
 func (v *Volume) Ref() object.Ref { return object.Ref{Kind: "PersistentVolume", Name: v.Name} }
@@ -235,27 +235,13 @@ func (s *windowState) stepNote() string {
 	return text
 }
 
-// noteMissing notes the metrics without which figures are unknown.
+// noteMissing notes the metrics without which figures of all pods are less than the truth.
 func (s *windowState) noteMissing(r *UsageReport, f *fetcher) {
-	missing := func(message string) { f.note(Note{Reason: "NotServed", Message: message, LowersFigures: true}) }
 	has := s.e.has
-	switch cpu, memory := has[cpuMetric], has[memoryMetric]; {
-	case !cpu && !memory:
-		missing("the server has no samples of cAdvisor in the window: usage of CPU and memory is unknown")
-	case !cpu:
-		missing("the server has no " + cpuMetric + " in the window: usage of CPU is unknown")
-	case !memory:
-		missing("the server has no " + memoryMetric + " in the window: usage of memory is unknown")
-	}
-	switch pods, requests := has[infoMetric], has[requestsMetric]; {
-	case !pods && !requests && !has[phaseMetric]:
-		missing("the server has no samples of kube-state-metrics in the window: requests, and the owners of deleted pods, are unknown")
-	case !requests:
-		missing("the server has no requests of pods in the window (" + requestsMetric + ")")
-	case !pods:
-		missing("the server has no " + infoMetric + " in the window: the node of deleted pods may be unknown")
-	case !has[phaseMetric]:
-		missing("the server has no " + phaseMetric + " in the window: pods that ended are taken for running until they are deleted")
+	for _, m := range required() {
+		if m.essential && !has[m.Metric] {
+			f.note(Note{Subject: m.Metric, Reason: "NotServed", LowersFigures: true, Message: "the server has no samples in the window: " + m.Consequence})
+		}
 	}
 	gone := 0
 	for i := range r.Pods {

@@ -517,14 +517,13 @@ func TestPresent(t *testing.T) {
 	f.ramp("container_cpu_usage_seconds_total", cadvisor("shop", "web", "app", "/kubepods/pod"+uidA+"/1"), 0, 0, 240, 60)
 	f.ramp("container_cpu_usage_seconds_total", cadvisor("shop", "api", "app", "/kubepods/pod"+hash+"/1"), 0, 0, 240, 120)
 	f.ramp("container_cpu_usage_seconds_total", cadvisor("shop", "web", "app", "/kubepods/pod"+uidB+"/1"), 0, 0, 200, 60)
-	f.ramp("container_cpu_usage_seconds_total", cadvisor("shop", "left-out", "app", "/x"), 0, 0, 240, 60)
 	ref := func(name string) object.Ref { return object.Ref{Kind: "Pod", Namespace: "shop", Name: name} }
 	seed := &metrics.UsageReport{Hours: windowHour(), Pods: []metrics.Pod{
 		{Ref: ref("web"), UID: uidA, Node: "n1", Hours: windowHour(), Requested: amountsFrom(metrics.CPU, "1")},
 		{Ref: ref("api"), UID: "an-uid-of-the-api"},
 		{Ref: ref("young"), UID: "young", Hours: windowHour(), Requested: amountsFrom(metrics.CPU, "1"), Charged: amountsFrom(metrics.CPU, "1")},
 	}}
-	r := f.read(seed, func(o *metrics.HistoryOptions) { o.Pods = func(_, name string) bool { return name != "left-out" } })
+	r := f.read(seed)
 	if len(r.Pods) != 4 || !slices.IsSortedFunc(r.Pods, func(a, b metrics.Pod) int { return object.Compare(a.Ref, b.Ref) }) {
 		t.Errorf("pods are %+v", r.Pods)
 	}
