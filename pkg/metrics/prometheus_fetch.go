@@ -84,28 +84,26 @@ func (q *rangeQuery) pieces(from time.Time) int {
 // would be a wrong figure. If the server refuses
 // all of them, or cannot be reached, the window fails.
 func (f *fetcher) all(ctx context.Context, queries []*rangeQuery) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
 	for _, q := range queries {
 		f.expect(q.pieces(q.from))
 	}
 	errs := make([]error, len(queries))
-	var g errgroup.Group
+	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(parallel)
 	for i, q := range queries {
 		g.Go(func() error {
-			if errs[i] = ctx.Err(); errs[i] != nil {
-				return nil
+			errs[i] = f.ask(ctx, q)
+			if refused, ok := errors.AsType[*QueryError](errs[i]); ok && !refused.Useless {
+				return nil // others may pass
 			}
-			if errs[i] = f.ask(ctx, q); errs[i] != nil && !isRefused(errs[i]) {
-				stop() // no other one would pass
-			}
-			return nil
+			return errs[i]
 		})
 	}
-	_ = g.Wait() // the errors are in errs
-	if err := fatal(errs); err != nil {
+	if err := g.Wait(); err != nil {
 		return err
+	}
+	if len(queries) > 0 && !slices.Contains(errs, nil) {
+		return errs[0]
 	}
 	for i, q := range queries {
 		if errs[i] != nil {
@@ -116,32 +114,6 @@ func (f *fetcher) all(ctx context.Context, queries []*rangeQuery) error {
 		}
 	}
 	return nil
-}
-
-// isRefused says that an error is of one query alone.
-func isRefused(err error) bool {
-	q, ok := errors.AsType[*QueryError](err)
-	return ok && !q.Useless
-}
-
-// fatal is the error that ends a window: the first that is not of one query alone, and not of
-// those that were stopped because of it; or that of a query where all were refused.
-func fatal(errs []error) error {
-	var found, last error
-	n := 0
-	for _, err := range errs {
-		switch {
-		case err == nil:
-		case isRefused(err):
-			n, last = n+1, err
-		case found == nil || errors.Is(found, context.Canceled):
-			found = err
-		}
-	}
-	if found == nil && n == len(errs) {
-		return last
-	}
-	return found
 }
 
 func (f *fetcher) ask(ctx context.Context, q *rangeQuery) error {
