@@ -270,20 +270,29 @@ func (v *metricsView) name(r *cost.Row) string {
 // mark says what a number cannot. What is below a shared thing is shared as it is.
 func (v *metricsView) mark(r, above *cost.Row) Cell {
 	switch {
-	case Incomplete(r) != "":
-		return Cell{Text: "(" + Incomplete(r) + ")", Tone: Warn}
+	case caveat(r) != "":
+		return Cell{Text: caveat(r), Tone: Warn}
 	case r.Of > 1 && (above == nil || above.Of != r.Of || !above.Share.Equal(r.Share)):
 		return Cell{Text: "(shared: " + part(r) + ")", Tone: Faint}
 	case r.Of == 0 && sharedUnevenly(r) && (above == nil || !sharedUnevenly(above)):
 		return Cell{Text: "(shared)", Tone: Faint}
-	case unpriced(r) != "":
-		return Cell{Text: "(at least: no price for " + string(unpriced(r)) + ")", Tone: Warn}
 	case above == nil && v.partial():
 		return Cell{Text: "(at least)", Tone: Warn}
 	case r.HostNetwork:
 		return Cell{Text: "(host network)", Tone: Faint}
 	}
 	return Cell{}
+}
+
+// caveat says what is less than the truth of a row, and not of all rows.
+func caveat(r *cost.Row) string {
+	if text := Incomplete(r); text != "" {
+		return "(" + text + ")"
+	}
+	if resource := unpriced(r); resource != "" {
+		return "(at least: no price for " + string(resource) + ")"
+	}
+	return ""
 }
 
 // Incomplete is why figures of a row are less than the truth; empty where they are not, or where

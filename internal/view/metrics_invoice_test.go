@@ -43,6 +43,13 @@ func TestRowsWithGaps(t *testing.T) {
 	if want := map[string]string{"Shop/x/s": mark, "Pod/x/gone": mark, "Pod/x/whole": "", "Pod/x/gpu": "(at least: no price for nvidia.com/gpu)"}; !maps.Equal(got, want) {
 		t.Errorf("marks are %v, want %v", got, want)
 	}
+	if total := Metrics(report, MetricsOptions{Reading: r, Shape: UIShape}).Invoice.Total; total.Mark != mark {
+		t.Errorf("the total of the invoice is marked %q", total.Mark)
+	}
+	report.Rows[0].Children[0].Of = 2
+	if lines := Metrics(report, MetricsOptions{Reading: r, Shape: UIShape}).Invoice.Groups[0].Lines; lines[0].Share == "" || lines[0].Mark != mark {
+		t.Errorf("the line of a shared pod with a gap is %+v", lines[0])
+	}
 	v := &metricsView{r: report, o: MetricsOptions{Reading: r}}
 	if doc := v.document(); doc.Total.GapMinutes != 65 || doc.Rows[0].Rows[0].GapMinutes != 65 || doc.Rows[0].Rows[2].GapMinutes != 0 {
 		t.Errorf("the document is %+v", doc)
