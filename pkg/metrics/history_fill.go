@@ -121,7 +121,7 @@ func (s *windowState) endPod(p *pod) {
 	_, memory := p.Used.Lookup(Memory)
 	if p.Unmeasured = ""; !cpu && !memory {
 		p.Unmeasured = "no samples in the window"
-	} else if gap := time.Duration(s.gaps[p.Ref]) * s.e.sampling; gap > staleness {
+	} else if gap := time.Duration(s.gaps[p.Ref]) * s.e.sampling; gap > max(staleness, 2*s.e.sampling) { // not what its start and its end may be off by
 		p.Gap = gap
 	}
 	slices.SortFunc(p.Containers, func(a, b Container) int { return strings.Compare(a.Name, b.Name) })

@@ -111,7 +111,7 @@ type Pod struct {
 	// Unmeasured is why the usage of CPU or memory is unknown; empty where both are.
 	Unmeasured string
 	// Gap is how long in all it ran without samples of its usage, of a window: its figures are that
-	// much less than the truth. What the staleness period bridges is none.
+	// much less than the truth. Less than the staleness period, or than two samples, is none.
 	Gap time.Duration
 	// Containers are listed where ReportOptions asks for them, and of a window.
 	Containers []Container

@@ -635,8 +635,8 @@ func TestGap(t *testing.T) {
 	}
 }
 
-// TestPodGap has two pods that run all the time. One has no usage for an hour, which its row tells,
-// in a window of one step as in one of many.
+// TestPodGap has a pod without usage for an hour, which its row tells, in a window of few steps as in
+// one of many; one that is whole, and one whose usage comes a minute late, when long steps sample it.
 func TestPodGap(t *testing.T) {
 	f := &truth{T: t}
 	for name, parts := range map[string][][2]int64{"hole": {{0, 130}, {191, 240}}, "whole": {{0, 240}}} {
@@ -647,13 +647,17 @@ func TestPodGap(t *testing.T) {
 			f.over("container_memory_working_set_bytes", cadvisor("shop", name, "app", "/kubepods/pod"+uid+"/1"), part[0], part[1], "60")
 		}
 	}
+	f.over("kube_pod_status_phase", with2(podLabels("shop", "late", uidA[:35]+"9"), "phase", "Running"), 156, 240, "1")
+	f.over("container_memory_working_set_bytes", cadvisor("shop", "late", "app", "/kubepods/pod"+uidA[:35]+"9/1"), 157, 240, "60")
 	for step, want := range map[time.Duration]time.Duration{time.Minute: 59 * time.Minute, time.Hour: 48 * time.Minute} {
 		r := f.read(nil, func(o *metrics.HistoryOptions) { o.Step = step })
 		if got := podOf(t, r, "hole", "").Gap; got != want {
 			t.Errorf("in steps of %s the gap is %s, want %s", step, got, want)
 		}
-		if got := podOf(t, r, "whole", "").Gap; got != 0 {
-			t.Errorf("in steps of %s the gap of the other pod is %s", step, got)
+		for _, name := range []string{"whole", "late"} {
+			if got := podOf(t, r, name, "").Gap; got != 0 {
+				t.Errorf("in steps of %s the gap of %s is %s", step, name, got)
+			}
 		}
 		if n := note(r, metrics.PodGap); n.Subject != "shop/hole" || !n.LowersFigures || !strings.HasPrefix(n.Message, "samples of 1 pods have gaps of up to "+want.String()) {
 			t.Errorf("the note is %+v", n)
