@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
@@ -61,25 +62,27 @@ func (s *Session) Creators(ctx context.Context, refs []object.Ref) (map[object.R
 // newHistory returns the source of a window: a server at a URL, or a Service behind the API server
 // that the session reads. A snapshot holds no Services to ask.
 func (s *Session) newHistory(h HistorySource, o metrics.HistoryOptions) (*metrics.History, error) {
-	var get metrics.GetFunc
-	var err error
+	address := h.Address
+	var via http.RoundTripper
 	switch {
 	case !h.isService():
-		o.Client, err = h.Access.Client()
 	case s.Input.From != "":
 		return nil, hint.With(fmt.Errorf("--prometheus %s: cannot reach a Service through the API server: --from reads a snapshot", h.Address),
 			"write the URL of the server, as in --prometheus http://localhost:9090")
 	default:
-		var header http.Header
-		if header, err = h.Access.ProxyHeader(h.Address); err == nil {
-			via := s.cluster().WithHeader(header)
-			get, o.Post = via.Get, via.Post
+		path, err := h.Access.ServicePath(address)
+		if err != nil {
+			return nil, err
 		}
+		var proxy *url.URL
+		proxy, via = s.cluster().Proxied(path)
+		o.Name, address = h.Address, proxy.String()
 	}
-	if err != nil {
+	var err error
+	if o.Client, err = h.Access.Client(via); err != nil {
 		return nil, err
 	}
-	history, err := metrics.NewHistory(h.Address, get, o)
+	history, err := metrics.NewHistory(address, o)
 	if err != nil {
 		return nil, fmt.Errorf("--prometheus: %w", err)
 	}

@@ -79,7 +79,8 @@ func (o *PrometheusOptions) check(s *app.HistorySource) error {
 	case s.Address == "" && !s.Access.IsPlain():
 		return hint.With(fmt.Errorf("--prometheus-header, -token-file, -ca-file, -cert-file and -insecure say how to reach a Prometheus: there is no --prometheus"), "add --prometheus URL")
 	case strings.HasPrefix(s.Address, "svc:"):
-		return s.Access.CheckService(s.Address)
+		_, err := s.Access.ServicePath(s.Address)
+		return err
 	}
 	if hasUser(o.Address) {
 		return hint.With(fmt.Errorf("--prometheus: the address has a user, and every user of this machine can read the command line"), "write url, username and password into a file for --prometheus-config")

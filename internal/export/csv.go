@@ -249,9 +249,9 @@ func (b *csvBuilder) row(leaf csvLeaf, row *cost.Row, i int) []string {
 	}
 	cells = append(cells, stack, ref.Group, ref.Kind, ref.Namespace, name, b.node[podKey{source.Cluster, ref}])
 	if i < 0 {
-		cells = append(cells, "", "", row.Unmeasured, "", b.rep.Hours.String(), "", "", "", "", "", "", "")
+		cells = append(cells, "", "", view.Incomplete(row), "", b.rep.Hours.String(), "", "", "", "", "", "", "")
 	} else {
-		cells = append(cells, strconv.Itoa(row.Pods), strconv.Itoa(row.Measured), row.Unmeasured, hostNetwork(row), b.rep.Hours.String())
+		cells = append(cells, strconv.Itoa(row.Pods), strconv.Itoa(row.Measured), view.Incomplete(row), hostNetwork(row), b.rep.Hours.String())
 		cells = append(cells, shareOf(row)...)
 		cells = append(cells, b.rep.Currency)
 		cells = append(cells, b.money(row, i)...)

@@ -213,38 +213,41 @@ func ParseHeader(text string) (Header, error) {
 	return h, nil
 }
 
-// Client returns a client for a Prometheus that needs more than its URL; nil where it does not.
-func (a Access) Client() (*http.Client, error) {
-	if a.IsPlain() {
-		return nil, nil
-	}
+// Client returns what sends requests to a Prometheus: over what leads to the API server, or over
+// connections of its own where that is nil.
+func (a Access) Client(via http.RoundTripper) (*http.Client, error) {
 	header, err := a.header()
 	if err != nil {
 		return nil, err
 	}
-	plain, ok := http.DefaultTransport.(*http.Transport)
-	if !ok {
-		return nil, fmt.Errorf("reach prometheus: the transport of this program is no *http.Transport")
-	}
-	own := plain.Clone()
-	own.MaxIdleConnsPerHost = 4 // as many as are asked at a time
-	if own.TLSClientConfig, err = a.tls(); err != nil {
-		return nil, err
+	if plain, ok := http.DefaultTransport.(*http.Transport); ok && via == nil {
+		own := plain.Clone()
+		own.MaxIdleConnsPerHost = 4 // as many as are asked at a time
+		if own.TLSClientConfig, err = a.tls(); err != nil {
+			return nil, err
+		}
+		via = own
 	}
 	return &http.Client{
-		Transport: &headerAdder{header, own},
+		Transport: &headerAdder{header, via},
 		// The token is only for the named server, not for one that it redirects to.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}, nil
 }
 
-// CheckService refuses what does not reach a Service through the proxy of the API server, which has
-// credentials of its own and accepts any certificate.
-func (a *Access) CheckService(address string) error {
+var serviceForm = regexp.MustCompile(`^svc:(?:(https?):)?([a-z0-9-]+)/([a-z0-9-]+)(?::([a-z0-9-]+))?(/.*)?$`)
+
+// ServicePath is the path of the proxy of a Service, svc:[SCHEME:]NAMESPACE/NAME[:PORT][/PREFIX], of
+// the API server. It refuses what does not get through: the proxy has credentials of its own and
+// accepts any certificate.
+func (a *Access) ServicePath(address string) (string, error) {
 	const usesItself = "does not pass the proxy of the API server, which uses that header itself"
+	m := serviceForm.FindStringSubmatch(address)
 	problem, scheme := "", "http"
 	header := slices.IndexFunc(a.Headers, func(h Header) bool { return ofAPIServer.MatchString(h.Name) })
 	switch {
+	case m == nil:
+		return "", hint.With(fmt.Errorf("--prometheus %s: expected svc:NAMESPACE/NAME[:PORT]", address), "as in svc:monitoring/prometheus-k8s:9090 or svc:https:NAMESPACE/NAME:PORT")
 	case a.Token != "" || a.TokenFile != "":
 		problem = "a bearer token (Authorization) " + usesItself
 	case a.Username != "":
@@ -255,25 +258,24 @@ func (a *Access) CheckService(address string) error {
 		problem, scheme = "a client certificate does not pass the proxy of the API server", "https"
 	case a.CAFile != "" || a.ServerName != "":
 		problem, scheme = "the proxy of the API server accepts any certificate, and checks no CA and no server name", "https"
-	default:
-		return nil
 	}
-	return hint.With(fmt.Errorf("--prometheus %s: %s", address, problem),
-		forwardPort+scheme+"://localhost:9090")
+	if problem != "" {
+		return "", hint.With(fmt.Errorf("--prometheus %s: %s", address, problem), forwardPort+scheme+"://localhost:9090")
+	}
+	service := m[3]
+	if m[1] != "" || m[4] != "" {
+		service += ":" + m[4]
+	}
+	if m[1] != "" {
+		service = m[1] + ":" + service
+	}
+	return "/api/v1/namespaces/" + m[2] + "/services/" + service + "/proxy" + m[5], nil
 }
 
 const forwardPort = "forward a port (kubectl port-forward -n NAMESPACE service/NAME 9090:PORT), and write --prometheus "
 
 // ofAPIServer are the headers that the API server takes for its own, and does not pass on.
 var ofAPIServer = regexp.MustCompile(`(?i)^(authorization|host|impersonate-.*|x-remote-.*)$`)
-
-// ProxyHeader is what every request has besides that goes through the API server.
-func (a *Access) ProxyHeader(address string) (http.Header, error) {
-	if err := a.CheckService(address); err != nil {
-		return nil, err
-	}
-	return a.header()
-}
 
 // header is what every request has besides.
 func (a *Access) header() (http.Header, error) {

@@ -42,7 +42,7 @@ func TestInvoiceIsStatic(t *testing.T) {
 		}
 	}
 	// The first bar is the largest: its two groups are of half the height each.
-	for _, want := range []string{"style-src &#39;sha256-", `height="94.00" class="s0"`, `height="94.00" class="idle"`, "&lt;script&gt;", `<td class="num">1/3</td>`, ">10-01</text>", "<td class=\"num\">2.00</td></tr>"} {
+	for _, want := range []string{"style-src &#39;sha256-", `height="94.00" class="s0"`, `height="94.00" class="idle"`, "&lt;script&gt;", `<td class="num">1/3</td>`, ">10-01</text>", `<th scope="row">Total <small class="mark">`, "<td class=\"num\">2.00</td></tr>"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in the file", want)
 		}

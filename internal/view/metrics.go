@@ -270,8 +270,8 @@ func (v *metricsView) name(r *cost.Row) string {
 // mark says what a number cannot. What is below a shared thing is shared as it is.
 func (v *metricsView) mark(r, above *cost.Row) Cell {
 	switch {
-	case r.Unmeasured != "":
-		return Cell{Text: "(" + r.Unmeasured + ")", Tone: Warn}
+	case caveat(r) != "":
+		return Cell{Text: caveat(r), Tone: Warn}
 	case r.Of > 1 && (above == nil || above.Of != r.Of || !above.Share.Equal(r.Share)):
 		return Cell{Text: "(shared: " + part(r) + ")", Tone: Faint}
 	case r.Of == 0 && sharedUnevenly(r) && (above == nil || !sharedUnevenly(above)):
@@ -284,10 +284,52 @@ func (v *metricsView) mark(r, above *cost.Row) Cell {
 	return Cell{}
 }
 
-// partial says whether a source of a window said that its figures are less than the
-// truth.
+// caveat says what is less than the truth of a row, and not of all rows.
+func caveat(r *cost.Row) string {
+	if text := Incomplete(r); text != "" {
+		return "(" + text + ")"
+	}
+	if resource := unpriced(r); resource != "" {
+		return "(at least: no price for " + string(resource) + ")"
+	}
+	return ""
+}
+
+// Incomplete is why figures of a row are less than the truth; empty where they are not, or where
+// those of all rows may be.
+func Incomplete(r *cost.Row) string {
+	switch {
+	case r.Unmeasured != "":
+		return r.Unmeasured
+	case r.Gap > 0:
+		return "at least: no samples for up to " + strings.TrimSuffix(r.Gap.String(), "0s")
+	}
+	return ""
+}
+
+// unpriced is a resource that something of a row requests and that is not charged; empty for none.
+func unpriced(r *cost.Row) metrics.Resource {
+	if r.Level == cost.LevelContainer {
+		return ""
+	}
+	for resource, amount := range r.Requested.All() {
+		if _, charged := r.Costs.Lookup(resource); resource.IsExtended() && amount.IsPositive() && !charged {
+			return resource
+		}
+	}
+	for _, child := range r.Children {
+		if resource := unpriced(child); resource != "" {
+			return resource
+		}
+	}
+	return ""
+}
+
+// partial says whether a source of a window said that figures are less than the truth, and not of
+// which rows.
 func (v *metricsView) partial() bool {
-	return !v.instant() && slices.ContainsFunc(v.o.Reading.Notes, func(n metrics.Note) bool { return n.LowersFigures })
+	ofRows := []string{metrics.PodGap, cost.NoPrice}
+	return !v.instant() && slices.ContainsFunc(v.o.Reading.Notes, func(n metrics.Note) bool { return n.LowersFigures && !slices.Contains(ofRows, n.Reason) })
 }
 
 // sharedUnevenly reports whether all of a row is shared, but with different shares.

@@ -71,7 +71,10 @@ type MetricsRowDocument struct {
 	HostTraffic AmountsDocument `json:"hostTraffic,omitzero"`
 	HostNetwork bool            `json:"hostNetwork,omitempty"`
 	// Unmeasured is why the usage of a pod is unknown.
-	Unmeasured string       `json:"unmeasured,omitempty"`
+	Unmeasured string `json:"unmeasured,omitempty"`
+	// GapMinutes are those of the window in which a pod of the row ran and has no samples: the most
+	// of any pod. Its figures are less than the truth.
+	GapMinutes int          `json:"gapMinutes,omitempty"`
 	Cost       CostDocument `json:"cost"`
 	Efficiency Number       `json:"efficiency,omitempty"`
 	// Share is the part of a shared thing that the stack pays, and SharedBy how many
@@ -142,7 +145,7 @@ func (v *metricsView) rowDocument(r *cost.Row) MetricsRowDocument {
 	doc := MetricsRowDocument{
 		Level: string(r.Level), Key: r.Key, Cluster: r.Cluster, Name: r.Name, Pods: r.Pods, Measured: r.Measured,
 		Used: amountsDocument(r.Used), Requests: amountsDocument(r.Requested), Limits: amountsDocument(r.Limited), Claimed: amountsDocument(r.Claimed),
-		Counters: amountsDocument(r.Counters), HostTraffic: amountsDocument(r.HostTraffic), HostNetwork: r.HostNetwork, Unmeasured: r.Unmeasured, Cost: costDocument(r, v.instant()),
+		Counters: amountsDocument(r.Counters), HostTraffic: amountsDocument(r.HostTraffic), HostNetwork: r.HostNetwork, Unmeasured: r.Unmeasured, GapMinutes: int(r.Gap.Minutes()), Cost: costDocument(r, v.instant()),
 	}
 	if r.Ref.Kind != "" {
 		doc.ID = r.Ref.String()

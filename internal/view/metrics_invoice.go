@@ -201,7 +201,7 @@ func (v *metricsView) invoiceLine(r, above *cost.Row, depth int) InvoiceLine {
 	}
 	line.Name = clusterPrefix(r, above) + line.Name
 	if r.Of > 1 && (above == nil || above.Of != r.Of || !above.Share.Equal(r.Share)) {
-		line.Share = part(r)
+		line.Share, line.Mark = part(r), caveat(r)
 	} else {
 		line.Mark = v.mark(r, above).Text
 	}

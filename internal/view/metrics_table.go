@@ -180,8 +180,8 @@ func (v *metricsView) traffic(res metrics.Resource) func(*cost.Row) Cell {
 
 func (v *metricsView) note(r *cost.Row) string {
 	var words []string
-	if r.Unmeasured != "" {
-		words = append(words, r.Unmeasured)
+	if text := Incomplete(r); text != "" {
+		words = append(words, text)
 	}
 	if r.HostNetwork {
 		words = append(words, "host network")

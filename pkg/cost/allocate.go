@@ -158,7 +158,7 @@ func (a *allocator) flat() {
 	}
 	if count > 0 {
 		a.note(metrics.Note{Reason: "FlatPrices", Message: fmt.Sprintf(
-			"%s hours of %d deleted nodes may have had other prices: labels that decide are unknown (kube-state-metrics exports them with --metric-labels-allowlist=nodes=[*])", hours.Round(shownPlaces), count)})
+			"%s hours of %d deleted nodes are charged at base prices, and may have had others: labels that decide are unknown (kube-state-metrics exports them with --metric-labels-allowlist=nodes=[*])", hours.Round(shownPlaces), count)})
 	}
 }
 

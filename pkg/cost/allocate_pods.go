@@ -60,7 +60,7 @@ func (a *allocator) pod(pod *metrics.Pod, stacks []object.Ref) {
 func (a *allocator) unpriced(pod *metrics.Pod, rates *Rates) {
 	for res, amount := range pod.Requested.All() {
 		if _, ok := rates.price(res); !ok && res.IsExtended() && amount.IsPositive() {
-			a.note(metrics.Note{Subject: string(res), Reason: "NoPrice", LowersFigures: true, Message: "the price book has no price for it: pods are not charged for it"})
+			a.note(metrics.Note{Subject: string(res), Reason: NoPrice, LowersFigures: true, Message: "the price book has no price for it: pods are not charged for it"})
 		}
 	}
 }

@@ -45,6 +45,9 @@ type Rates struct {
 	Extended map[metrics.Resource]Price
 }
 
+// NoPrice is the reason of a note about a resource that is requested and has no price.
+const NoPrice = "NoPrice"
+
 // Charge is one line of the ledger: a quantity at a price, on one path to the stack
 // that it is charged to.
 type Charge struct {

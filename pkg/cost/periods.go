@@ -47,7 +47,7 @@ func Divide(whole *Report, periods []Period, top int) *Report {
 	out := &Report{Currency: whole.Currency, Hours: whole.Hours, Keys: append([]Key{{By: ByPeriod}}, keys...), Total: whole.Total}
 	for i := range periods {
 		total := &periods[i].Report.Total
-		out.Rows = append(out.Rows, &Row{Level: LevelPeriod, Name: periods[i].Name, Pods: total.Pods, Measured: total.Measured, Efficiency: total.Efficiency})
+		out.Rows = append(out.Rows, &Row{Level: LevelPeriod, Name: periods[i].Name, Pods: total.Pods, Measured: total.Measured, Gap: total.Gap, Efficiency: total.Efficiency})
 	}
 	limit := limiter{top: top}
 	shown, hidden := limit.split(&whole.Total, whole.Rows, 1)
@@ -121,10 +121,10 @@ func (d *divider) divide(row *Row, groups string) []*Row {
 	for i := range d.periods {
 		part := *row
 		part.Children, part.Used, part.Requested, part.Limited, part.Claimed, part.Counters, part.HostTraffic = nil, nil, nil, nil, nil, nil, nil
-		part.Cost, part.Costs, part.Pods, part.Measured, part.Efficiency, part.Unmeasured = decimal.Decimal{}, nil, 0, 0, nil, ""
+		part.Cost, part.Costs, part.Pods, part.Measured, part.Efficiency, part.Unmeasured, part.Gap = decimal.Decimal{}, nil, 0, 0, nil, "", 0
 		if same := d.rows[i][key]; same != nil {
 			found[i] = same
-			part.Pods, part.Measured, part.Efficiency, part.Unmeasured = same.Pods, same.Measured, same.Efficiency, same.Unmeasured
+			part.Pods, part.Measured, part.Efficiency, part.Unmeasured, part.Gap = same.Pods, same.Measured, same.Efficiency, same.Unmeasured, same.Gap
 		}
 		parts[i] = &part
 	}
@@ -218,7 +218,7 @@ func divideValue(value decimal.Decimal, weights []decimal.Decimal, periods []Per
 // addChildren makes the sums of a row. It has the amounts that are known of the row over the window.
 func addChildren(row, whole *Row) {
 	for _, child := range row.Children {
-		row.Cost = row.Cost.Add(child.Cost)
+		row.Cost, row.Gap = row.Cost.Add(child.Cost), max(row.Gap, child.Gap)
 		row.Costs = addTo(row.Costs, child.Costs, nil)
 		row.Used, row.Requested = addTo(row.Used, child.Used, whole.Used), addTo(row.Requested, child.Requested, whole.Requested)
 		row.Limited, row.Claimed = addTo(row.Limited, child.Limited, whole.Limited), addTo(row.Claimed, child.Claimed, whole.Claimed)

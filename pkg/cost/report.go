@@ -1,6 +1,8 @@
 package cost
 
 import (
+	"time"
+
 	"github.com/shopspring/decimal"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
@@ -57,6 +59,8 @@ type Row struct {
 	HostNetwork bool
 	// Unmeasured is why no usage is known, for a pod.
 	Unmeasured string
+	// Gap is the longest of its pods (metrics.Pod), of a window.
+	Gap time.Duration
 
 	// Cost is the sum of the charges, Costs the parts of it by what is paid for: cpu,
 	// memory, storage, network, loadBalancer, an extended resource, idle, shared,

@@ -78,7 +78,7 @@ func (b *reportBuilder) scaledPods(pod *metrics.Pod, rows []int32) []metrics.Pod
 	pods := make([]metrics.Pod, len(rows))
 	for i := range pods {
 		pods[i] = metrics.Pod{
-			Ref: pod.Ref, UID: pod.UID, HostNetwork: pod.HostNetwork, Unmeasured: pod.Unmeasured,
+			Ref: pod.Ref, UID: pod.UID, HostNetwork: pod.HostNetwork, Unmeasured: pod.Unmeasured, Gap: pod.Gap,
 			Containers: make([]metrics.Container, len(pod.Containers)),
 		}
 		for j := range pod.Containers {

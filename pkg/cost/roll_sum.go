@@ -18,7 +18,7 @@ func bounded() []metrics.Resource {
 // A row has several where a name was used again.
 func (b *reportBuilder) addPod(at int32, pod, whole *metrics.Pod) {
 	row := b.rows[at]
-	leaf := Row{Pods: 1, Used: pod.Used, Requested: pod.Requested, Limited: pod.Limited, HostNetwork: pod.HostNetwork}
+	leaf := Row{Pods: 1, Gap: pod.Gap, Used: pod.Used, Requested: pod.Requested, Limited: pod.Limited, HostNetwork: pod.HostNetwork}
 	if pod.HostNetwork {
 		leaf.Used = pod.Used.Without(metrics.Received, metrics.Sent)
 		if row.Pods == 0 && row.Level == LevelPod {

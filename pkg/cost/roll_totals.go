@@ -18,10 +18,11 @@ type totals struct {
 // sum sets the pods, the amounts and the costs of a row to the sums of other rows. What
 // is of one row alone is shared with it.
 func (t *totals) sum(r *Row, rows []*Row) {
-	r.Pods, r.Measured, r.HostNetwork, r.blind = 0, 0, true, nil
+	r.Pods, r.Measured, r.Gap, r.HostNetwork, r.blind = 0, 0, 0, true, nil
 	for _, o := range rows {
 		r.Pods += o.Pods
 		r.Measured += o.Measured
+		r.Gap = max(r.Gap, o.Gap)
 		r.HostNetwork = r.HostNetwork && (o.HostNetwork || o.Pods == 0)
 		r.blind = r.blind.plus(o.blind)
 		t.used.add(o.Used)

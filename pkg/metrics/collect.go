@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -62,35 +63,19 @@ type volumeFacts struct {
 
 // Add takes what it needs of an object.
 func (c *Collector) Add(o object.Object) {
-	if o.Group == resourcev1.GroupName && o.Kind == "ResourceClaim" {
-		if claim := bodyOf[resourcev1.ResourceClaim](o); claim != nil {
-			c.addDevices(o.Ref, claim)
-		}
-	}
-	if o.Group != "" {
-		return
-	}
-	switch o.Kind {
-	case "Pod":
-		if pod := bodyOf[corev1.Pod](o); pod != nil {
-			c.addPod(o.Ref, pod)
-		}
-	case "PersistentVolumeClaim":
-		if claim := bodyOf[corev1.PersistentVolumeClaim](o); claim != nil {
-			c.addClaim(o.Ref, claim)
-		}
-	case "PersistentVolume":
-		if volume := bodyOf[corev1.PersistentVolume](o); volume != nil {
-			c.addVolume(volume)
-		}
-	case "Service":
-		if service := bodyOf[corev1.Service](o); service != nil {
-			c.addService(o.Ref, service)
-		}
-	case "Node":
-		if node := bodyOf[corev1.Node](o); node != nil {
-			c.addNode(node)
-		}
+	switch o.GroupKind() {
+	case schema.GroupKind{Kind: "Pod"}:
+		add(o, c.addPod)
+	case schema.GroupKind{Kind: "PersistentVolumeClaim"}:
+		add(o, c.addClaim)
+	case schema.GroupKind{Kind: "PersistentVolume"}:
+		add(o, c.addVolume)
+	case schema.GroupKind{Kind: "Service"}:
+		add(o, c.addService)
+	case schema.GroupKind{Kind: "Node"}:
+		add(o, c.addNode)
+	case schema.GroupKind{Group: resourcev1.GroupName, Kind: "ResourceClaim"}:
+		add(o, c.addDevices)
 	}
 }
 
@@ -104,21 +89,17 @@ func put[K comparable, V any](c *Collector, m *map[K]V, key K, value V) {
 	(*m)[key] = value
 }
 
-// bodyOf returns the content of an object as its type; nil where only its metadata
-// was read.
-func bodyOf[T any](o object.Object) *T {
-	if body, ok := any(o.Body).(*T); ok {
-		return body
+// add takes the content of an object as its type; nothing where only its metadata was read.
+func add[T any](o object.Object, take func(object.Ref, *T)) {
+	body, ok := any(o.Body).(*T)
+	if !ok {
+		fields := o.Fields()
+		body = new(T)
+		if fields == nil || runtime.DefaultUnstructuredConverter.FromUnstructured(fields, body) != nil {
+			return
+		}
 	}
-	fields := o.Fields()
-	if fields == nil {
-		return nil
-	}
-	body := new(T)
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(fields, body); err != nil {
-		return nil
-	}
-	return body
+	take(o.Ref, body)
 }
 
 func (c *Collector) addPod(ref object.Ref, pod *corev1.Pod) {
@@ -188,7 +169,7 @@ func storageOf(list corev1.ResourceList) *decimal.Decimal {
 	return &d
 }
 
-func (c *Collector) addVolume(volume *corev1.PersistentVolume) {
+func (c *Collector) addVolume(_ object.Ref, volume *corev1.PersistentVolume) {
 	f := &volumeFacts{phase: volume.Status.Phase, Volume: Volume{
 		Name: volume.Name, UID: volume.UID, Class: cmp.Or(volume.Spec.StorageClassName, volume.Annotations[corev1.BetaStorageClassAnnotation]),
 	}}
@@ -213,6 +194,6 @@ func (c *Collector) addService(ref object.Ref, service *corev1.Service) {
 	delete(c.balancers, ref)
 }
 
-func (c *Collector) addNode(node *corev1.Node) {
+func (c *Collector) addNode(_ object.Ref, node *corev1.Node) {
 	put(c, &c.nodes, node.Name, &Node{Name: node.Name, Labels: maps.Clone(node.Labels), ProviderID: node.Spec.ProviderID, Capacity: amountsOf(node.Status.Capacity)})
 }

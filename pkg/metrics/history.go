@@ -21,21 +21,16 @@ type HistoryOptions struct {
 	// Matchers are added to every query, as PromQL has them, where a server has the
 	// series of several clusters: cluster="prod-1".
 	Matchers string
-	// Pods selects pods; nil means all of the namespaces.
-	Pods func(namespace, name string) bool
 	// KindOf returns the API group of the kind of an owner, for kinds beyond the
 	// built-in ones: kube-state-metrics has the kind alone. May be nil.
 	KindOf func(kind string) (group string, ok bool)
 	// Resources are true names of extended resources (google.com/tpu), such as those of the
 	// price book and of the nodes: metrics have them with underscores.
 	Resources []Resource
-	// Post sends a query that is too long for the URLs of proxies to a Service behind the API
-	// server, which needs permission to create services/proxy; nil, or where it is refused: the
-	// query is sent with get.
-	Post GetFunc
-	// Client sends the requests to a URL; nil means a plain one. It does not serve a
-	// target behind the API server.
+	// Client sends the requests; nil means a plain one that follows no redirect.
 	Client *http.Client
+	// Name is what errors call the server; empty means its URL.
+	Name string
 	// Timeout is how long one query may take; 0 means a minute.
 	Timeout time.Duration
 	// Progress is called after each query, with the number of queries that were answered and
@@ -47,7 +42,7 @@ type HistoryOptions struct {
 // (Thanos, Mimir, VictoriaMetrics), from the metrics of the kubelets (cAdvisor, volumes),
 // kube-state-metrics and, where it is there, kube-scheduler.
 //
-//	h, err := metrics.NewHistory("svc:monitoring/prometheus-k8s:9090", cluster.Get, metrics.HistoryOptions{Window: w})
+//	h, err := metrics.NewHistory("http://localhost:9090", metrics.HistoryOptions{Window: w})
 //	...
 //	report := metrics.UsageReport{}           // or an instant's, with the pods that exist
 //	err = h.Measure(ctx, &report)
@@ -65,11 +60,10 @@ type History struct {
 	fixed bool
 }
 
-// NewHistory returns a source that asks target: the URL of a server, with what comes
-// before /api/v1, or svc:[SCHEME:]NAMESPACE/NAME[:PORT][/PREFIX] for a Service that is
-// reached with get, through the proxy of the API server. It sends no request yet.
-func NewHistory(target string, get GetFunc, o HistoryOptions) (*History, error) {
-	ask, name, err := parseTarget(target, get, o)
+// NewHistory returns a source that asks a server at a URL, with what comes before /api/v1. It
+// sends no request yet.
+func NewHistory(address string, o HistoryOptions) (*History, error) {
+	server, err := newPrometheus(address, o)
 	if err != nil {
 		return nil, err
 	}
@@ -85,17 +79,14 @@ func NewHistory(target string, get GetFunc, o HistoryOptions) (*History, error) 
 	case !o.Window.Aligned(o.Step).From.Before(o.Window.Aligned(o.Step).To):
 		return nil, fmt.Errorf("window %s has no whole step of %s: write a longer window or a shorter step", o.Window, o.Step)
 	}
-	if o.Timeout <= 0 {
-		o.Timeout = time.Minute
-	}
 	o.Namespaces = slices.Compact(slices.Sorted(slices.Values(o.Namespaces)))
-	return &History{options: o, fixed: fixed, server: &prometheus{name: name, ask: ask, timeout: o.Timeout, wait: pause}}, nil
+	return &History{options: o, fixed: fixed, server: server}, nil
 }
 
 func joinSteps() string {
 	var all []string
 	for _, s := range Steps() {
-		all = append(all, promDuration(s))
+		all = append(all, lengthOf(s))
 	}
 	return strings.Join(all, ", ")
 }
@@ -192,7 +183,7 @@ func (s *windowState) query(q *quantity) *rangeQuery {
 			return sumOver(q.expr, length, s.e.step)
 		}
 		// Each replica of Prometheus records them.
-		return maxBy(q.by, "sum_over_time("+s.e.recording(*q)+"["+promDuration(length-time.Millisecond)+"])")
+		return maxBy(q.by, "sum_over_time("+s.e.recording(*q)+"["+lengthOf(length-time.Millisecond)+"])")
 	}}
 }
 

@@ -81,7 +81,7 @@ func (s *windowState) fillPods(r *UsageReport) {
 	r.Pods = nil
 	for _, list := range s.pods {
 		for _, p := range list {
-			if p.Gone && (!p.measured() || s.options.Pods != nil && !s.options.Pods(p.Ref.Namespace, p.Ref.Name)) {
+			if p.Gone && !p.measured() {
 				continue
 			}
 			if p.Gone {
@@ -121,6 +121,8 @@ func (s *windowState) endPod(p *pod) {
 	_, memory := p.Used.Lookup(Memory)
 	if p.Unmeasured = ""; !cpu && !memory {
 		p.Unmeasured = "no samples in the window"
+	} else if gap := time.Duration(s.gaps[p.Ref]) * s.e.sampling; gap > max(staleness, 2*s.e.sampling) { // not what its start and its end may be off by
+		p.Gap = gap
 	}
 	slices.SortFunc(p.Containers, func(a, b Container) int { return strings.Compare(a.Name, b.Name) })
 	for i := range p.Containers {
@@ -186,7 +188,7 @@ func (s *windowState) endClaims() {
 }
 
 // wholeCluster says that the question is about everything in the cluster.
-func (o HistoryOptions) wholeCluster() bool { return len(o.Namespaces) == 0 && o.Pods == nil }
+func (o HistoryOptions) wholeCluster() bool { return len(o.Namespaces) == 0 }
 
 // Ref is the volume as an object.
 func (v *Volume) Ref() object.Ref { return object.Ref{Kind: "PersistentVolume", Name: v.Name} }
@@ -226,34 +228,20 @@ func (s *windowState) addNotes(r *UsageReport, f *fetcher) {
 }
 
 func (s *windowState) stepNote() string {
-	text := fmt.Sprintf("the window is evaluated from %s to %s in steps of %s", s.window.From.Format(time.RFC3339), s.window.To.Format(time.RFC3339), promDuration(s.e.step))
+	text := fmt.Sprintf("the window is evaluated from %s to %s in steps of %s", s.window.From.Format(time.RFC3339), s.window.To.Format(time.RFC3339), lengthOf(s.e.step))
 	if s.recorded {
 		text += ", by recording rules"
 	}
 	return text
 }
 
-// noteMissing notes the metrics without which figures are unknown.
+// noteMissing notes the metrics without which figures of all pods are less than the truth.
 func (s *windowState) noteMissing(r *UsageReport, f *fetcher) {
-	missing := func(message string) { f.note(Note{Reason: "NotServed", Message: message, LowersFigures: true}) }
 	has := s.e.has
-	switch cpu, memory := has[cpuMetric], has[memoryMetric]; {
-	case !cpu && !memory:
-		missing("the server has no samples of cAdvisor in the window: usage of CPU and memory is unknown")
-	case !cpu:
-		missing("the server has no " + cpuMetric + " in the window: usage of CPU is unknown")
-	case !memory:
-		missing("the server has no " + memoryMetric + " in the window: usage of memory is unknown")
-	}
-	switch pods, requests := has[infoMetric], has[requestsMetric]; {
-	case !pods && !requests && !has[phaseMetric]:
-		missing("the server has no samples of kube-state-metrics in the window: requests, and the owners of deleted pods, are unknown")
-	case !requests:
-		missing("the server has no requests of pods in the window (" + requestsMetric + ")")
-	case !pods:
-		missing("the server has no " + infoMetric + " in the window: the node of deleted pods may be unknown")
-	case !has[phaseMetric]:
-		missing("the server has no " + phaseMetric + " in the window: pods that ended are taken for running until they are deleted")
+	for _, m := range required() {
+		if m.essential && !has[m.Metric] {
+			f.note(Note{Subject: m.Metric, Reason: "NotServed", LowersFigures: true, Message: "the server has no samples in the window: " + m.Consequence})
+		}
 	}
 	gone := 0
 	for i := range r.Pods {
@@ -269,23 +257,21 @@ func (s *windowState) noteMissing(r *UsageReport, f *fetcher) {
 
 // noteGaps notes pods that were measured for a part of the time that they ran.
 func (s *windowState) noteGaps(r *UsageReport, f *fetcher) {
-	var longest, counted object.Ref
-	pods := 0
+	var longest Pod
+	pods := map[object.Ref]bool{}
 	for i := range r.Pods {
 		p := &r.Pods[i]
-		samples := s.gaps[p.Ref]
-		if p.Unmeasured != "" || time.Duration(samples)*s.e.sampling <= staleness || counted == p.Ref {
+		if p.Gap == 0 {
 			continue
 		}
-		counted = p.Ref
-		if pods++; samples > s.gaps[longest] {
-			longest = p.Ref
+		if pods[p.Ref] = true; p.Gap > longest.Gap {
+			longest = *p
 		}
 	}
-	if pods > 0 {
+	if len(pods) > 0 {
 		f.note(Note{
-			Subject: longest.Namespace + "/" + longest.Name, Reason: "Gap", LowersFigures: true,
-			Message: fmt.Sprintf("samples of %d pods have gaps of up to %s in all: memory and requests in the gaps are not counted", pods, time.Duration(s.gaps[longest])*s.e.sampling),
+			Subject: longest.Ref.Namespace + "/" + longest.Ref.Name, Reason: PodGap, LowersFigures: true,
+			Message: fmt.Sprintf("samples of %d pods have gaps of up to %s in all: memory and requests in the gaps are not counted", len(pods), longest.Gap),
 		})
 	}
 }

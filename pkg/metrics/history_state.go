@@ -391,7 +391,7 @@ func (s *windowState) probeRules(ctx context.Context, f *fetcher) error {
 		return nil
 	}
 	w := s.options.Window.Aligned(ruleStep)
-	length := promDuration(w.Length() - time.Millisecond)
+	length := lengthOf(w.Length() - time.Millisecond)
 	rows, err := f.query(ctx, "max(count_over_time("+e.recordedSteps()+"["+length+"]))", w.To)
 	if err != nil {
 		return fmt.Errorf("query %s: %w", f.server.name, err)

@@ -30,6 +30,9 @@ type MetricStatus struct {
 	Since *time.Time `json:"since,omitempty"`
 	// Consequence is what figures are without it; empty where it is present.
 	Consequence string `json:"consequence,omitempty"`
+
+	// essential says that the figures of all pods are less than the truth, or wrong, without it.
+	essential bool
 }
 
 // inspections is how many equal spans of a window begin and end with a moment that Inspect queries.
@@ -43,15 +46,15 @@ const recordingRules = "recording rules"
 func required() []MetricStatus {
 	const kubelet, state, scheduler = "kubelet", "kube-state-metrics", "kube-scheduler"
 	return []MetricStatus{
-		{Metric: cpuMetric, Source: kubelet, Consequence: "usage of CPU is unknown: pods pay for their requests alone"},
-		{Metric: memoryMetric, Source: kubelet, Consequence: "usage of memory is unknown: pods pay for their requests alone"},
+		{Metric: cpuMetric, Source: kubelet, Consequence: "usage of CPU is unknown: pods pay for their requests alone", essential: true},
+		{Metric: memoryMetric, Source: kubelet, Consequence: "usage of memory is unknown: pods pay for their requests alone", essential: true},
 		{Metric: startMetric, Source: kubelet, Consequence: "what a container used before its first sample is not counted, unless " + podStartMetric + " is there"},
 		{Metric: receiveMetric, Source: kubelet, Consequence: "received traffic is unknown, and not charged"},
 		{Metric: transmitMetric, Source: kubelet, Consequence: "sent traffic is unknown, and not charged"},
 		{Metric: claimUsage, Source: kubelet, Consequence: "the used part of volumes is unknown; the cost is the same"},
-		{Metric: requestsMetric, Source: state, Consequence: "requests are unknown: pods pay for their usage alone"},
-		{Metric: phaseMetric, Source: state, Consequence: "pods that ended pay until they are deleted"},
-		{Metric: infoMetric, Source: state, Consequence: "the node of deleted pods is unknown: they have base prices"},
+		{Metric: requestsMetric, Source: state, Consequence: "requests are unknown: pods pay for their usage alone", essential: true},
+		{Metric: phaseMetric, Source: state, Consequence: "pods that ended pay until they are deleted", essential: true},
+		{Metric: infoMetric, Source: state, Consequence: "the node of deleted pods is unknown: they have base prices", essential: true},
 		{Metric: podStartMetric, Source: state, Consequence: "what a pod used before its first sample is not counted, unless " + startMetric + " is there"},
 		{Metric: createdMetric, Source: state, Consequence: "pods that had the same name one after the other may be mixed up"},
 		{Metric: "kube_pod_owner", Source: state, Consequence: "deleted pods belong to no stack"},

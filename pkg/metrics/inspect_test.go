@@ -29,7 +29,7 @@ func TestInspect(t *testing.T) {
 		_ = json.NewEncoder(rw).Encode(map[string]any{"status": "success", "data": map[string]any{"resultType": "vector", "result": result}})
 	}))
 	defer server.Close()
-	h, err := NewHistory(server.URL, nil, HistoryOptions{Window: w})
+	h, err := NewHistory(server.URL, HistoryOptions{Window: w})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestInspectRules(t *testing.T) {
 	const europe = `cluster=~"eu-.*"`
 	for matchers, want := range map[string]Availability{europe: Present, `cluster!="dev"`: Absent, "": Absent} {
 		s := seriesServer{{"__name__": "sysop:steps", "sysop_matchers": europe, "value": "1"}}
-		h, err := NewHistory(s.start(t), nil, HistoryOptions{Window: lastHour(), Matchers: matchers})
+		h, err := NewHistory(s.start(t), HistoryOptions{Window: lastHour(), Matchers: matchers})
 		if err != nil {
 			t.Fatal(err)
 		}

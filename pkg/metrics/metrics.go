@@ -110,6 +110,9 @@ type Pod struct {
 	Counters Amounts
 	// Unmeasured is why the usage of CPU or memory is unknown; empty where both are.
 	Unmeasured string
+	// Gap is how long in all it ran without samples of its usage, of a window: its figures are that
+	// much less than the truth. Less than the staleness period, or than two samples, is none.
+	Gap time.Duration
 	// Containers are listed where ReportOptions asks for them, and of a window.
 	Containers []Container
 }
@@ -192,6 +195,9 @@ type Note struct {
 	// LowersFigures says that figures are less than the truth because of it.
 	LowersFigures bool `json:"marks,omitempty"`
 }
+
+// PodGap is the reason of a note about pods with gaps, whose rows say it as well.
+const PodGap = "PodGap"
 
 // String is the note for people.
 func (n Note) String() string {

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,34 +10,15 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/lazyregexp"
 )
-
-// queryFunc sends a request of the HTTP API, to a path below /api/v1, and returns the status
-// and the body.
-type queryFunc func(ctx context.Context, path string, form url.Values) (status int, body []byte, err error)
-
-// postLong posts long queries, until the server or a proxy before it refuses that: with GET they
-// may pass all the same.
-func postLong(get, post queryFunc) queryFunc {
-	var refused atomic.Bool
-	return func(ctx context.Context, path string, form url.Values) (int, []byte, error) {
-		if path == "query" && !refused.Load() && len(form.Encode()) > maxQueryURL {
-			status, body, err := post(ctx, path, form)
-			if status != http.StatusForbidden && status != http.StatusMethodNotAllowed {
-				return status, body, err
-			}
-			refused.Store(true)
-		}
-		return get(ctx, path, form)
-	}
-}
 
 const (
 	// maxBody bounds a response: far above what the pods of a cluster need.
@@ -46,129 +28,82 @@ const (
 	maxQueryURL = 4 << 10
 )
 
-var (
-	serviceForm = lazyregexp.New(`^(?:(https?):)?([a-z0-9-]+)/([a-z0-9-]+)(?::([a-z0-9-]+))?(/.*)?$`)
-	targetForms = "write its URL (http://prometheus:9090, https://mimir.example.com/prometheus), " +
-		"or a Service to be reached through the API server (svc:monitoring/prometheus-k8s:9090, svc:https:NAMESPACE/NAME:PORT)"
-)
+// prometheus asks one server.
+type prometheus struct {
+	name    string
+	api     *url.URL // up to /api/v1
+	client  *http.Client
+	timeout time.Duration
+	// getOnly says that the server, or a proxy before it, refuses to be posted to.
+	getOnly atomic.Bool
+	wait    func(ctx context.Context, d time.Duration) error
+}
 
-// parseTarget returns how to ask the server that text names, and the name of it for
-// errors, without a password.
-func parseTarget(text string, get GetFunc, o HistoryOptions) (queryFunc, string, error) {
-	if rest, ok := strings.CutPrefix(text, "svc:"); ok {
-		return serviceTarget(text, rest, get, o.Post)
-	}
-	u, err := url.Parse(text)
+// newPrometheus reads the URL of a server. No error repeats it: a password may be in it.
+func newPrometheus(address string, o HistoryOptions) (*prometheus, error) {
+	u, err := url.Parse(address)
 	switch {
 	case err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https"):
-		// The text is not repeated: a password may be in it.
-		return nil, "", fmt.Errorf("address of prometheus is not an http or https URL: %s", targetForms)
+		return nil, errors.New("address of prometheus is not an http or https URL: write its URL (http://prometheus:9090, https://mimir.example.com/prometheus)")
 	case u.RawQuery != "" || u.Fragment != "":
-		return nil, "", fmt.Errorf("address of prometheus at %s has a query or a fragment: write it without", u.Host)
+		return nil, fmt.Errorf("address of prometheus at %s has a query or a fragment: write it without", u.Host)
 	}
-	name := u.String()
-	if u.User != nil { // a user name is a secret too: the host alone
-		name = u.Host
+	p := &prometheus{name: o.Name, api: u.JoinPath("api", "v1"), client: o.Client, timeout: cmp.Or(max(o.Timeout, 0), time.Minute), wait: pause}
+	switch {
+	case p.name != "":
+	case u.User != nil: // a user name is a secret too
+		p.name = u.Host
+	default:
+		p.name = u.String()
 	}
-	return directTarget(u, o.Client), name, nil
+	if p.client == nil { // What it is asked, and a password, is for no other host.
+		p.client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	}
+	return p, nil
 }
 
-// serviceTarget reaches a Service through the proxy of the API server, which needs permission to
-// get services/proxy there, and for long queries by POST to create it.
-func serviceTarget(text, rest string, get, post GetFunc) (queryFunc, string, error) {
-	m := serviceForm.FindStringSubmatch(rest)
-	if m == nil {
-		return nil, "", fmt.Errorf("address of prometheus %q: is not an svc:NAMESPACE/NAME[:PORT]: %s", text, targetForms)
+// send sends a request of the HTTP API, to a path below /api/v1. Long queries are posted, until
+// that is refused: with GET they may pass all the same.
+func (p *prometheus) send(ctx context.Context, path string, form url.Values) (status int, body []byte, err error) {
+	if path == "query" && len(form.Encode()) > maxQueryURL && !p.getOnly.Load() {
+		status, body, err := p.sendBy(ctx, http.MethodPost, path, form)
+		if status != http.StatusForbidden && status != http.StatusMethodNotAllowed {
+			return status, body, err
+		}
+		p.getOnly.Store(true)
 	}
-	if get == nil {
-		return nil, "", fmt.Errorf("address of prometheus %q: there is no cluster to reach it through", text)
-	}
-	scheme, namespace, name, port, prefix := m[1], m[2], m[3], m[4], strings.TrimSuffix(m[5], "/")
-	service := name
-	if scheme != "" || port != "" {
-		service += ":" + port
-	}
-	if scheme != "" {
-		service = scheme + ":" + service
-	}
-	base := "/api/v1/namespaces/" + namespace + "/services/" + service + "/proxy" + prefix + "/api/v1/"
-	if post == nil {
-		return throughAPIServer(base, get), text, nil
-	}
-	return postLong(throughAPIServer(base, get), throughAPIServer(base, post)), text, nil
+	return p.sendBy(ctx, http.MethodGet, path, form)
 }
 
-// throughAPIServer sends requests to the proxy of a Service.
-func throughAPIServer(base string, send GetFunc) queryFunc {
-	return func(ctx context.Context, path string, form url.Values) (int, []byte, error) {
-		body, err := send(ctx, base+path, form)
-		var status apierrors.APIStatus
-		if !errors.As(err, &status) || status.Status().Code == 0 {
-			return http.StatusOK, body, err
-		}
-		code := int(status.Status().Code)
-		switch {
-		case len(body) > 0: // of the Service
-			return code, body, nil
-		case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
-			return code, nil, err
-		}
-		return code, []byte(err.Error()), nil
+func (p *prometheus) sendBy(ctx context.Context, method, path string, form url.Values) (int, []byte, error) {
+	to, body := p.api.JoinPath(path), ""
+	if to.RawQuery = form.Encode(); method == http.MethodPost {
+		body, to.RawQuery = to.RawQuery, ""
 	}
-}
-
-func directTarget(u *url.URL, client *http.Client) queryFunc {
-	if client == nil {
-		// Queries are posted, with a token: neither is for another host.
-		client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-		if plain, ok := http.DefaultTransport.(*http.Transport); ok {
-			own := plain.Clone()
-			own.MaxIdleConnsPerHost = parallel
-			client.Transport = own
-		}
+	req, err := http.NewRequestWithContext(ctx, method, to.String(), strings.NewReader(body))
+	if err != nil {
+		return 0, nil, err
 	}
-	at := *u
-	at.User = nil
-	base := at.JoinPath("api", "v1")
-	send := func(method string) queryFunc { return direct(client, method, base, u.User) }
-	return postLong(send(http.MethodGet), send(http.MethodPost))
-}
-
-func direct(client *http.Client, method string, base *url.URL, user *url.Userinfo) queryFunc {
-	return func(ctx context.Context, path string, form url.Values) (int, []byte, error) {
-		to, body := base.JoinPath(path), ""
-		if to.RawQuery = form.Encode(); method == http.MethodPost {
-			body, to.RawQuery = to.RawQuery, ""
-		}
-		req, err := http.NewRequestWithContext(ctx, method, to.String(), strings.NewReader(body))
-		if err != nil {
-			return 0, nil, err
-		}
-		req.Header.Set("Accept", "application/json")
-		if method == http.MethodPost {
-			req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		}
-		if user != nil {
-			password, _ := user.Password()
-			req.SetBasicAuth(user.Username(), password)
-		}
-		res, err := client.Do(req)
-		if err != nil {
-			if at, ok := errors.AsType[*url.Error](err); ok { // its text repeats the whole query
-				err = at.Err
-			}
-			return 0, nil, err
-		}
-		defer func() { _ = res.Body.Close() }()
-		got, err := io.ReadAll(io.LimitReader(res.Body, maxBody+1))
-		switch {
-		case err != nil:
-			return res.StatusCode, nil, fmt.Errorf("the response was cut off after %d bytes: %w", len(got), err)
-		case len(got) > maxBody:
-			return http.StatusUnprocessableEntity, []byte("the response is too large"), nil
-		}
-		return res.StatusCode, got, nil
+	req.Header.Set("Accept", "application/json")
+	if method == http.MethodPost {
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
+	res, err := p.client.Do(req)
+	if err != nil {
+		if at, ok := errors.AsType[*url.Error](err); ok { // its text repeats the whole query
+			err = at.Err
+		}
+		return 0, nil, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	got, err := io.ReadAll(io.LimitReader(res.Body, maxBody+1))
+	switch {
+	case err != nil:
+		return res.StatusCode, nil, fmt.Errorf("the response was cut off after %d bytes: %w", len(got), err)
+	case len(got) > maxBody:
+		return http.StatusUnprocessableEntity, []byte("the response is too large"), nil
+	}
+	return res.StatusCode, got, nil
 }
 
 // QueryError is what a server answered to a query that it did not carry out.
@@ -211,14 +146,6 @@ func (e *QueryError) transient() bool {
 	return false
 }
 
-// prometheus asks one server.
-type prometheus struct {
-	name    string
-	ask     queryFunc
-	timeout time.Duration
-	wait    func(ctx context.Context, d time.Duration) error
-}
-
 // request sends a request of the API. One that did not get through is tried three times.
 func (p *prometheus) request(ctx context.Context, path string, form url.Values) (*answer, error) {
 	for try := 0; ; try++ {
@@ -238,7 +165,7 @@ func (p *prometheus) attempt(ctx context.Context, path string, form url.Values) 
 	// The server is given the time first, so that it can say that it was too short.
 	limited, cancel := context.WithTimeout(ctx, p.timeout+p.timeout/8)
 	defer cancel()
-	status, body, err := p.ask(limited, path, form)
+	status, body, err := p.send(limited, path, form)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -250,9 +177,9 @@ func (p *prometheus) attempt(ctx context.Context, path string, form url.Values) 
 	var got answer
 	invalid := json.Unmarshal(body, &got) != nil
 	switch {
-	case !invalid && got.Status == "error":
-		e := &QueryError{Status: status, Type: got.ErrorType, Message: got.Error}
-		e.Useless = status == http.StatusUnauthorized || status == http.StatusForbidden
+	case !invalid && (got.Status == "error" || got.Status == metav1.StatusFailure):
+		e := &QueryError{Status: status, Type: got.ErrorType, Message: cmp.Or(got.Error, got.Message)}
+		e.Useless = slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound}, status)
 		return nil, e
 	case status != http.StatusOK:
 		return nil, strange(status, body)

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/prometheus/common/model"
 )
 
 // cannedServer is a server of which the names of metrics and the sums of quantities are known:
@@ -94,8 +96,8 @@ func rangeOf(query string) time.Duration {
 	at := strings.LastIndex(query, "[")
 	text, _, _ := strings.Cut(query[at+1:], ":")
 	text, _, _ = strings.Cut(text, "]")
-	d, _ := time.ParseDuration(text)
-	return d.Round(time.Minute)
+	d, _ := model.ParseDuration(text)
+	return time.Duration(d).Round(time.Minute)
 }
 
 func fakeError(w http.ResponseWriter, status int, kind, message string) {
@@ -114,7 +116,7 @@ func measure(t *testing.T, target string, w Window, change ...func(*HistoryOptio
 	for _, c := range change {
 		c(&o)
 	}
-	h, err := NewHistory(target, nil, o)
+	h, err := NewHistory(target, o)
 	if err != nil {
 		t.Fatal(err)
 	}

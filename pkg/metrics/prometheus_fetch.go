@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
 	"net/url"
@@ -83,28 +84,26 @@ func (q *rangeQuery) pieces(from time.Time) int {
 // would be a wrong figure. If the server refuses
 // all of them, or cannot be reached, the window fails.
 func (f *fetcher) all(ctx context.Context, queries []*rangeQuery) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
 	for _, q := range queries {
 		f.expect(q.pieces(q.from))
 	}
 	errs := make([]error, len(queries))
-	var g errgroup.Group
+	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(parallel)
 	for i, q := range queries {
 		g.Go(func() error {
-			if errs[i] = ctx.Err(); errs[i] != nil {
-				return nil
+			errs[i] = f.ask(ctx, q)
+			if refused, ok := errors.AsType[*QueryError](errs[i]); ok && !refused.Useless {
+				return nil // others may pass
 			}
-			if errs[i] = f.ask(ctx, q); errs[i] != nil && !isRefused(errs[i]) {
-				stop() // no other one would pass
-			}
-			return nil
+			return errs[i]
 		})
 	}
-	_ = g.Wait() // the errors are in errs
-	if err := fatal(errs); err != nil {
+	if err := g.Wait(); err != nil {
 		return err
+	}
+	if len(queries) > 0 && !slices.Contains(errs, nil) {
+		return errs[0]
 	}
 	for i, q := range queries {
 		if errs[i] != nil {
@@ -115,32 +114,6 @@ func (f *fetcher) all(ctx context.Context, queries []*rangeQuery) error {
 		}
 	}
 	return nil
-}
-
-// isRefused says that an error is of one query alone.
-func isRefused(err error) bool {
-	q, ok := errors.AsType[*QueryError](err)
-	return ok && !q.Useless
-}
-
-// fatal is the error that ends a window: the first that is not of one query alone, and not of
-// those that were stopped because of it; or that of a query where all were refused.
-func fatal(errs []error) error {
-	var found, last error
-	n := 0
-	for _, err := range errs {
-		switch {
-		case err == nil:
-		case isRefused(err):
-			n, last = n+1, err
-		case found == nil || errors.Is(found, context.Canceled):
-			found = err
-		}
-	}
-	if found == nil && n == len(errs) {
-		return last
-	}
-	return found
 }
 
 func (f *fetcher) ask(ctx context.Context, q *rangeQuery) error {
@@ -175,17 +148,9 @@ func (f *fetcher) ask(ctx context.Context, q *rangeQuery) error {
 
 // labelKey writes labels in order.
 func labelKey(labels map[string]string) string {
-	names := make([]string, 0, len(labels))
-	for name := range labels {
-		names = append(names, name)
-	}
-	slices.Sort(names)
 	var b strings.Builder
-	for _, name := range names {
-		b.WriteString(name)
-		b.WriteByte(0xfe)
-		b.WriteString(labels[name])
-		b.WriteByte(0xff)
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		b.WriteString(name + "\xfe" + labels[name] + "\xff")
 	}
 	return b.String()
 }
@@ -195,6 +160,7 @@ type answer struct {
 	Status    string   `json:"status"`
 	ErrorType string   `json:"errorType"`
 	Error     string   `json:"error"`
+	Message   string   `json:"message"` // of an API server that does not reach it
 	Warnings  []string `json:"warnings"`
 	Infos     []string `json:"infos"`
 	// IsPartial is how VictoriaMetrics says that a part of its storage did not answer.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -13,9 +12,6 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 const uidA = "11111111-2222-3333-4444-555555555555"
@@ -44,101 +40,24 @@ func steady() *cannedServer {
 // lastHour is a window of an hour.
 func lastHour() Window { return Window{fakeBegin.Add(3 * time.Hour), fakeBegin.Add(4 * time.Hour)} }
 
-func TestTargetErrors(t *testing.T) {
-	get := func(context.Context, string, url.Values) ([]byte, error) { return nil, nil }
-	for target, want := range map[string]string{
-		"":                              "svc:monitoring/prometheus-k8s:9090",
+func TestAddressErrors(t *testing.T) {
+	for address, want := range map[string]string{
+		"":                              "http://prometheus:9090",
 		"prometheus:9090":               "not an http or https URL",
 		"ftp://prometheus":              "not an http or https URL",
 		"http://":                       "not an http or https URL",
 		"http://u:secret@p ro:9090":     "not an http or https URL",
 		"http://prometheus:9090/?a=b":   "a query or a fragment",
 		"http://prometheus:9090/#graph": "a query or a fragment",
-		"svc:prometheus":                "svc:NAMESPACE/NAME[:PORT]",
-		"svc:monitoring/":               "svc:NAMESPACE/NAME[:PORT]",
-		"svc:ftp:monitoring/prometheus": "svc:NAMESPACE/NAME[:PORT]",
-		"svc:a/b:9090:1":                "svc:NAMESPACE/NAME[:PORT]",
-		"svc:a/../b":                    "svc:NAMESPACE/NAME[:PORT]",
 	} {
-		_, err := NewHistory(target, get, HistoryOptions{Window: lastHour()})
+		_, err := NewHistory(address, HistoryOptions{Window: lastHour()})
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
-			t.Errorf("%q: error is %v, want one with %q", target, err, want)
+			t.Errorf("%q: error is %v, want one with %q", address, err, want)
 		}
 	}
-	if _, err := NewHistory("svc:a/b", nil, HistoryOptions{Window: lastHour()}); err == nil {
-		t.Error("a Service without a cluster is no error")
-	}
-	if _, err := NewHistory("http://a", nil, HistoryOptions{}); err == nil {
+	if _, err := NewHistory("http://a", HistoryOptions{}); err == nil {
 		t.Error("no window is no error")
 	}
-}
-
-// TestServiceProxy reaches a server through the API server, under the path of the proxy.
-func TestServiceProxy(t *testing.T) {
-	f := steady()
-	server := httptest.NewServer(f)
-	defer server.Close()
-	for target, want := range map[string]string{
-		"svc:monitoring/prometheus:9090":         "/api/v1/namespaces/monitoring/services/prometheus:9090/proxy/api/v1/",
-		"svc:monitoring/prometheus":              "/api/v1/namespaces/monitoring/services/prometheus/proxy/api/v1/",
-		"svc:https:monitoring/prometheus:web":    "/api/v1/namespaces/monitoring/services/https:prometheus:web/proxy/api/v1/",
-		"svc:https:monitoring/prometheus":        "/api/v1/namespaces/monitoring/services/https:prometheus:/proxy/api/v1/",
-		"svc:mimir/mimir-gateway:80/prometheus/": "/api/v1/namespaces/mimir/services/mimir-gateway:80/proxy/prometheus/api/v1/",
-	} {
-		var paths atomic.Pointer[string]
-		get := func(_ context.Context, path string, query url.Values) ([]byte, error) {
-			paths.Store(&path)
-			res := httptest.NewRecorder()
-			f.ServeHTTP(res, httptest.NewRequest(http.MethodGet, path+"?"+query.Encode(), nil))
-			return res.Body.Bytes(), nil
-		}
-		h, err := NewHistory(target, get, HistoryOptions{Window: lastHour()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var r UsageReport
-		if err := h.Measure(t.Context(), &r); err != nil {
-			t.Fatal(err)
-		}
-		equal(t, target, r.Pods[0].Used.Value(CPU), "1")
-		if got := *paths.Load(); got != want+"query" {
-			t.Errorf("%s asks %s, want %s", target, got, want)
-		}
-	}
-}
-
-// TestServiceProxyRefuses has the API server refuse, and a proxy that hides why a query
-// was too large.
-func TestServiceProxyRefuses(t *testing.T) {
-	forbidden := func(context.Context, string, url.Values) ([]byte, error) {
-		return nil, apierrors.NewForbidden(schema.GroupResource{Resource: "services/proxy"}, "prometheus", errors.New("no"))
-	}
-	h, err := NewHistory("svc:monitoring/prometheus", forbidden, HistoryOptions{Window: lastHour()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := h.Measure(t.Context(), &UsageReport{}); !apierrors.IsForbidden(err) {
-		t.Errorf("error is %v, want the refusal", err)
-	}
-	f := steady()
-	f.longest = 20 * time.Minute
-	get := func(_ context.Context, path string, query url.Values) ([]byte, error) {
-		res := httptest.NewRecorder()
-		f.ServeHTTP(res, httptest.NewRequest(http.MethodGet, path+"?"+query.Encode(), nil))
-		if res.Code != http.StatusOK {
-			return nil, &apierrors.StatusError{ErrStatus: metav1.Status{Code: int32(res.Code), Message: "the server responded with the status code 422"}}
-		}
-		return res.Body.Bytes(), nil
-	}
-	h, err = NewHistory("svc:monitoring/prometheus", get, HistoryOptions{Window: lastHour()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var r UsageReport
-	if err := h.Measure(t.Context(), &r); err != nil {
-		t.Fatal(err)
-	}
-	equal(t, "CPU", r.Pods[0].Used.Value(CPU), "1")
 }
 
 // TestDirect looks at what is sent: the path, who asks, and that a long query is posted.
@@ -197,39 +116,12 @@ func TestLongQueries(t *testing.T) {
 					f.ServeHTTP(w, r)
 				}
 			})
-			send := func(method string) GetFunc {
-				return func(_ context.Context, path string, form url.Values) ([]byte, error) {
-					to, body := path+"?"+form.Encode(), ""
-					if method == http.MethodPost {
-						to, body = path, form.Encode()
-					}
-					r := httptest.NewRequest(method, to, strings.NewReader(body))
-					r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-					res := httptest.NewRecorder()
-					proxy.ServeHTTP(res, r)
-					if res.Code == http.StatusOK {
-						return res.Body.Bytes(), nil
-					}
-					return nil, &apierrors.StatusError{ErrStatus: metav1.Status{Code: int32(res.Code), Reason: metav1.StatusReasonForbidden, Message: "refused"}}
-				}
-			}
 			server := httptest.NewServer(proxy)
 			defer server.Close()
-			for _, target := range []string{server.URL, "svc:monitoring/prometheus"} {
-				refused.Store(0)
-				long.Store(0)
-				h, err := NewHistory(target, send(http.MethodGet), HistoryOptions{Window: lastHour(), Post: send(http.MethodPost), Namespaces: append(manyNamespaces(), "shop")})
-				if err != nil {
-					t.Fatal(err)
-				}
-				var r UsageReport
-				if err := h.Measure(t.Context(), &r); err != nil {
-					t.Fatalf("%s: %v", target, err)
-				}
-				equal(t, target, r.Pods[0].Used.Value(CPU), "1")
-				if long.Load() == 0 || refused.Load() > parallel || (refused.Load() > 0) != (status != http.StatusOK) {
-					t.Errorf("%s: %d long queries arrived, POST was refused %d times", target, long.Load(), refused.Load())
-				}
+			r := measure(t, server.URL, lastHour(), func(o *HistoryOptions) { o.Namespaces = append(manyNamespaces(), "shop") })
+			equal(t, name, r.Pods[0].Used.Value(CPU), "1")
+			if long.Load() == 0 || refused.Load() > parallel || (refused.Load() > 0) != (status != http.StatusOK) {
+				t.Errorf("%d long queries arrived, POST was refused %d times", long.Load(), refused.Load())
 			}
 		})
 	}
@@ -336,6 +228,7 @@ func TestBroken(t *testing.T) {
 		"a page to log in":     {page(200, "text/html", "<html>Log in</html>"), "web page"},
 		"a page with 401":      {page(401, "text/html", "<html>Log in</html>"), "access is denied"},
 		"forbidden":            {page(403, "application/json", `{"status":"error","errorType":"forbidden","error":"tenant is not yours"}`), "tenant is not yours"},
+		"no right to proxy":    {page(403, "application/json", `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"services \"prometheus\" is forbidden","reason":"Forbidden","code":403}`), `403: services "prometheus" is forbidden`},
 		"not found":            {page(404, "text/plain", "404 page not found"), "is a path missing"},
 		"other JSON":           {page(200, "application/json", `{"kind":"Status"}`), "not a response of Prometheus'"},
 		"a scalar":             {page(200, "application/json", `{"status":"success","data":{"resultType":"scalar","result":[]}}`), "are no list"},
@@ -365,7 +258,7 @@ func TestBroken(t *testing.T) {
 // failure measures with a server that will fail, without a pause between tries.
 func failure(t *testing.T, target string) error {
 	t.Helper()
-	h, err := NewHistory(target, nil, HistoryOptions{Window: lastHour()})
+	h, err := NewHistory(target, HistoryOptions{Window: lastHour()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -404,24 +297,23 @@ func TestTries(t *testing.T) {
 		}
 		return false
 	}
-	h, err := NewHistory(f.start(t), nil, HistoryOptions{Window: lastHour()})
+	h, err := NewHistory(f.start(t), HistoryOptions{Window: lastHour()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	// One query at a time, so that each is refused twice.
 	h.server.wait = func(context.Context, time.Duration) error { return nil }
-	ask := h.server.ask
 	slot := make(chan struct{}, 1)
-	h.server.ask = func(ctx context.Context, path string, form url.Values) (status int, body []byte, err error) {
+	h.server.client.Transport = roundTrip(func(r *http.Request) (resp *http.Response, err error) {
 		slot <- struct{}{}
 		defer func() { <-slot }()
 		for range 3 {
-			if status, body, err = ask(ctx, path, form); status == http.StatusOK {
+			if resp, err = http.DefaultTransport.RoundTrip(r); err != nil || resp.StatusCode == http.StatusOK {
 				break
 			}
 		}
-		return status, body, err
-	}
+		return resp, err
+	})
 	var r UsageReport
 	if err := h.Measure(t.Context(), &r); err != nil {
 		t.Fatal(err)
@@ -433,7 +325,7 @@ func TestTries(t *testing.T) {
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	f := &cannedServer{answer: func(http.ResponseWriter, string) bool { cancel(); return false }}
-	h, err := NewHistory(f.start(t), nil, HistoryOptions{Window: lastHour()})
+	h, err := NewHistory(f.start(t), HistoryOptions{Window: lastHour()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -463,7 +355,7 @@ func TestCancelled(t *testing.T) {
 	defer close(release)
 	f := &cannedServer{answer: func(http.ResponseWriter, string) bool { cancel(); <-release; return true }}
 	server := httptest.NewServer(f)
-	h, err := NewHistory(server.URL, nil, HistoryOptions{Window: lastHour()})
+	h, err := NewHistory(server.URL, HistoryOptions{Window: lastHour()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -475,16 +367,16 @@ func TestCancelled(t *testing.T) {
 // TestSilentServer has a server that never answers: after the time that a query has, the
 // error says so.
 func TestSilentServer(t *testing.T) {
-	h, err := NewHistory("http://127.0.0.1:1", nil, HistoryOptions{Window: lastHour(), Timeout: time.Millisecond})
+	h, err := NewHistory("http://127.0.0.1:1", HistoryOptions{Window: lastHour(), Timeout: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var asked atomic.Int64
-	h.server.ask = func(ctx context.Context, _ string, _ url.Values) (int, []byte, error) {
+	h.server.client.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
 		asked.Add(1)
-		<-ctx.Done()
-		return 0, nil, ctx.Err()
-	}
+		<-r.Context().Done()
+		return nil, r.Context().Err()
+	})
 	var refused *QueryError
 	if err := h.Measure(t.Context(), &UsageReport{}); !errors.As(err, &refused) || refused.Type != "timeout" {
 		t.Errorf("error is %v, want that no answer came", err)
@@ -524,7 +416,7 @@ func TestSteps(t *testing.T) {
 		"no whole step": {Window: Window{fakeBegin.Add(time.Second), fakeBegin.Add(50 * time.Second)}},
 		"write one of":  {Window: lastHour(), Step: 7 * time.Minute},
 	} {
-		if _, err := NewHistory("http://a", nil, o); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := NewHistory("http://a", o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the error is %v, want one with %q", err, want)
 		}
 	}
@@ -538,12 +430,12 @@ func TestDirectIsNotRedirected(t *testing.T) {
 		http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect)
 	}))
 	defer server.Close()
-	at, err := url.Parse(server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	code, _, err := directTarget(at, nil)(t.Context(), "query", url.Values{"query": {"up"}})
-	if err == nil && code == http.StatusOK {
-		t.Error("a redirect is an answer")
+	if err := failure(t, server.URL); err == nil || !strings.Contains(err.Error(), "redirects elsewhere") && !strings.Contains(err.Error(), "307") {
+		t.Errorf("error is %v, want that the server redirects", err)
 	}
 }
+
+// roundTrip is a function that sends requests.
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

@@ -6,13 +6,18 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/prometheus/common/model"
 )
 
 // sumOver sums an expression over the steps in (t - length, t]. The range is a millisecond
 // shorter: before Prometheus 3 ranges included their first moment.
 func sumOver(x string, length, step time.Duration) string {
-	return "sum_over_time((" + x + ")[" + promDuration(length-time.Millisecond) + ":" + promDuration(step) + "])"
+	return "sum_over_time((" + x + ")[" + lengthOf(length-time.Millisecond) + ":" + lengthOf(step) + "])"
 }
+
+// lengthOf writes a length of time as PromQL has it.
+func lengthOf(d time.Duration) string { return model.Duration(d).String() }
 
 func maxBy(labels, x string) string { return "max by (" + labels + ") (" + x + ")" }
 
@@ -29,18 +34,6 @@ func union(all ...string) string { return "(" + strings.Join(all, " or ") + ")" 
 // withHours are the sizes of things, and 1 for each step that they were there.
 func withHours(x string) string {
 	return union(labelled(x, "of", "size"), labelled(x+" * 0 + 1", "of", "hours"))
-}
-
-// promDuration writes a duration as PromQL has it.
-func promDuration(d time.Duration) string {
-	switch ms := d.Milliseconds(); {
-	case ms%1000 != 0:
-		return strconv.FormatInt(ms, 10) + "ms"
-	case ms%60_000 != 0:
-		return strconv.FormatInt(ms/1000, 10) + "s"
-	default:
-		return strconv.FormatInt(ms/60_000, 10) + "m"
-	}
 }
 
 // quoteMatcher writes alternatives for a matcher of regular expressions: "a|b". A name that

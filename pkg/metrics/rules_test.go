@@ -66,7 +66,7 @@ func TestEvaluatedStep(t *testing.T) {
 		f := steady()
 		f.names = append(f.names, names)
 		f.sums["max(count_over_time(sysop:steps{sysop_matchers=\"\"}["] = []row{{map[string]string{}, 12}}
-		h, err := NewHistory(f.start(t), nil, HistoryOptions{Window: w})
+		h, err := NewHistory(f.start(t), HistoryOptions{Window: w})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -185,7 +185,7 @@ func TestRecordedRequests(t *testing.T) {
 	charged, requested, running := maps.Clone(labels), maps.Clone(labels), maps.Clone(labels)
 	charged["__name__"], requested["__name__"], running["__name__"] = "sysop:pod_charged", "sysop:pod_requested", "sysop:pod_running"
 	s := seriesServer{{"__name__": "sysop:steps", "value": "12"}, charged, requested, running}
-	h, err := NewHistory(s.start(t), nil, HistoryOptions{Window: lastHour(), Step: ruleStep})
+	h, err := NewHistory(s.start(t), HistoryOptions{Window: lastHour(), Step: ruleStep})
 	if err != nil {
 		t.Fatal(err)
 	}

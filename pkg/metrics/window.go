@@ -2,12 +2,11 @@ package metrics
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/lazyregexp"
+	"github.com/prometheus/common/model"
 )
 
 // Window is a span of time, half-open: (From, To]. What a sample at From says is of
@@ -24,11 +23,6 @@ func (w Window) String() string {
 // windowForms is the hint for who wrote a window wrongly.
 const windowForms = "write a duration (90m, 24h, 7d, 2w), today, yesterday, week, lastweek, month, lastmonth, " +
 	"or two times with a slash between: dates (2026-11-01/2026-11-15), RFC 3339, unix seconds or now"
-
-var (
-	durationForm = lazyregexp.New(`^(\d+[smhdw])+$`)
-	durationPart = lazyregexp.New(`\d+[smhdw]`)
-)
 
 // ParseWindow reads a window as a user writes it: 90m, 24h, 7d, 2w (and 1d12h) up to
 // now; today, week (from Monday) and month up to now; yesterday, lastweek, lastmonth;
@@ -71,13 +65,13 @@ func parseWindow(text string, now time.Time) (Window, error) {
 	case "lastmonth":
 		return Window{Month.begin(now, -1), Month.begin(now, 0)}, nil
 	}
-	if durationForm.MatchString(text) {
-		d, err := parseDuration(text)
-		return Window{now.Add(-d), now}, err
-	}
 	from, to, ok := strings.Cut(text, "/")
 	if !ok {
-		return Window{}, fmt.Errorf("is not a window: %s", windowForms)
+		length, err := model.ParseDuration(text)
+		if err != nil {
+			return Window{}, fmt.Errorf("is not a window (%w): %s", err, windowForms)
+		}
+		return Window{now.Add(-time.Duration(length)), now}, nil
 	}
 	var w Window
 	var err error
@@ -86,21 +80,6 @@ func parseWindow(text string, now time.Time) (Window, error) {
 	}
 	w.To, err = parseMoment(to, now)
 	return w, err
-}
-
-// parseDuration reads a sum like 1d12h.
-func parseDuration(text string) (time.Duration, error) {
-	units := map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}
-	var sum time.Duration
-	for _, part := range durationPart.FindAllString(text, -1) {
-		n, err := strconv.ParseInt(part[:len(part)-1], 10, 64)
-		unit := units[part[len(part)-1]]
-		if err != nil || n > (math.MaxInt64-int64(sum))/int64(unit) {
-			return 0, fmt.Errorf("%s is too long", part)
-		}
-		sum += time.Duration(n) * unit
-	}
-	return sum, nil
 }
 
 func parseMoment(text string, now time.Time) (time.Time, error) {

@@ -27,11 +27,11 @@ func (h *History) Quantile(ctx context.Context, q QuantileQuery) (value int64, k
 	matchers := []string{"pod=~" + quoteMatcher(q.Pods), `container!=""`, `container!="POD"`}
 	x := maxBy(cgroupKey, e.last(staleness, 0, memoryMetric, matchers...))
 	if q.Resource == CPU {
-		rate := "rate(" + e.selector(cpuMetric, append(matchers, `cpu=~"|total"`)...) + "[" + promDuration(max(step, staleness)) + "])"
+		rate := "rate(" + e.selector(cpuMetric, append(matchers, `cpu=~"|total"`)...) + "[" + lengthOf(max(step, staleness)) + "])"
 		x = "1000 * " + maxBy(cgroupKey, rate)
 	}
 	f := newFetcher(h.server, nil)
-	rows, err := f.query(ctx, fmt.Sprintf("quantile_over_time(%s, sum(%s)[%s:%s])", strconv.FormatFloat(q.Quantile, 'f', -1, 64), x, promDuration(w.Length()-time.Millisecond), promDuration(step)), w.To)
+	rows, err := f.query(ctx, fmt.Sprintf("quantile_over_time(%s, sum(%s)[%s:%s])", strconv.FormatFloat(q.Quantile, 'f', -1, 64), x, lengthOf(w.Length()-time.Millisecond), lengthOf(step)), w.To)
 	if err != nil || len(rows) == 0 {
 		return 0, false, err
 	}

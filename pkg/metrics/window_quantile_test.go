@@ -20,7 +20,7 @@ func TestQuantile(t *testing.T) {
 		f.write(w, map[string]any{"resultType": "vector", "result": result})
 		return true
 	}
-	h, err := NewHistory(f.start(t), nil, HistoryOptions{Window: Window{From: to.AddDate(0, 0, -7), To: to}, Matchers: `cluster="eu"`})
+	h, err := NewHistory(f.start(t), HistoryOptions{Window: Window{From: to.AddDate(0, 0, -7), To: to}, Matchers: `cluster="eu"`})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,12 +33,12 @@ func TestQuantile(t *testing.T) {
 		{
 			QuantileQuery{Resource: CPU, Quantile: 0.95, Namespace: "shop", Pods: []string{"web-1", "web.2"}},
 			250, true,
-			`quantile_over_time(0.95, sum(1000 * max by (namespace,pod,container,id,name) (rate(container_cpu_usage_seconds_total{pod=~"web-1|web\\.2",container!="",container!="POD",cpu=~"|total",cluster="eu",namespace=~"shop"}[5m])))[604799999ms:5m])`,
+			`quantile_over_time(0.95, sum(1000 * max by (namespace,pod,container,id,name) (rate(container_cpu_usage_seconds_total{pod=~"web-1|web\\.2",container!="",container!="POD",cpu=~"|total",cluster="eu",namespace=~"shop"}[5m])))[6d23h59m59s999ms:5m])`,
 		},
 		{
 			QuantileQuery{Resource: Memory, Quantile: 0.5, Namespace: "shop", Pods: []string{"gone"}},
 			0, false,
-			`quantile_over_time(0.5, sum(max by (namespace,pod,container,id,name) (last_over_time(container_memory_working_set_bytes{pod=~"gone",container!="",container!="POD",cluster="eu",namespace=~"shop"}[5m])))[604799999ms:5m])`,
+			`quantile_over_time(0.5, sum(max by (namespace,pod,container,id,name) (last_over_time(container_memory_working_set_bytes{pod=~"gone",container!="",container!="POD",cluster="eu",namespace=~"shop"}[5m])))[6d23h59m59s999ms:5m])`,
 		},
 	} {
 		value, known, err := h.Quantile(t.Context(), c.query)

@@ -150,9 +150,9 @@ func (e *expressions) recent(labels, name string, matchers ...string) string {
 }
 
 func (e *expressions) last(length, offset time.Duration, name string, matchers ...string) string {
-	x := e.selector(name, matchers...) + "[" + promDuration(length) + "]"
+	x := e.selector(name, matchers...) + "[" + lengthOf(length) + "]"
 	if offset > 0 {
-		x += " offset " + promDuration(offset)
+		x += " offset " + lengthOf(offset)
 	}
 	return "last_over_time(" + x + ")"
 }

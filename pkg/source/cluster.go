@@ -51,7 +51,6 @@ type Cluster struct {
 	found *atomic.Pointer[discovered]
 	// rechecked is set once discovery was repeated; copies of a Cluster share it.
 	rechecked *atomic.Bool
-	header    http.Header // of every request, beside those of its own
 }
 
 // NewCluster returns a source for a cluster. It sends no request.
@@ -81,14 +80,6 @@ func (c *Cluster) Whole() *Cluster {
 	whole.found.Store(c.found.Load())
 	whole.opts.Detail = func(object.Resource) (Detail, string) { return Fields, "" }
 	return &whole
-}
-
-// WithHeader returns the same cluster with headers for every request. The API server passes headers
-// that it does not use itself on to a Service behind its proxy.
-func (c *Cluster) WithHeader(header http.Header) *Cluster {
-	with := *c
-	with.header = header
-	return &with
 }
 
 // job reads something into a sink, and reports its failures there. It returns an error if the other

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -47,9 +46,6 @@ type failure struct {
 	connected bool // a connection was established
 	status    int  // of the response, if there was one
 	after     time.Duration
-	// body is that of a response with an error that is not of the API server itself, but of a server
-	// that it is the proxy of.
-	body []byte
 }
 
 // Limits of one request. A request with Retry-After is retried more often, but not for ever.
@@ -73,7 +69,7 @@ func (c *Cluster) ask(ctx context.Context, p string, query url.Values, accept st
 		}
 		wait, again := fail.retryAfter(try)
 		if !again || waited+wait > requestTimeout {
-			return answer{body: fail.body}, c.final(fail)
+			return answer{}, c.final(fail)
 		}
 		waited += wait
 		if err := c.pause(ctx, wait); err != nil {
@@ -120,7 +116,7 @@ func (c *Cluster) final(f failure) error {
 
 // send sends a request once, and reads the response.
 func (c *Cluster) send(ctx context.Context, p string, query url.Values, accept string) (answer, failure) {
-	return wholeBody(c.begin(ctx, c.client, http.MethodGet, p, query, accept))
+	return wholeBody(c.begin(ctx, c.client, p, query, accept))
 }
 
 // wholeBody reads the response that begin returns.
@@ -149,29 +145,21 @@ func wholeBody(resp *http.Response, fail failure) (answer, failure) {
 func (c *Cluster) stream(ctx context.Context, p string, query url.Values, accept string) (*http.Response, failure) {
 	endless := *c.client
 	endless.Timeout = 0
-	return c.begin(ctx, &endless, http.MethodGet, p, query, accept)
+	return c.begin(ctx, &endless, p, query, accept)
 }
 
-// begin sends a request once; a POST has the query as its form. For an HTTP error the failure has
-// the server's error.
-func (c *Cluster) begin(ctx context.Context, client *http.Client, method, p string, query url.Values, accept string) (*http.Response, failure) {
+// begin sends a GET request once. For an HTTP error the failure has the server's error.
+func (c *Cluster) begin(ctx context.Context, client *http.Client, p string, query url.Values, accept string) (*http.Response, failure) {
 	var connected atomic.Bool
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
 	u := *c.base
 	u.Path = path.Join("/", u.Path, p)
-	form := ""
-	if u.RawQuery = query.Encode(); method == http.MethodPost {
-		form, u.RawQuery = u.RawQuery, ""
-	}
-	req, err := http.NewRequestWithContext(ctx, method, u.String(), strings.NewReader(form))
+	u.RawQuery = query.Encode()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
 		return nil, failure{err: err, connected: true}
 	}
-	if method == http.MethodPost {
-		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	}
 	req.Header.Set("Accept", accept)
-	maps.Copy(req.Header, c.header)
 	resp, err := client.Do(req)
 	if err != nil {
 		return nil, failure{err: err, connected: connected.Load()}
@@ -210,7 +198,7 @@ func refusal(resp *http.Response, body []byte) failure {
 	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/plain") {
 		text = string(body[:min(len(body), 1<<10)])
 	}
-	f.err, f.body = apierrors.NewGenericServerResponse(resp.StatusCode, "get", schema.GroupResource{}, "", text, 0, true), body
+	f.err = apierrors.NewGenericServerResponse(resp.StatusCode, "get", schema.GroupResource{}, "", text, 0, true)
 	return f
 }
 

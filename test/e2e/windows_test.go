@@ -2,11 +2,9 @@ package e2e
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -15,6 +13,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/prometheus"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
@@ -27,12 +26,12 @@ const historySeed = 20261101
 // there are none.
 func measured(t *testing.T, target string, from, to time.Time, namespaces ...string) *metrics.UsageReport {
 	t.Helper()
-	return measuredWith(t, target, nil, metrics.HistoryOptions{Window: metrics.Window{From: from, To: to}, Namespaces: namespaces})
+	return measuredWith(t, target, metrics.HistoryOptions{Window: metrics.Window{From: from, To: to}, Namespaces: namespaces})
 }
 
-func measuredWith(t *testing.T, target string, get metrics.GetFunc, o metrics.HistoryOptions) *metrics.UsageReport {
+func measuredWith(t *testing.T, target string, o metrics.HistoryOptions) *metrics.UsageReport {
 	t.Helper()
-	h, err := metrics.NewHistory(target, get, o)
+	h, err := metrics.NewHistory(target, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +164,7 @@ func checkPatchy(t *testing.T, r *metrics.UsageReport, pod metrics.Pod, want tru
 	if least := want.memory - 20*60<<29; memory >= want.memory || memory < least {
 		t.Errorf("memory over a hole is %d, want less than %d and at least %d", memory, want.memory, least)
 	}
-	if !slices.ContainsFunc(r.Notes, func(n metrics.Note) bool { return n.Reason == "Gap" && n.LowersFigures }) {
+	if !slices.ContainsFunc(r.Notes, func(n metrics.Note) bool { return n.Reason == metrics.PodGap && n.LowersFigures }) {
 		t.Errorf("no note tells of the hole: %v", r.Notes)
 	}
 }
@@ -231,13 +230,13 @@ func testThroughAPIServer(t *testing.T, p *cluster.Prometheus) {
 		t.Fatal(err)
 	}
 	var asked atomic.Int64
-	get := func(ctx context.Context, path string, query url.Values) ([]byte, error) {
-		asked.Add(1)
-		return through.Get(ctx, path, query)
-	}
 	from, to := at(20), at(50)
-	service := fmt.Sprintf("svc:%s/prometheus-k8s:%d", ns, cluster.PrometheusPort)
-	got := figures(t, measuredWith(t, service, get, metrics.HistoryOptions{Window: metrics.Window{From: from, To: to}}))
+	proxy, via := through.Proxied(fmt.Sprintf("/api/v1/namespaces/%s/services/prometheus-k8s:%d/proxy", ns, cluster.PrometheusPort))
+	counting := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		asked.Add(1)
+		return via.RoundTrip(r)
+	})}
+	got := figures(t, measuredWith(t, proxy.String(), metrics.HistoryOptions{Window: metrics.Window{From: from, To: to}, Client: counting}))
 	want := figures(t, measured(t, p.URL, from, to))
 	if asked.Load() == 0 || len(want) == 0 {
 		t.Errorf("%d requests, %d figures", asked.Load(), len(want))
@@ -262,14 +261,31 @@ func testHeadersThroughAPIServer(t *testing.T, c *cluster.Cluster, ns string, th
 	}))
 	defer server.Close()
 	c.ServePrometheus(t, server.URL, ns, "tenants")
-	path := fmt.Sprintf("/api/v1/namespaces/%s/services/tenants:%d/proxy/api/v1/query", ns, cluster.PrometheusPort)
-	if body, err := through.Get(t.Context(), path, nil); err == nil || strings.TrimSpace(string(body)) != "no org id" {
-		t.Errorf("without a tenant: %q, %v", body, err)
-	}
-	tenant := through.WithHeader(http.Header{"X-Scope-Orgid": {"shop"}})
-	for name, send := range map[string]metrics.GetFunc{"GET": tenant.Get, "POST": tenant.Post} {
-		if body, err := send(t.Context(), path, url.Values{"query": {"up"}}); err != nil || string(body) != `tenant shop, credentials ""` {
-			t.Errorf("%s with a tenant: %q, %v", name, body, err)
+	address := fmt.Sprintf("svc:%s/tenants:%d", ns, cluster.PrometheusPort)
+	for tenant, want := range map[string]string{"": "no org id", "shop": `tenant shop, credentials \"\"`} {
+		access := prometheus.Access{}
+		if tenant != "" {
+			access.Headers = []prometheus.Header{{Name: "X-Scope-OrgID", Value: tenant}}
+		}
+		path, err := access.ServicePath(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		proxy, via := through.Proxied(path)
+		client, err := access.Client(via)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for size := range 2 { // a long query is posted
+			o := metrics.HistoryOptions{Window: metrics.Window{From: at(20), To: at(50)}, Client: client, Name: address, Matchers: `cluster=~"` + strings.Repeat("x", size*5000) + `"`}
+			h, err := metrics.NewHistory(proxy.String(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, _, err = h.Quantile(t.Context(), metrics.QuantileQuery{Resource: metrics.Memory, Quantile: 0.5, Namespace: "shop"})
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("tenant %q, %d: error is %v, want one with %s", tenant, size, err, want)
+			}
 		}
 	}
 }
@@ -287,12 +303,12 @@ func testLimitedServer(t *testing.T, h *history, server string) {
 		}
 		return resp, err
 	})}
-	r := measuredWith(t, small.URL, nil, metrics.HistoryOptions{Window: metrics.Window{From: from, To: to}, Client: counting})
+	r := measuredWith(t, small.URL, metrics.HistoryOptions{Window: metrics.Window{From: from, To: to}, Client: counting})
 	if refused.Load() == 0 {
 		t.Error("the server refused no query: its limit is too high for this test")
 	}
 	for _, n := range r.Notes {
-		if n.LowersFigures && n.Reason != "Gap" {
+		if n.LowersFigures && n.Reason != metrics.PodGap {
 			t.Errorf("a note of a server that was asked in pieces: %+v", n)
 		}
 	}
@@ -319,7 +335,7 @@ func TestHistoryOfAServerThatEnds(t *testing.T) {
 		}
 		return http.DefaultTransport.RoundTrip(r)
 	})}
-	source, err := metrics.NewHistory(p.URL, nil, metrics.HistoryOptions{
+	source, err := metrics.NewHistory(p.URL, metrics.HistoryOptions{
 		Window: metrics.Window{From: at(6), To: at(78)}, Namespaces: []string{historyNamespace}, Client: stopping,
 	})
 	if err != nil {

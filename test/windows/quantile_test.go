@@ -24,7 +24,7 @@ func TestQuantile(t *testing.T) {
 		f.ramp(cpu, with2(l, "instance", "twice"), c.from, c.from, 240, c.seconds) // another scraper of the same kubelet
 	}
 	url := cluster.StartPrometheus(t, cluster.PrometheusOptions{Series: f.series}).URL
-	h, err := metrics.NewHistory(url, nil, metrics.HistoryOptions{Window: metrics.Window{From: time.UnixMilli(at(120)), To: time.UnixMilli(at(240))}})
+	h, err := metrics.NewHistory(url, metrics.HistoryOptions{Window: metrics.Window{From: time.UnixMilli(at(120)), To: time.UnixMilli(at(240))}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/shopspring/decimal"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 )
@@ -84,9 +85,17 @@ func sums(r *metrics.UsageReport) map[string]decimal.Decimal {
 	return out
 }
 
-// TestAdjacentWindows cuts windows anywhere, also within steps: the parts add up to the whole.
+// TestAdjacentWindows cuts windows anywhere, also within steps: the parts, and what they cost, add
+// up to the whole.
 func TestAdjacentWindows(t *testing.T) {
 	f, r := busy(t), rand.New(rand.NewPCG(3, 1))
+	book, problems := cost.ParseBook("book.yaml", []byte("apiVersion: sysop.dev/v1alpha1\nkind: PriceBook\ncurrency: EUR\ncpu: \"0.031611\"\nmemory: \"0.004237\"\nstorage: \"0.00005\"\n"))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	bill := func(r *metrics.UsageReport) decimal.Decimal {
+		return cost.Allocate(r, &metrics.Attribution{}, book, cost.Options{}).Total()
+	}
 	for range 5 {
 		from, to := at(r.Int64N(60))+r.Int64N(minute), at(150+r.Int64N(90))+r.Int64N(minute)
 		cuts := []int64{from, from + 2*minute + r.Int64N(to-from-4*minute), from + 2*minute + r.Int64N(to-from-4*minute), to}
@@ -94,13 +103,19 @@ func TestAdjacentWindows(t *testing.T) {
 		if cuts[2]-cuts[1] < 2*minute {
 			cuts = slices.Delete(cuts, 1, 2)
 		}
-		parts := map[string]decimal.Decimal{}
+		parts, paid := map[string]decimal.Decimal{}, decimal.Decimal{}
 		for i := range len(cuts) - 1 {
-			for key, v := range sums(f.measure(cuts[i], cuts[i+1], nil)) {
+			part := f.measure(cuts[i], cuts[i+1], nil)
+			for key, v := range sums(part) {
 				parts[key] = parts[key].Add(v)
 			}
+			paid = paid.Add(bill(part))
 		}
-		whole := sums(f.measure(from, to, nil))
+		all := f.measure(from, to, nil)
+		whole := sums(all)
+		if off := paid.Sub(bill(all)).Abs(); off.GreaterThan(decimal.New(1, -12)) || !paid.IsPositive() {
+			t.Errorf("cuts %v: the parts cost %s, the whole %s", cuts, paid, bill(all))
+		}
 		for key := range parts {
 			if off := parts[key].Sub(whole[key]).Abs(); off.GreaterThan(decimal.New(1, -15)) {
 				t.Errorf("cuts %v: %s: the parts add up to %s, the whole is %s", cuts, key, parts[key], whole[key])
@@ -144,7 +159,7 @@ func TestRules(t *testing.T) {
 func (f *truth) inspected(matchers, metric string) metrics.Availability {
 	f.Helper()
 	w := metrics.Window{From: time.UnixMilli(at(0)), To: time.UnixMilli(at(240))}
-	h, err := metrics.NewHistory(f.url, nil, metrics.HistoryOptions{Window: w, Matchers: matchers})
+	h, err := metrics.NewHistory(f.url, metrics.HistoryOptions{Window: w, Matchers: matchers})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -91,7 +91,7 @@ func (f *truth) measure(from, to int64, seed *metrics.UsageReport, change ...fun
 	for _, c := range change {
 		c(&o)
 	}
-	h, err := metrics.NewHistory(f.url, nil, o)
+	h, err := metrics.NewHistory(f.url, o)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -517,14 +517,13 @@ func TestPresent(t *testing.T) {
 	f.ramp("container_cpu_usage_seconds_total", cadvisor("shop", "web", "app", "/kubepods/pod"+uidA+"/1"), 0, 0, 240, 60)
 	f.ramp("container_cpu_usage_seconds_total", cadvisor("shop", "api", "app", "/kubepods/pod"+hash+"/1"), 0, 0, 240, 120)
 	f.ramp("container_cpu_usage_seconds_total", cadvisor("shop", "web", "app", "/kubepods/pod"+uidB+"/1"), 0, 0, 200, 60)
-	f.ramp("container_cpu_usage_seconds_total", cadvisor("shop", "left-out", "app", "/x"), 0, 0, 240, 60)
 	ref := func(name string) object.Ref { return object.Ref{Kind: "Pod", Namespace: "shop", Name: name} }
 	seed := &metrics.UsageReport{Hours: windowHour(), Pods: []metrics.Pod{
 		{Ref: ref("web"), UID: uidA, Node: "n1", Hours: windowHour(), Requested: amountsFrom(metrics.CPU, "1")},
 		{Ref: ref("api"), UID: "an-uid-of-the-api"},
 		{Ref: ref("young"), UID: "young", Hours: windowHour(), Requested: amountsFrom(metrics.CPU, "1"), Charged: amountsFrom(metrics.CPU, "1")},
 	}}
-	r := f.read(seed, func(o *metrics.HistoryOptions) { o.Pods = func(_, name string) bool { return name != "left-out" } })
+	r := f.read(seed)
 	if len(r.Pods) != 4 || !slices.IsSortedFunc(r.Pods, func(a, b metrics.Pod) int { return object.Compare(a.Ref, b.Ref) }) {
 		t.Errorf("pods are %+v", r.Pods)
 	}
@@ -633,6 +632,36 @@ func TestGap(t *testing.T) {
 	equal(t, "memory", r.Pods[0].Used.Value(metrics.Memory), "102") // a sample stands two minutes
 	if n := note(r, "Gap"); !n.LowersFigures || !strings.Contains(n.Message, "of 120 steps of the window have no samples") {
 		t.Errorf("notes are %+v", r.Notes)
+	}
+}
+
+// TestPodGap has a pod without usage for an hour, which its row tells, in a window of few steps as in
+// one of many; one that is whole, and one whose usage comes a minute late, when long steps sample it.
+func TestPodGap(t *testing.T) {
+	f := &truth{T: t}
+	for name, parts := range map[string][][2]int64{"hole": {{0, 130}, {191, 240}}, "whole": {{0, 240}}} {
+		uid := map[string]string{"hole": uidA, "whole": uidB}[name]
+		f.over("kube_pod_status_phase", with2(podLabels("shop", name, uid), "phase", "Running"), 0, 240, "1")
+		for _, part := range parts {
+			f.ramp("container_cpu_usage_seconds_total", cadvisor("shop", name, "app", "/kubepods/pod"+uid+"/1"), 0, part[0], part[1], 60)
+			f.over("container_memory_working_set_bytes", cadvisor("shop", name, "app", "/kubepods/pod"+uid+"/1"), part[0], part[1], "60")
+		}
+	}
+	f.over("kube_pod_status_phase", with2(podLabels("shop", "late", uidA[:35]+"9"), "phase", "Running"), 156, 240, "1")
+	f.over("container_memory_working_set_bytes", cadvisor("shop", "late", "app", "/kubepods/pod"+uidA[:35]+"9/1"), 157, 240, "60")
+	for step, want := range map[time.Duration]time.Duration{time.Minute: 59 * time.Minute, time.Hour: 48 * time.Minute} {
+		r := f.read(nil, func(o *metrics.HistoryOptions) { o.Step = step })
+		if got := podOf(t, r, "hole", "").Gap; got != want {
+			t.Errorf("in steps of %s the gap is %s, want %s", step, got, want)
+		}
+		for _, name := range []string{"whole", "late"} {
+			if got := podOf(t, r, name, "").Gap; got != 0 {
+				t.Errorf("in steps of %s the gap of %s is %s", step, name, got)
+			}
+		}
+		if n := note(r, metrics.PodGap); n.Subject != "shop/hole" || !n.LowersFigures || !strings.HasPrefix(n.Message, "samples of 1 pods have gaps of up to "+want.String()) {
+			t.Errorf("the note is %+v", n)
+		}
 	}
 }
 

@@ -96,7 +96,7 @@ func TestTokenOfPrometheus(t *testing.T) {
 	if err := os.WriteFile(file, []byte("abc.def\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	client, err := prometheus.Access{TokenFile: file}.Client()
+	client, err := prometheus.Access{TokenFile: file}.Client(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,11 +112,11 @@ func TestTokenOfPrometheus(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := (prometheus.Access{TokenFile: file}).Client(); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := (prometheus.Access{TokenFile: file}).Client(nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v", text, err)
 		}
 	}
-	if _, err := (prometheus.Access{TokenFile: file + "none"}).Client(); err == nil {
+	if _, err := (prometheus.Access{TokenFile: file + "none"}).Client(nil); err == nil {
 		t.Error("a file that is not there is taken")
 	}
 }
