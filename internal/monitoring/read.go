@@ -315,7 +315,7 @@ func overlay(fields, stated map[string]any) {
 // name names the scope after the System, or the first root.
 func (r *reading) name(s *monitor.Scope) {
 	if sys := r.req.System; sys != nil {
-		s.Name, s.Settings = sys.Name, sys.Monitoring
+		s.Name, s.System, s.Settings = sys.Name, true, sys.Monitoring
 	} else {
 		s.Name = r.first
 	}

@@ -60,6 +60,24 @@ var alertCases = []struct {
 		series{`kube_daemonset_status_desired_number_scheduled{namespace="shop",daemonset="agent"}`: "0x600", `kube_daemonset_status_number_available{namespace="shop",daemonset="agent"}`: "0x600"},
 	},
 	{
+		"SystemAppNotHealthy", "web",
+		series{`sysop_regulate_app_health{system_namespace="shop",system="shop",app="web",health="Degraded"}`: "1x600"},
+		series{
+			`sysop_regulate_app_health{system_namespace="shop",system="shop",app="web",health="Suspended"}`:    "1x600",
+			`sysop_regulate_app_health{system_namespace="shop",system="shop",app="web",health="Progressing"}`:  "_x595 1x5",
+			`sysop_regulate_app_health{system_namespace="test",system="shop",app="web",health="Degraded"}`:     "1x600",
+			`sysop_regulate_app_health{system_namespace="shop",system="shop",app="web-api",health="Degraded"}`: "1x600",
+		},
+	},
+	{
+		"SystemAppHeld", "web",
+		series{`sysop_regulate_held{system_namespace="shop",system="shop",app="web",signal="Stop"}`: "1x600"},
+		series{
+			`sysop_regulate_held{system_namespace="shop",system="shop",app="web",signal="Stop"}`:   "1x580 _x20",
+			`sysop_regulate_held{system_namespace="shop",system="shop-2",app="web",signal="Stop"}`: "1x600",
+		},
+	},
+	{
 		"SystemReplicasMissing", "web",
 		series{`kube_deployment_spec_replicas{namespace="shop",deployment="web"}`: "2x600", `kube_deployment_status_replicas_available{namespace="shop",deployment="web"}`: "1x600"},
 		series{
@@ -242,7 +260,7 @@ func shopPlan(t *testing.T) *monitor.Plan {
 		t.Fatal(err)
 	}
 	appOf := map[string]string{"db": "db", "db-dump": "db", "ledger": "db", "web": "web", "worker": "worker", "report": "worker", "agent": "agent", "migrate": "worker", "quiet": "quiet"}
-	s := monitor.Scope{Name: "shop", Namespace: "shop", Settings: system.Monitoring{Thresholds: map[string]float64{"backupHours": 5}}, Cluster: monitor.Cluster{Serves: func(kind string) bool { return !strings.HasPrefix(kind, "Grafana") }}}
+	s := monitor.Scope{Name: "shop", Namespace: "shop", System: true, Settings: system.Monitoring{Thresholds: map[string]float64{"backupHours": 5}}, Cluster: monitor.Cluster{Serves: func(kind string) bool { return !strings.HasPrefix(kind, "Grafana") }}}
 	apps := map[string]*monitor.App{}
 	for doc := range strings.SplitSeq(string(text), "\n---\n") {
 		o := &unstructured.Unstructured{}
