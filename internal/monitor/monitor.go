@@ -38,9 +38,14 @@ type Scope struct {
 	// System says that it is a System, whose apps regulate watch observes.
 	System   bool
 	Settings system.Monitoring
-	Apps     []App
-	Cluster  Cluster
+	// Prices are those of the panel of costs; nil for none.
+	Prices  *Prices
+	Apps    []App
+	Cluster Cluster
 }
+
+// Prices are what an hour costs, of a core and of a GiB of memory.
+type Prices struct{ CPU, Memory, Currency string }
 
 // App is an app of the System, a stack, or what several of them need.
 type App struct {
