@@ -61,7 +61,7 @@ func TestShopMonitoredAndScaled(t *testing.T) {
 	})
 	page := visited(t, c.Kubeconfig, "-n", s.ns)
 	shown := page.picture().Stacks
-	if i := slices.IndexFunc(shown, func(s uistate.Stack) bool { return strings.EqualFold(s.Name, "deployment/web") }); i < 0 || shown[i].Pods[0] < 5 {
+	if i := slices.IndexFunc(shown, func(s uistate.Stack) bool { return strings.HasSuffix(s.Name, "/web") }); i < 0 || shown[i].Pods[0] < 5 {
 		t.Errorf("the page shows %+v", shown)
 	}
 	page.ends()
