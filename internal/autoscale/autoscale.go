@@ -23,7 +23,7 @@ import (
 // What a proposal creates.
 const (
 	Horizontal     = "HorizontalPodAutoscaler"
-	Queue          = "ScaledObject"          // of KEDA, by a queue and by utilization
+	Queue          = "ScaledObject"          // of KEDA, by a queue or by requests, and by utilization
 	Vertical       = "VerticalPodAutoscaler" // which only recommends
 	Recommendation = "recommendation"        // the same as numbers, where the cluster serves no VPA
 	None           = "none"
@@ -81,6 +81,8 @@ type World struct {
 	Usage  map[object.Ref]Usage
 	Source string
 	Window bool
+	// Requests are those to workloads behind an Ingress, over the window.
+	Requests map[object.Ref]Requests
 	// PodCost is what a pod of a workload costs a month, and Total what all cost now.
 	PodCost  map[object.Ref]decimal.Decimal
 	Total    decimal.Decimal
@@ -116,7 +118,7 @@ type Proposal struct {
 	Memory int `json:"memory,omitempty"`
 	// Stabilization is for how many seconds usage must be lower before pods are removed.
 	Stabilization int `json:"stabilizationSeconds,omitempty"`
-	// Triggers are the queues by which KEDA scales it.
+	// Triggers are the queues and requests by which KEDA scales it.
 	Triggers []Trigger `json:"triggers,omitempty"`
 	// Requests are those that are recommended, by container.
 	Requests []Request `json:"requests,omitempty"`

@@ -19,9 +19,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Trigger is a queue by which KEDA scales a target, beside its utilization.
+// Trigger is a queue, or a rate of requests, by which KEDA scales a target, beside its utilization.
 type Trigger struct {
-	// Type is rabbitmq or kafka, a scaler of KEDA.
+	// Type is rabbitmq, kafka or prometheus, a scaler of KEDA.
 	Type string `json:"type"`
 	// Metadata are the parameters of the scaler.
 	Metadata map[string]string `json:"metadata"`
@@ -61,9 +61,7 @@ func (p *planner) addQueue(app *App, r *Proposal) {
 	_, served := p.State.Kinds.Kind(scaledObjectKind)
 	broker, evidence, found := p.brokerOf(r.workload)
 	if !found {
-		if route := p.routeTo(r.workload); served && route != "" {
-			r.Reasons = append(r.Reasons, fmt.Sprintf("%s leads to it, and KEDA could scale it by the rate of HTTP requests: no field says how many a second a pod serves", route))
-		}
+		p.addRequests(r)
 		return
 	}
 	say := func(format string, args ...any) {
@@ -206,28 +204,12 @@ func (q *queueFacts) rabbit() ([]Trigger, string) {
 }
 
 // servicesOf are the Services that lead to the pods of a workload.
-func (p *planner) servicesOf(wl *check.Workload) []object.Ref {
+func (w *World) servicesOf(wl *check.Workload) []object.Ref {
 	var out []object.Ref
 	for _, pod := range wl.Pods {
-		out = append(out, p.State.Serving(object.Ref{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}, schema.GroupKind{Kind: "Service"})...)
+		out = append(out, w.State.Serving(object.Ref{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}, schema.GroupKind{Kind: "Service"})...)
 	}
 	return out
-}
-
-// routeTo is an Ingress or HTTPRoute whose requests a workload answers; empty for none.
-func (p *planner) routeTo(wl *check.Workload) string {
-	for _, svc := range p.servicesOf(wl) {
-		id, ok := p.Graph.Find(svc)
-		if !ok {
-			continue
-		}
-		for e := range p.Graph.In(id) {
-			if route := p.Graph.Ref(e.From); route.Kind == "Ingress" || route.Kind == "HTTPRoute" {
-				return short(route)
-			}
-		}
-	}
-	return ""
 }
 
 // queues are the virtual hosts of the queues of the broker, by the name of the queue.

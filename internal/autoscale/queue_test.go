@@ -162,7 +162,7 @@ func TestQueue(t *testing.T) {
 		"an HPA of others":                 {env(url, queue), keda + rabbit + strings.Replace(hpa, owned, "", 1), "", "", "Scaled: HorizontalPodAutoscaler/web scales it already", 0},
 		"a ScaledObject of others":         {"", keda + strings.Replace(scaled, "OWN", "", 1), "", "", "Scaled: ScaledObject/web scales it already", 0},
 		"a ScaledObject of ours":           {env(url, queue), keda + rabbit + strings.Replace(scaled, "OWN", owned, 1), "rabbitmq host=amqp://rabbit.shop.svc:5672/sales mode=QueueLength protocol=auto queueName=orders value=20 vhostName=sales", "at least 2, since ScaledObject/web has several as well", "", 3},
-		"a ScaledObject without its queue": {env(url), keda + rabbit + strings.Replace(scaled, "OWN", owned, 1), "", "", "Scaled: ScaledObject/web of an earlier run scales it by a queue, which is unknown now", 0},
+		"a ScaledObject without its queue": {env(url), keda + rabbit + strings.Replace(scaled, "OWN", owned, 1), "", "", "Scaled: ScaledObject/web of an earlier run scales it by a queue or by requests, which are unknown now", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := deployment("web", 1, requests, c.env) + c.more

@@ -140,7 +140,7 @@ func replaced(r *Proposal) *Refusal {
 		return nil
 	}
 	return &Refusal{
-		Reason: "Scaled", Message: fmt.Sprintf("%s of an earlier run scales it by a queue, which is unknown now: an HPA beside it would undo its changes", short(r.Exists)),
+		Reason: "Scaled", Message: fmt.Sprintf("%s of an earlier run scales it by a queue or by requests, which are unknown now: an HPA beside it would undo its changes", short(r.Exists)),
 		Hint: "kubectl sysop autoscale remove deletes it; then apply again",
 	}
 }

@@ -61,6 +61,7 @@ func (r *reading) usage(ctx context.Context, w *autoscale.World) error {
 	}
 	if w.Window {
 		w.Source = fmt.Sprintf("p50 and p95 over %s, by Prometheus", r.req.History.Window)
+		return r.requests(ctx, w)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -66,14 +67,22 @@ func (d *board) document() map[string]any {
 	if !m.Settings.NoAlerts {
 		stats = append(stats, panel{"Alerts firing", "none", []query{{countOf(fmt.Sprintf(`ALERTS{%s,alertstate="firing"}`, m.series("")), pods), ""}}})
 	}
+	if m.System {
+		health := "sysop_regulate_app_health{" + fmt.Sprintf(`system_namespace=%q,system=%q`, m.Namespace, m.Name)
+		stats = append(stats, panel{"Apps not Healthy", "none", []query{{countOf("max by (app) ("+health+`,health!~"Healthy|Suspended"})`, "max by (app) ("+health+"})"), ""}}})
+	}
 	d.line("stat", 4, append(stats,
 		panel{"Pods not ready", "none", []query{{countOf(`kube_pod_status_ready{condition="false"} * on (namespace, pod) group_left () `+pods+` > 0`, pods), ""}}},
 		panel{"Restarts in an hour", "none", []query{{`sum(increase(kube_pod_container_status_restarts_total[1h]) * on (namespace, pod) group_left () ` + pods + `)`, ""}}},
 	)...)
-	d.line("timeseries", 8,
-		panel{"CPU by app", "none", []query{{d.usage(cpuUsed, selector, AppLabel), "{{" + AppLabel + "}}"}}},
-		panel{"Memory by app", "bytes", []query{{d.usage(memoryUsed, selector, AppLabel), "{{" + AppLabel + "}}"}}},
-	)
+	trends := []panel{
+		{"CPU by app", "none", []query{{d.usage(cpuUsed, selector, AppLabel), "{{" + AppLabel + "}}"}}},
+		{"Memory by app", "bytes", []query{{d.usage(memoryUsed, selector, AppLabel), "{{" + AppLabel + "}}"}}},
+	}
+	if p := m.Prices; p != nil {
+		trends = append(trends, panel{"Cost by app, " + p.Currency + " a month", "none", []query{{d.cost(p, selector), "{{" + AppLabel + "}}"}}})
+	}
+	d.line("timeseries", 8, trends...)
 	for i := range m.apps {
 		d.app(&m.apps[i])
 	}
@@ -104,6 +113,17 @@ func countOf(series, known string) string {
 // usage sums an amount of containers over the pods that a selector of the record has.
 func (d *board) usage(amount, selector string, labels ...string) string {
 	return fmt.Sprintf(`sum by (%s) (%s * on (namespace, pod) group_left (%s) %s%s)`, strings.Join(labels, ", "), amount, AppLabel, podsRecord, selector)
+}
+
+// cost is what the pods of each app cost a month at the usage and requests of the moment: the larger of both
+// is charged, as by metrics.
+func (d *board) cost(p *Prices, selector string) string {
+	charged := func(used, resource string) string {
+		request := fmt.Sprintf(requested, resource)
+		return fmt.Sprintf("((%[1]s > %[2]s) or %[2]s or %[1]s)", used, request)
+	}
+	return fmt.Sprintf("%d * (%s * %s + %s * %s / 1024 ^ 3)", cost.HoursPerMonth,
+		d.usage(charged(cpuUsed, "cpu"), selector, AppLabel), p.CPU, d.usage(charged(memoryUsed, "memory"), selector, AppLabel), p.Memory)
 }
 
 // app draws the row of an app: usage against requests and limits, saturation, restarts.

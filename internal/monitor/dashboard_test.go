@@ -40,6 +40,7 @@ func sharing(t *testing.T) monitor.Scope {
 	t.Helper()
 	s := shop(t, "")
 	i := slices.IndexFunc(s.Apps, func(a monitor.App) bool { return a.Name == "db" })
+	s.System, s.Prices = true, &monitor.Prices{CPU: "0.031611", Memory: "0.004237", Currency: "USD"}
 	s.Apps[i].Name, s.Apps[i].UsedBy = "shared", []string{"web", "worker"}
 	s.Apps[i].Parts = map[object.Ref][]string{
 		{Group: "apps", Kind: "StatefulSet", Namespace: "shop", Name: "db"}: {"web", "worker"},

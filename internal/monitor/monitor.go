@@ -35,10 +35,17 @@ const Suffix = "-monitoring"
 type Scope struct {
 	// Name is that of the System, or NameOf the first root, and Namespace where rules and dashboard are.
 	Name, Namespace string
-	Settings        system.Monitoring
-	Apps            []App
-	Cluster         Cluster
+	// System says that it is a System, whose apps regulate watch observes.
+	System   bool
+	Settings system.Monitoring
+	// Prices are those of the panel of costs; nil for none.
+	Prices  *Prices
+	Apps    []App
+	Cluster Cluster
 }
+
+// Prices are what an hour costs, of a core and of a GiB of memory.
+type Prices struct{ CPU, Memory, Currency string }
 
 // App is an app of the System, a stack, or what several of them need.
 type App struct {
@@ -155,7 +162,12 @@ func Make(s Scope) *Plan {
 	}}
 	m.operated = m.serves("ServiceMonitor") && m.serves("PodMonitor")
 	m.services = m.ofKind("Service")
-	for _, app := range s.Apps {
+	apps := s.Apps
+	if app, ok := s.regulation(); ok {
+		m.watched = app.Name
+		apps = append(slices.Clone(apps), app)
+	}
+	for _, app := range apps {
 		m.apps = append(m.apps, m.read(app))
 		for _, o := range app.Objects {
 			if kindOf(o) == "Pod" {
@@ -216,6 +228,8 @@ type maker struct {
 	// chosen is the Prometheus whose selectors the labels fit; nil for none.
 	chosen *prometheus
 	all    []prometheus
+	// watched is the app of regulate watch; empty for none.
+	watched string
 }
 
 // serves says whether a kind of prometheus-operator is served.
@@ -248,6 +262,7 @@ func (m *maker) addGaps() {
 		m.gap("", "kubectl sysop install prometheus-operator, or let your Prometheus read the annotations of pods",
 			"the cluster does not serve ServiceMonitor and PodMonitor of "+OperatorGroup+", so no monitors are made")
 	}
+	m.addRegulationGap()
 	for _, g := range m.Cluster.Gaps {
 		m.gap(g.Resource, "", "could not be read: "+g.Message)
 	}

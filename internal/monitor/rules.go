@@ -11,7 +11,7 @@ import (
 )
 
 // rules are the alerts of an app. The series are those of kube-state-metrics, the kubelet,
-// cert-manager, and of our own monitors.
+// cert-manager, regulate watch, and of our own monitors.
 func (m *maker) rules(a *monitored, scraped bool) []rule {
 	var refs []object.Ref
 	for i := range a.workloads {
@@ -37,7 +37,7 @@ func (m *maker) rules(a *monitored, scraped bool) []rule {
 			"{{ $labels.deployment }}{{ $labels.statefulset }}{{ $labels.daemonset }} in {{ $labels.namespace }} lacks {{ $value }} replicas.",
 		},
 	}
-	all = append(all, m.podRules(a)...)
+	all = append(append(all, m.podRules(a)...), m.regulationRules(a)...)
 	jobs := each(named(a.jobs, ""), "job_name", `(kube_job_failed{$S,condition="true"} > 0)`)
 	ofCronJobs := each(named(a.cronJobs, ""), "owner_name", `(kube_job_failed{$N,condition="true"} * on (namespace, job_name) group_left (owner_name) kube_job_owner{$S,owner_kind="CronJob"} > 0)`)
 	scalers := named(m.autoscalers(a), "")

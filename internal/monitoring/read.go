@@ -53,7 +53,9 @@ func New(ctx context.Context, input *app.Input, req Request) (*monitor.Plan, *ap
 	if err := r.read(ctx); err != nil {
 		return nil, nil, nil, err
 	}
-	return monitor.Make(r.scope()), r.session, r.graph, nil
+	scope := r.scope()
+	r.readPrices(ctx, &scope)
+	return monitor.Make(scope), r.session, r.graph, nil
 }
 
 // Installation is the name of the installation that has the monitors of a root: TYPE/NAME,
@@ -315,7 +317,7 @@ func overlay(fields, stated map[string]any) {
 // name names the scope after the System, or the first root.
 func (r *reading) name(s *monitor.Scope) {
 	if sys := r.req.System; sys != nil {
-		s.Name, s.Settings = sys.Name, sys.Monitoring
+		s.Name, s.System, s.Settings = sys.Name, true, sys.Monitoring
 	} else {
 		s.Name = r.first
 	}
@@ -324,6 +326,21 @@ func (r *reading) name(s *monitor.Scope) {
 			s.Namespace = r.graph.Ref(ids[0]).Namespace
 		}
 	}
+}
+
+// readPrices reads the price book of the System, or the default one.
+func (r *reading) readPrices(ctx context.Context, s *monitor.Scope) {
+	name := ""
+	if r.req.System != nil {
+		name = r.req.System.Chargeback.Prices
+	}
+	book, err := app.ReadPrices(ctx, name)
+	if err != nil {
+		s.Cluster.Gaps = append(s.Cluster.Gaps, object.Gap{Resource: "spec.chargeback.prices", Reason: "Unread", Message: err.Error() + ", so the dashboard has no costs"})
+		return
+	}
+	rates := book.Node(nil, s.Namespace)
+	s.Prices = &monitor.Prices{CPU: rates.CPU.Net.String(), Memory: rates.Memory.Net.String(), Currency: book.Currency}
 }
 
 // collect keeps the objects that a plan reads; of other custom resources who owns them.

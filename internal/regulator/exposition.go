@@ -32,6 +32,7 @@ type Metrics struct {
 	turned     prometheus.Gauge
 	steps      prometheus.Gauge
 	apps       *prometheus.GaugeVec
+	health     *prometheus.GaugeVec
 
 	mu      sync.Mutex
 	holding map[string]bool // apps that were held when it was last counted
@@ -39,9 +40,9 @@ type Metrics struct {
 	trouble error // error of the last turn
 }
 
-// NewMeter returns the meter of a system.
-func NewMeter(system string) *Metrics {
-	constLabels := prometheus.Labels{"system": system}
+// NewMeter returns the meter of the system of a namespace.
+func NewMeter(namespace, system string) *Metrics {
+	constLabels := prometheus.Labels{"system": system, "system_namespace": namespace}
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: constLabels}, labels)
 	}
@@ -58,8 +59,9 @@ func NewMeter(system string) *Metrics {
 		turned:     gauge("sysop_regulate_last_plan_timestamp_seconds", "When a plan was last made, in seconds since the epoch; 0 for never.").WithLabelValues(),
 		steps:      gauge("sysop_regulate_planned_steps", "Steps that the last plan had left.").WithLabelValues(),
 		apps:       gauge("sysop_regulate_app_state", "1 for the state of each app to regulation: Free, Held, Cause or Unknown.", "app", "state"),
+		health:     gauge("sysop_regulate_app_health", "1 for the health of each app: Healthy, Progressing, Degraded, Suspended, Missing or Unknown.", "app", "health"),
 	}
-	m.registry.MustRegister(m.signals, m.operations, m.failures, m.held, m.seconds, m.turned, m.steps, m.apps)
+	m.registry.MustRegister(m.signals, m.operations, m.failures, m.held, m.seconds, m.turned, m.steps, m.apps, m.health)
 	for _, kind := range []string{"conflict", "forbidden", "lock", "other", "server"} {
 		m.failures.WithLabelValues(kind)
 	}
@@ -88,9 +90,9 @@ func (m *Metrics) Observe(o *regulate.Outcome) {
 	}
 }
 
-// Turned records how a turn of the watch ended: with the journal and the plan, or with an error.
-// journal and plan may be nil.
-func (m *Metrics) Turned(j *regulate.Journal, p *regulate.Plan, err error) {
+// Turned records how a turn of the watch ended: with the journal, the plan and the state of the apps, or
+// with an error. Each may be nil.
+func (m *Metrics) Turned(j *regulate.Journal, p *regulate.Plan, state *regulate.SystemState, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.count()
@@ -115,6 +117,13 @@ func (m *Metrics) Turned(j *regulate.Journal, p *regulate.Plan, err error) {
 	m.apps.Reset()
 	for _, a := range p.Apps {
 		m.apps.WithLabelValues(a.App, string(a.State)).Set(1)
+	}
+	if state == nil {
+		return
+	}
+	m.health.Reset()
+	for i := range state.Apps {
+		m.health.WithLabelValues(state.Apps[i].Name, string(state.Apps[i].Health)).Set(1)
 	}
 }
 

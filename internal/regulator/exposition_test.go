@@ -14,6 +14,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
@@ -53,9 +54,9 @@ func measured(t *testing.T, text string) map[string]float64 {
 		for _, m := range f.Metric {
 			var labels []string
 			for _, l := range m.Label {
-				if l.GetName() == "system" && l.GetValue() != "shop" {
-					t.Errorf("%s is of system %q", name, l.GetValue())
-				} else if l.GetName() != "system" {
+				if about := map[string]string{"system": "shop", "system_namespace": "team"}[l.GetName()]; about != "" && l.GetValue() != about {
+					t.Errorf("%s is of %s %q", name, l.GetName(), l.GetValue())
+				} else if about == "" {
 					labels = append(labels, l.GetName()+"="+l.GetValue())
 				}
 			}
@@ -68,28 +69,28 @@ func measured(t *testing.T, text string) map[string]float64 {
 
 func TestExposition(t *testing.T) {
 	now := time.Date(2026, 5, 1, 10, 0, 0, 500_000_000, time.UTC)
-	m := NewMeter("shop")
+	m := NewMeter("team", "shop")
 	m.Now = func() time.Time { return now }
 	h := m.Handler()
 	held := &regulate.Journal{Holds: []*regulate.Hold{{ID: 1, App: "web", Signal: "Stop"}, {ID: 2, App: "web", Signal: "drain"}}}
-	m.Turned(&regulate.Journal{}, &regulate.Plan{}, nil)
+	m.Turned(&regulate.Journal{}, &regulate.Plan{}, nil, nil)
 	m.Observe(&regulate.Outcome{
 		Done:   []regulate.Record{{Hold: 1, App: "web", Signal: "Stop", Action: "preset"}, {Hold: 1, App: "web", Signal: "Stop", Action: "scale"}, {Hold: 3, App: "db", Signal: "Recover", Action: "preset"}},
 		Failed: []regulate.Record{{Hold: 2, App: "web", Signal: "drain", Action: "job"}},
 	})
-	m.Turned(held, &regulate.Plan{Steps: make([]regulate.Step, 2), Apps: []regulate.AppPlan{{App: "web", State: regulate.IsHeld}, {App: "db", State: regulate.NotHeld}}}, nil)
+	m.Turned(held, &regulate.Plan{Steps: make([]regulate.Step, 2), Apps: []regulate.AppPlan{{App: "web", State: regulate.IsHeld}, {App: "db", State: regulate.NotHeld}}}, &regulate.SystemState{Apps: []regulate.AppState{{Name: "db", Health: health.Degraded}}}, nil)
 	now = now.Add(10 * time.Second)
 	fetched(t, h, "/metrics", "")
 	now = now.Add(-time.Hour) // a clock that goes back takes nothing away
 	fetched(t, h, "/metrics", "")
 	now = now.Add(5 * time.Second)
 	for i, err := range []error{&journal.ConflictError{Object: "x"}, &journal.LostError{Lease: "x", Why: errors.New("cut")}, fmt.Errorf("x: %w", apierrors.NewForbidden(schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}, "x", nil)), &permission.MissingError{}, apierrors.NewServiceUnavailable("x"), fmt.Errorf("%s", "x\"\n"), context.Canceled} {
-		m.Turned(nil, nil, err)
+		m.Turned(nil, nil, nil, err)
 		if res, text := fetched(t, h, "/readyz", ""); res.StatusCode != http.StatusServiceUnavailable {
 			t.Errorf("after error %d: %d %s", i, res.StatusCode, text)
 		}
 	}
-	m.Turned(&regulate.Journal{}, nil, nil)
+	m.Turned(&regulate.Journal{}, nil, nil, nil)
 	now = now.Add(time.Minute)
 	res, text := fetched(t, h, "/metrics", "")
 	if ct := res.Header.Get("Content-Type"); !strings.HasPrefix(ct, "text/plain; version=0.0.4") {
@@ -103,11 +104,12 @@ func TestExposition(t *testing.T) {
 		"sysop_regulate_operations_total{action=preset,app=db,result=done}": 1, "sysop_regulate_operations_total{action=job,app=web,result=failed}": 1,
 		"sysop_regulate_errors_total{kind=conflict}": 1, "sysop_regulate_errors_total{kind=lock}": 1, "sysop_regulate_errors_total{kind=forbidden}": 2,
 		"sysop_regulate_errors_total{kind=server}": 1, "sysop_regulate_errors_total{kind=other}": 1,
-		"sysop_regulate_held_seconds_total{app=web}":   15,
-		"sysop_regulate_last_plan_timestamp_seconds{}": 1777629600.5,
-		"sysop_regulate_planned_steps{}":               2,
-		"sysop_regulate_app_state{app=web,state=Held}": 1,
-		"sysop_regulate_app_state{app=db,state=Free}":  1,
+		"sysop_regulate_held_seconds_total{app=web}":        15,
+		"sysop_regulate_last_plan_timestamp_seconds{}":      1777629600.5,
+		"sysop_regulate_planned_steps{}":                    2,
+		"sysop_regulate_app_state{app=web,state=Held}":      1,
+		"sysop_regulate_app_state{app=db,state=Free}":       1,
+		"sysop_regulate_app_health{app=db,health=Degraded}": 1,
 	}
 	for k, v := range want {
 		if got[k] != v {
@@ -126,7 +128,7 @@ func TestExposition(t *testing.T) {
 }
 
 func TestExpositionOfWhoAsks(t *testing.T) {
-	m := NewMeter("shop")
+	m := NewMeter("team", "shop")
 	h := m.Handler()
 	res, text := fetched(t, h, "/metrics", "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5")
 	if ct := res.Header.Get("Content-Type"); !strings.HasPrefix(ct, "application/openmetrics-text; version=1.0.0") || !strings.HasSuffix(text, "# EOF\n") || !strings.Contains(text, "# TYPE sysop_regulate_errors counter\n") {
@@ -137,8 +139,8 @@ func TestExpositionOfWhoAsks(t *testing.T) {
 			t.Errorf("%s: %d, want %d", path, res.StatusCode, code)
 		}
 	}
-	m.Turned(&regulate.Journal{Holds: []*regulate.Hold{{App: "web", Signal: "Stop"}}}, &regulate.Plan{}, nil)
-	if _, text := fetched(t, h, "/metrics", ""); !strings.Contains(text, `sysop_regulate_held{app="web",signal="Stop",system="shop"} 1`) {
+	m.Turned(&regulate.Journal{Holds: []*regulate.Hold{{App: "web", Signal: "Stop"}}}, &regulate.Plan{}, nil, nil)
+	if _, text := fetched(t, h, "/metrics", ""); !strings.Contains(text, `sysop_regulate_held{app="web",signal="Stop",system="shop",system_namespace="team"} 1`) {
 		t.Errorf("held:\n%s", text)
 	}
 }

@@ -33,7 +33,7 @@ type Watcher struct {
 
 // NewWatcher returns a watcher of the apps of a session.
 func (b *Session) NewWatcher(r ApplyRequest) *Watcher {
-	return &Watcher{session: b, request: r, notices: &app.WatchNotices{Report: b.In.Report}, Metrics: NewMeter(b.System.Name)}
+	return &Watcher{session: b, request: r, notices: &app.WatchNotices{Report: b.In.Report}, Metrics: NewMeter(b.Namespace, b.System.Name)}
 }
 
 // Elect runs the watcher while it is the elected one, until ctx ends. It calls waiting with the
@@ -74,7 +74,7 @@ func (w *Watcher) Run(ctx context.Context, done func(*regulate.Plan) bool) error
 		}
 		w.notices.Failure(err)
 		w.notices.Trouble()
-		w.Metrics.Turned(w.session.Journal, p, err)
+		w.Metrics.Turned(w.session.Journal, p, w.session.State, err)
 		if p != nil {
 			w.reportRefused(p)
 		}

@@ -110,6 +110,9 @@ func (sc *svgScene) write(out *bufio.Writer) {
 		if c.parent != nil {
 			e := sc.hanging(c)
 			fmt.Fprintf(out, `<path class="edge %s %s" d="%s"/>`+"\n", relation(e), via(e), elbow(c.parent, c))
+			if number := e.Port[strings.LastIndexByte(e.Port, ' ')+1:]; number != "" && !strings.HasSuffix(e.Port, " more") {
+				fmt.Fprintf(out, `<text class="small faint" x="%d" y="%d" text-anchor="end">%s</text>`+"\n", c.x-3, c.y+cardHeight/2-4, svgText(number))
+			}
 		}
 	}
 	sc.impact(out, func() {
@@ -195,6 +198,9 @@ func (sc *svgScene) says(l svgLine) string {
 	text := fmt.Sprintf("%s %s %s, by %s", from, relation(l.edge), to, via(l.edge))
 	if l.edge.Why != "" {
 		text += ": " + l.edge.Why
+	}
+	if l.edge.Port != "" {
+		text += ", port " + l.edge.Port
 	}
 	if l.edge.Inferred {
 		text += " (inferred)"

@@ -103,6 +103,13 @@ func (m *svgMap) line(l *stackmap.Line, p stackmap.Path) {
 	first := l.Evidence[0]
 	fmt.Fprintf(m, `<path class="halo" d="%s"/><path class="%s" d="%s"><title>%s</title></path><path class="arrow" d="M%g %gl%g -4v8Z"/>`+"\n", p.D, class, p.D,
 		svgText(fmt.Sprintf("%s needs %s: %s", m.ref(first.Node), m.ref(first.Edge.To), first.Edge.Why)), p.X, p.Y, -tip)
+	anchor := "end"
+	if p.Back {
+		anchor = "start"
+	}
+	if port := l.Port(); port != "" {
+		fmt.Fprintf(m, `<text class="small faint" x="%g" y="%g" text-anchor="%s">%s</text>`+"\n", p.X-1.5*tip, p.Y-4, anchor, svgCut(port, 14))
+	}
 }
 
 // ref is KIND/NAME.

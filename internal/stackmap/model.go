@@ -46,6 +46,16 @@ type Line struct {
 	Inferred, Optional bool
 }
 
+// Port is the port that a line is about: of the first evidence that has one; empty for none.
+func (l *Line) Port() string {
+	for _, e := range l.Evidence {
+		if e.Edge.Port != "" {
+			return e.Edge.Port
+		}
+	}
+	return ""
+}
+
 // Map has the stacks in the order of their names, then the parts.
 type Map struct {
 	Cards []*Card

@@ -1,10 +1,14 @@
 package uistate
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/document"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
@@ -37,6 +41,8 @@ type Input struct {
 
 	// Events are the last warnings about objects.
 	Events map[object.Ref][]Event
+	// PortsOf are the ports of a Service; may be nil.
+	PortsOf func(object.Ref) []corev1.ServicePort
 	// CreatedAt is when an object was created; may be nil.
 	CreatedAt func(object.Ref) time.Time
 	// Here says whether an object is asked about that is in no stack; nil for none of them.
@@ -218,13 +224,42 @@ func (b *stateBuilder) edges(id graph.ID) []Edge {
 		}
 		edge := Edge{
 			To: b.number(e.To), Relation: int(e.Relation), Via: e.Via.String(), Why: whyOf(e), Rule: b.n.rules.indexOf(e.Rule),
-			Inferred: e.Inferred, Optional: e.Optional, Follow: follow(e),
+			Inferred: e.Inferred, Optional: e.Optional, Follow: follow(e), Port: b.port(id, e),
 		}
 		if !slices.Contains(out, edge) {
 			out = append(out, edge)
 		}
 	}
 	return out
+}
+
+// port names the ports of the Service that an edge needs, or by which it serves: the one that the value of
+// the evidence names, else the first, and how many more there are.
+func (b *stateBuilder) port(from graph.ID, e graph.Edge) string {
+	service := b.Graph.Ref(e.To)
+	if e.Relation == relation.Serves {
+		service = b.Graph.Ref(from)
+	}
+	if b.PortsOf == nil || e.Relation == relation.Owns || service.GroupKind() != (schema.GroupKind{Kind: "Service"}) {
+		return ""
+	}
+	ports := b.PortsOf(service)
+	for _, p := range ports {
+		if _, after, found := strings.Cut(e.Why(), fmt.Sprintf(":%d", p.Port)); found && (after == "" || after[0] < '0' || after[0] > '9') {
+			return portText(p)
+		}
+	}
+	switch len(ports) {
+	case 0:
+		return ""
+	case 1:
+		return portText(ports[0])
+	}
+	return fmt.Sprintf("%s and %d more", portText(ports[0]), len(ports)-1)
+}
+
+func portText(p corev1.ServicePort) string {
+	return strings.TrimSpace(fmt.Sprintf("%s %d", p.Name, p.Port))
 }
 
 // follow is how far a stack follows an edge.

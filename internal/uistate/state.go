@@ -103,6 +103,8 @@ type Edge struct {
 	Via  string `json:"v"`
 	Why  string `json:"w,omitempty"`
 	Rule int    `json:"u"`
+	// Port is that of the Service which the edge leads to, or from to pods: its name and number ("mysql 3306").
+	Port string `json:"p,omitempty"`
 	// Inferred is that of a guess, Optional of one whose reference is optional.
 	Inferred bool `json:"i,omitempty"`
 	Optional bool `json:"o,omitempty"`

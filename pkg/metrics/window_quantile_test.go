@@ -40,6 +40,11 @@ func TestQuantile(t *testing.T) {
 			0, false,
 			`quantile_over_time(0.5, sum(max by (namespace,pod,container,id,name) (last_over_time(container_memory_working_set_bytes{pod=~"gone",container!="",container!="POD",cluster="eu",namespace=~"shop"}[5m])))[6d23h59m59s999ms:5m])`,
 		},
+		{
+			QuantileQuery{Counter: "nginx_ingress_controller_requests", Matchers: []string{`ingress="web"`}, Quantile: 0.95},
+			250, true,
+			`quantile_over_time(0.95, sum(1000 * rate(nginx_ingress_controller_requests{ingress="web",cluster="eu"}[5m]))[604799999ms:5m])`,
+		},
 	} {
 		value, known, err := h.Quantile(t.Context(), c.query)
 		if err != nil || value != c.value || known != c.known {

@@ -47,6 +47,8 @@ type Threshold struct {
 func Thresholds() []Threshold {
 	return []Threshold{
 		{"unavailableMinutes", 5, "an app has had no available replica for this many minutes"},
+		{"notHealthyMinutes", 10, "an app has not been Healthy for this many minutes, as regulate watch says"},
+		{"heldMinutes", 30, "an app has been held for this many minutes, as regulate watch says"},
 		{"replicasMissingMinutes", 15, "replicas have been missing for this many minutes"},
 		{"restartsPerHour", 5, "a container restarts more often than this in an hour"},
 		{"claimFreePercent", 15, "a claim has less free space than this, and is filling"},

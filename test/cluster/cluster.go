@@ -52,6 +52,9 @@ const tailLines = 15
 // logsDir is the directory of the logs in that of the cluster.
 const logsDir = "logs"
 
+// routesDir is that of the routes of the egress proxy.
+const routesDir = "routes"
+
 // Cluster is a running control plane. Its methods can be called from several
 // goroutines.
 type Cluster struct {

@@ -103,7 +103,7 @@ func (c *Cluster) startEgress(ctx context.Context) error {
 	if err := os.WriteFile(c.path("egress.json"), []byte(config), 0o600); err != nil {
 		return err
 	}
-	if err := c.run(egressProxy, build.FakeKubelet, "--egress-socket="+socket); err != nil {
+	if err := c.run(egressProxy, build.FakeKubelet, "--egress-socket="+socket, "--routes="+c.path(routesDir)); err != nil {
 		return err
 	}
 	return await(ctx, func(context.Context) error {

@@ -104,8 +104,10 @@ func StartPrometheus(t testing.TB, o PrometheusOptions) *Prometheus {
 // RunPrometheus starts a Prometheus server on the series, in a directory of its own, and returns
 // when it is ready. The caller stops it.
 func RunPrometheus(ctx context.Context, bin build.Binaries, dir string, o PrometheusOptions) (*Prometheus, error) {
-	if err := loadSeries(ctx, bin, filepath.Join(dir, "data"), o); err != nil {
-		return nil, err
+	if len(o.Series)+len(o.Ramps) > 0 {
+		if err := loadSeries(ctx, bin, filepath.Join(dir, "data"), o); err != nil {
+			return nil, err
+		}
 	}
 	if err := os.WriteFile(filepath.Join(dir, "prometheus.yaml"), []byte(o.Config), 0o600); err != nil {
 		return nil, err

@@ -169,7 +169,7 @@ func (c *Cluster) makeDir() error {
 		c.dir = dir
 	}
 	// The files of a failed attempt, or of an ended cluster, are of no use.
-	for _, name := range []string{"etcd", logsDir, "pki", "users"} {
+	for _, name := range []string{"etcd", logsDir, "pki", routesDir, "users"} {
 		if err := os.RemoveAll(c.path(name)); err != nil {
 			return fmt.Errorf("clear the cluster's directory: %w", err)
 		}

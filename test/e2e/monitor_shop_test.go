@@ -3,11 +3,15 @@ package e2e
 import (
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/uistate"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 )
 
@@ -18,14 +22,12 @@ func TestShopMonitoredAndScaled(t *testing.T) {
 	c := shared.Cluster(t)
 	s := newShop(t, c)
 	sysop(t, c.Kubeconfig, "monitor", "apply", "-f", s.manifest, "--yes").succeeds(t)
+	c.OperatePrometheus(t, s.ns, "shop")
 	cluster.Eventually(t, limit, func() error {
-		config, err := generatedConfig(t.Context(), c, s.ns, "shop")
-		if err != nil {
-			return err
-		}
-		for _, job := range []string{"podMonitor/" + s.ns + "/shop-web/0", "podMonitor/" + s.ns + "/shop-prometheus-shop/0"} {
-			if !strings.Contains(config, job) {
-				return fmt.Errorf("no %s in\n%s", job, config)
+		seen := sysop(t, c.Kubeconfig, "monitor", "status", "-f", s.manifest)
+		for _, want := range []string{`web +2 +2 +0 +yes`, `monitoring +1 +1 +0 +yes`, `worker +3 +0 +0 +no`} {
+			if !regexp.MustCompile(want).MatchString(seen.stdout) {
+				return fmt.Errorf("no %s in\n%s%s", want, seen.stdout, seen.stderr)
 			}
 		}
 		return nil
@@ -42,6 +44,27 @@ func TestShopMonitoredAndScaled(t *testing.T) {
 	if got := scalersOf(t, c, "status", "-f", s.manifest, "-o", "json").Scalers; len(got) != 1 || !got[0].Managed || got[0].Max != 5 {
 		t.Errorf("scalers %+v", got)
 	}
+	before := stackCost(t, c, s.ns)
+	body := []byte(`{"spec":{"template":{"metadata":{"annotations":{"kwok.x-k8s.io/usage-cpu":"200m"}}}}}`)
+	if _, err := admin(c).AppsV1().Deployments(s.ns).Patch(t.Context(), "web", types.MergePatchType, body, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Eventually(t, sampled, func() error {
+		got := scalersOf(t, c, "status", "-f", s.manifest, "-o", "json").Scalers
+		if len(got) != 1 || got[0].Replicas != 5 || got[0].Limit != "max" {
+			return fmt.Errorf("under load: %+v", got)
+		}
+		if after := stackCost(t, c, s.ns); !after.GreaterThan(before) {
+			return fmt.Errorf("5 pods cost %s a month, and 2 did %s", after, before)
+		}
+		return nil
+	})
+	page := visited(t, c.Kubeconfig, "-n", s.ns)
+	shown := page.picture().Stacks
+	if i := slices.IndexFunc(shown, func(s uistate.Stack) bool { return strings.HasSuffix(s.Name, "/web") }); i < 0 || shown[i].Pods[0] < 5 {
+		t.Errorf("the page shows %+v", shown)
+	}
+	page.ends()
 	sysop(t, c.Kubeconfig, "autoscale", "remove", "-f", s.manifest, "--yes").succeeds(t)
 	sysop(t, c.Kubeconfig, "monitor", "remove", "-f", s.manifest, "--yes").succeeds(t)
 	left := monitoringObjects(t, c, s.ns)

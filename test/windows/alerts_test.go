@@ -60,6 +60,24 @@ var alertCases = []struct {
 		series{`kube_daemonset_status_desired_number_scheduled{namespace="shop",daemonset="agent"}`: "0x600", `kube_daemonset_status_number_available{namespace="shop",daemonset="agent"}`: "0x600"},
 	},
 	{
+		"SystemAppNotHealthy", "web",
+		series{`sysop_regulate_app_health{system_namespace="shop",system="shop",app="web",health="Degraded"}`: "1x600"},
+		series{
+			`sysop_regulate_app_health{system_namespace="shop",system="shop",app="web",health="Suspended"}`:    "1x600",
+			`sysop_regulate_app_health{system_namespace="shop",system="shop",app="web",health="Progressing"}`:  "_x595 1x5",
+			`sysop_regulate_app_health{system_namespace="test",system="shop",app="web",health="Degraded"}`:     "1x600",
+			`sysop_regulate_app_health{system_namespace="shop",system="shop",app="web-api",health="Degraded"}`: "1x600",
+		},
+	},
+	{
+		"SystemAppHeld", "web",
+		series{`sysop_regulate_held{system_namespace="shop",system="shop",app="web",signal="Stop"}`: "1x600"},
+		series{
+			`sysop_regulate_held{system_namespace="shop",system="shop",app="web",signal="Stop"}`:   "1x580 _x20",
+			`sysop_regulate_held{system_namespace="shop",system="shop-2",app="web",signal="Stop"}`: "1x600",
+		},
+	},
+	{
 		"SystemReplicasMissing", "web",
 		series{`kube_deployment_spec_replicas{namespace="shop",deployment="web"}`: "2x600", `kube_deployment_status_replicas_available{namespace="shop",deployment="web"}`: "1x600"},
 		series{
@@ -242,7 +260,7 @@ func shopPlan(t *testing.T) *monitor.Plan {
 		t.Fatal(err)
 	}
 	appOf := map[string]string{"db": "db", "db-dump": "db", "ledger": "db", "web": "web", "worker": "worker", "report": "worker", "agent": "agent", "migrate": "worker", "quiet": "quiet"}
-	s := monitor.Scope{Name: "shop", Namespace: "shop", Settings: system.Monitoring{Thresholds: map[string]float64{"backupHours": 5}}, Cluster: monitor.Cluster{Serves: func(kind string) bool { return !strings.HasPrefix(kind, "Grafana") }}}
+	s := monitor.Scope{Name: "shop", Namespace: "shop", System: true, Prices: &monitor.Prices{CPU: "0.03", Memory: "0.004", Currency: "USD"}, Settings: system.Monitoring{Thresholds: map[string]float64{"backupHours": 5}}, Cluster: monitor.Cluster{Serves: func(kind string) bool { return !strings.HasPrefix(kind, "Grafana") }}}
 	apps := map[string]*monitor.App{}
 	for doc := range strings.SplitSeq(string(text), "\n---\n") {
 		o := &unstructured.Unstructured{}
@@ -349,30 +367,68 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
-// TestDashboardQueries: every query of the dashboard is valid PromQL.
-func TestDashboardQueries(t *testing.T) {
-	dir, plan := t.TempDir(), shopPlan(t)
-	var rules []any
+// queries are those of the panels of the dashboard of a plan whose titles begin so.
+func queries(t *testing.T, plan *monitor.Plan, title string) []string {
+	t.Helper()
+	var out []string
 	for _, o := range plan.Objects {
 		if o["kind"] != "ConfigMap" {
 			continue
 		}
 		text, _, _ := unstructured.NestedString(o, "data", "shop.json")
 		var board struct {
-			Panels []struct{ Targets []struct{ Expr string } }
+			Panels []struct {
+				Title   string
+				Targets []struct{ Expr string }
+			}
 		}
 		if err := json.Unmarshal([]byte(text), &board); err != nil {
 			t.Fatal(err)
 		}
 		for _, p := range board.Panels {
 			for _, target := range p.Targets {
-				rules = append(rules, map[string]any{"record": fmt.Sprintf("q%d", len(rules)), "expr": target.Expr})
+				if strings.HasPrefix(p.Title, title) {
+					out = append(out, target.Expr)
+				}
 			}
 		}
+	}
+	return out
+}
+
+// TestDashboardQueries: every query of the dashboard is valid PromQL; the panel of costs charges the larger
+// of request and usage at the prices of the book, and that of health counts apps.
+func TestDashboardQueries(t *testing.T) {
+	dir, plan := t.TempDir(), shopPlan(t)
+	var rules []any
+	for i, expr := range queries(t, plan, "") {
+		rules = append(rules, map[string]any{"record": fmt.Sprintf("q%d", i), "expr": expr})
 	}
 	if len(rules) < 20 {
 		t.Errorf("%d queries", len(rules))
 	}
-	writeFile(t, dir, "rules.yaml", map[string]any{"groups": []any{map[string]any{"name": "queries", "rules": rules}}})
+	groups := []any{map[string]any{"name": "queries", "rules": rules}}
+	for _, o := range plan.Objects {
+		if o["kind"] == "PrometheusRule" {
+			groups = append(groups, o["spec"].(map[string]any)["groups"].([]any)...)
+		}
+	}
+	writeFile(t, dir, "rules.yaml", map[string]any{"groups": groups})
 	promtool(t, dir, "check", "rules", "rules.yaml")
+	test := ruleTest("panels", series{
+		`container_cpu_usage_seconds_total{namespace="shop",pod="web-5d9-abcde",container="web"}`:                   "0+12x600",
+		`kube_pod_container_resource_requests{namespace="shop",pod="web-5d9-abcde",container="web",resource="cpu"}`: "0.5x600",
+		`container_memory_working_set_bytes{namespace="shop",pod="web-5d9-abcde",container="web"}`:                  "2147483648x600",
+		`sysop_regulate_app_health{system_namespace="shop",system="shop",app="web",health="Degraded"}`:              "1x600",
+		`sysop_regulate_app_health{system_namespace="shop",system="shop",app="db",health="Healthy"}`:                "1x600",
+	}, "")
+	test["promql_expr_test"] = []any{
+		map[string]any{
+			"expr": "round(" + queries(t, plan, "Cost by app, USD a month")[0] + ", 0.01)", "eval_time": "10h",
+			"exp_samples": []any{map[string]any{"labels": `{sysop_app="web"}`, "value": 16.79}}, // 730 * (0.5 * 0.03 + 2 * 0.004)
+		},
+		map[string]any{"expr": queries(t, plan, "Apps not Healthy")[0], "eval_time": "10h", "exp_samples": []any{map[string]any{"labels": "{}", "value": 1}}},
+	}
+	writeFile(t, dir, "tests.yaml", map[string]any{"rule_files": []any{"rules.yaml"}, "evaluation_interval": "1m", "tests": []any{test}})
+	promtool(t, dir, "test", "rules", "tests.yaml")
 }

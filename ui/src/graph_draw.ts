@@ -96,6 +96,15 @@ function treeLines(ctx: Context, d: Drawing): void {
     if (p.x < right && c.x > left && Math.min(p.y, c.y) < bottom && Math.max(p.y, c.y) + cardHeight > top) lines.push(c)
   }
   strokes(ctx, d, lines, (c) => c, (c) => elbow(ctx, d.view, cards[c.parent], c))
+  if (z < elements) return
+  ctx.fillStyle = d.colors.faint
+  ctx.textAlign = 'right'
+  ctx.font = `${9 * z}px sans-serif`
+  for (const c of lines) {
+    const number = c.port.match(/\d+$/)
+    if (number) ctx.fillText(number[0], (c.x - 3) * z + x, (c.y + cardHeight / 2 - 4) * z + y)
+  }
+  ctx.textAlign = 'left'
 }
 
 /** Tree lines at low zoom: rectangles without dashes and curves are ten times as fast. */

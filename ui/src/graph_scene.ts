@@ -22,6 +22,8 @@ export interface Card {
   /** The line from the parent: solid for an owner, else dashed by via. */
   via: Edge['v']
   relation: number
+  /** The port of the Service on it; empty for none. */
+  port: string
 }
 
 /** An edge that is not in the tree. Edges of the same relation and via between two cards are merged. */
@@ -112,11 +114,11 @@ function above(item: Item): Item | null {
   return up
 }
 
-function hanging(page: Page, stack: Stack, item: Item): { via: Edge['v']; relation: number } {
+function hanging(page: Page, stack: Stack, item: Item): Pick<Card, 'via' | 'relation' | 'port'> {
   const up = above(item), how = stack.tree[item.place].w
-  if (!up || how === 'owned') return { via: 'owner', relation: 1 }
+  if (!up || how === 'owned') return { via: 'owner', relation: 1, port: '' }
   const e = page.node(up.node).e?.find((e) => e.t === item.node) ?? page.node(item.node).e?.find((e) => e.t === up.node)
-  return e ? { via: e.v, relation: e.r } : { via: 'spec', relation: how === 'needed' ? 2 : 3 }
+  return e ? { via: e.v, relation: e.r, port: e.p ?? '' } : { via: 'spec', relation: how === 'needed' ? 2 : 3, port: '' }
 }
 
 function nodes(stack: Stack, cards: Card[]): Map<number, number> {

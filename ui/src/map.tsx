@@ -5,7 +5,7 @@ import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Command, Health, Link, useMedia } from './bits.tsx'
 import { KindIcon } from './icons.tsx'
-import { broken, byApp, isBroken, mapModel, part, titleOf, type Card, type Line, type MapModel } from './map_model.ts'
+import { broken, byApp, isBroken, mapModel, part, portOf, titleOf, type Card, type Line, type MapModel } from './map_model.ts'
 import { headHeight, listed, middle, placeCards, sheet, type Placed, type Region } from './map_layout.ts'
 import type { Choice, Page } from './page.ts'
 import { cluster as ofCluster, inGroups, showsCluster, wantedStacks } from './table.ts'
@@ -165,8 +165,15 @@ function LinePath({ line, d, near, point }: { line: Line; d: string; near: boole
   return (
     <g class={`line ${line.inferred ? 'inferred' : ''} ${line.optional ? 'optional' : ''} ${near ? 'near' : ''}`} onMouseEnter={() => point(true)} onMouseLeave={() => point(false)}>
       <path class="line-halo" d={d} /><path class="line-mark" d={d} marker-end={near ? 'url(#arrow-near)' : 'url(#arrow)'} />
+      {portOf(line) && <PortText d={d} port={portOf(line)} />}
     </g>
   )
+}
+
+/** The port on a line, beside its arrow. */
+function PortText({ d, port }: { d: string; port: string }) {
+  const [before, , x, y] = d.match(/-?[\d.]+/g)!.slice(-4).map(Number), back = before > x
+  return <text class="line-port" x={x + (back ? 12 : -12)} y={y - 4} text-anchor={back ? 'start' : 'end'}>{port}</text>
 }
 
 /** Why a line is there. */
@@ -177,6 +184,7 @@ function Tip({ page, line, at, placed }: { page: Page; line: Line; at: { x: numb
     <div class="tip" role="tooltip" style={{ left: left + 'px', top: at.y + 8 + 'px' }}>
       <div><b>{short(page.ref(node))}</b> needs <b>{short(page.ref(edge.t))}</b></div>
       {edge.w && <code>{edge.w}</code>}
+      {edge.p && <div>port {edge.p}</div>}
       <div class="tip-how">{edge.i ? 'inferred' : `said by the ${edge.v === 'env' ? 'environment' : edge.v}`}{more > 0 && `, and ${plural(more, 'more reference')}`}</div>
     </div>
   )

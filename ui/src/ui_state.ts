@@ -60,6 +60,7 @@ export interface Edge {
   v: 'owner' | 'label' | 'annotation' | 'spec' | 'env'
   w?: string
   u: number
+  p?: string
   i?: boolean
   o?: boolean
   f?: number

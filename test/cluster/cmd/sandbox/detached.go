@@ -30,7 +30,20 @@ func (s sandbox) detached(ctx context.Context, in io.Reader, out io.Writer) erro
 		fmt.Fprintln(out, err)
 		return err
 	}
-	err = s.announce(c, out)
+	bin, err := cluster.BuildPrometheus(ctx, out)
+	if err == nil {
+		operating, end := context.WithCancel(ctx)
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			c.OperateAll(operating, bin, s.path("prometheus"), os.Stderr) // out is not read later
+		}()
+		defer func() {
+			end()
+			<-ended
+		}()
+		err = s.announce(c, out)
+	}
 	if err == nil {
 		select {
 		case <-ctx.Done():

@@ -1,7 +1,7 @@
 // Command sandbox runs a real control plane to play with: nodes and pods that
-// are played by kwok, metrics, prometheus-operator and cert-manager.
+// are played by kwok, metrics, prometheus-operator with real Prometheus servers, and cert-manager.
 //
-//	sandbox build                           build all programs, those of tests too (up builds what it needs)
+//	sandbox build                           build all programs (up builds what it needs)
 //	sandbox up [--name N] [-f FILE|DIR]...  start, apply manifests, print export KUBECONFIG=...
 //	sandbox status [--name N]               what runs, with memory and ports
 //	sandbox down [--name N]                 stop and remove it

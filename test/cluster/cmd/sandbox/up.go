@@ -51,6 +51,9 @@ func (s sandbox) up(ctx context.Context, files []string, out, talk io.Writer) er
 	if _, err := cluster.Build(ctx, talk); err != nil {
 		return err
 	}
+	if _, err := cluster.BuildPrometheus(ctx, talk); err != nil {
+		return err
+	}
 	p, err := s.launch(talk)
 	if err != nil {
 		return err
