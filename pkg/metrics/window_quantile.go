@@ -35,7 +35,7 @@ func (h *History) Quantile(ctx context.Context, q QuantileQuery) (value int64, k
 	}
 	if q.Counter != "" {
 		e.namespaces = nil
-		x = "1000 * rate(" + e.selector(q.Counter, q.Matchers...) + "[" + promDuration(max(step, staleness)) + "])"
+		x = "1000 * rate(" + e.selector(q.Counter, q.Matchers...) + "[" + lengthOf(max(step, staleness)) + "])"
 	}
 	f := newFetcher(h.server, nil)
 	rows, err := f.query(ctx, fmt.Sprintf("quantile_over_time(%s, sum(%s)[%s:%s])", strconv.FormatFloat(q.Quantile, 'f', -1, 64), x, lengthOf(w.Length()-time.Millisecond), lengthOf(step)), w.To)
