@@ -36,6 +36,8 @@ type RestoreOptions struct {
 	// Rehearsal says that it runs beside the original and is deleted again: it must not use the
 	// original, nor take its traffic.
 	Rehearsal bool
+	// KeepSchedules leaves a copy what writes to the stores of backups of its original, which is gone.
+	KeepSchedules bool
 }
 
 // Restore is how a backup is restored (docs/schema/restore.json).
@@ -83,7 +85,7 @@ func Restored(p *Plan, o RestoreOptions) (*Restore, error) {
 	if len(problems) > 0 {
 		return nil, &hint.Lines{Lines: hint.Placed(p.Name, problems)}
 	}
-	r := &restorer{plan: p, options: o, sys: sys, mapped: map[string]bool{}, Restore: &Restore{
+	r := &restorer{plan: p, options: o, sys: sys, mapped: map[string]bool{}, patches: map[object.Ref]map[string]any{}, Restore: &Restore{
 		stamp: p.Time.UTC().Format(StampFormat), drivers: map[object.Ref]string{},
 		Head: document.Head{APIVersion: document.APIVersion, Kind: "Restore"}, Backup: p.Name, Name: sys.Name, Parts: []RestoredPart{},
 	}}
@@ -108,6 +110,7 @@ func Restored(p *Plan, o RestoreOptions) (*Restore, error) {
 			r.Notes = append(r.Notes, fmt.Sprintf("--storage-class-map %s=%s: nothing in the backup has that storage class", from, o.StorageClasses[from]))
 		}
 	}
+	r.separate()
 	r.snapshotApp()
 	r.Apps = len(sys.Apps)
 	return r.Restore, r.finish()
@@ -133,6 +136,8 @@ type restorer struct {
 	snapshots []*unstructured.Unstructured
 	users     []string
 	mapped    map[string]bool // the storage classes that are mapped
+	// patches are what custom resources are restored with.
+	patches map[object.Ref]map[string]any
 }
 
 // namespace maps the namespace of an object; empty stays empty.
@@ -412,7 +417,8 @@ func (r *restorer) byOperator(p *Part) {
 	name := r.sys.Apps[app].Name
 	if way.Patch != nil {
 		patch, _ := values.Fill(way.Patch).(map[string]any)
-		merge(o.Object, patch)
+		catalog.MergePatch(o.Object, patch, "")
+		r.patches[placed(o, r.sys)] = patch
 	}
 	if way.Restore != nil {
 		gvk, spec := way.Restore.Fill(values)
@@ -420,26 +426,6 @@ func (r *restorer) byOperator(p *Part) {
 		r.after(name, system.App{Name: r.free("restore-" + p.Object.Name), Resources: []*unstructured.Unstructured{restore}})
 	}
 	r.restored(p, name, p.Handle, way.Method)
-}
-
-// merge merges a patch into fields (RFC 7386).
-func merge(fields, patch map[string]any) {
-	for key, v := range patch {
-		inner, isMap := v.(map[string]any)
-		was, both := fields[key].(map[string]any)
-		switch {
-		case v == nil:
-			delete(fields, key)
-		case isMap && both:
-			merge(was, inner)
-		case isMap:
-			fresh := map[string]any{}
-			merge(fresh, inner)
-			fields[key] = fresh
-		default:
-			fields[key] = v
-		}
-	}
 }
 
 // after adds an app that is installed after another one, and before those that need that one.

@@ -22,6 +22,7 @@ type restoreQuestion struct {
 	backupSource
 	namespaces, storageClasses []string
 	noOperators, onlyMissing   bool
+	keepSchedules              bool
 }
 
 func (q *restoreQuestion) flags(cmd *cobra.Command) {
@@ -30,13 +31,14 @@ func (q *restoreQuestion) flags(cmd *cobra.Command) {
 	f.StringSliceVar(&q.namespaces, "namespace-map", nil, "restore the objects of one namespace in another one: FROM=TO")
 	f.StringSliceVar(&q.storageClasses, "storage-class-map", nil, "use another storage class: FROM=TO")
 	f.BoolVar(&q.onlyMissing, "only-missing", false, "restore only what does not exist, and leave the rest as it is")
+	f.BoolVar(&q.keepSchedules, "keep-schedules", false, "let a copy back up to the stores of the original, which is gone")
 	f.BoolVar(&q.noOperators, "no-operators", false, "do not install the operators that the apps need: they exist")
 }
 
 // plan reads a backup, and plans its restore.
 func (q *restoreQuestion) plan(ctx context.Context, c *command.Common, args []string, run bool) (*backup.Restore, time.Time, error) {
 	r := backups.RestoreRequest{OnlyMissing: q.onlyMissing, Run: run}
-	r.Options.NoOperators = q.noOperators
+	r.Options.NoOperators, r.Options.KeepSchedules = q.noOperators, q.keepSchedules
 	var err error
 	if r.Options.Namespaces, err = parseMap("--namespace-map", q.namespaces); err != nil {
 		return nil, time.Time{}, err
