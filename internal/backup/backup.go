@@ -45,6 +45,8 @@ type Part struct {
 	Provider string `json:"provider"`
 	// Backup is the object that is created to save the part. The part is saved when it is Healthy.
 	Backup object.Ref `json:"backup"`
+	// Snapshot is the VolumeSnapshot of the claim where Backup is one of a group; nil until it was read.
+	Snapshot *object.Ref `json:"snapshot,omitempty"`
 	// Size is the capacity of its claims: an upper bound of what its copy takes.
 	Size string `json:"size,omitempty"`
 	// Price is what its snapshot costs a month at most, in the Currency of the plan; empty where that

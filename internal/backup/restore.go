@@ -342,7 +342,7 @@ func (r *restorer) part(p *Part) {
 			if p.Owner != nil {
 				owner = p.Owner.String()
 			}
-			r.unrestored(p.Object, "create a claim with dataSource "+p.Backup.Name+" and copy its data by hand", "%s creates its own claims, and takes up none of this name", owner)
+			r.unrestored(p.Object, "create a claim with dataSource "+p.snapshot().Name+" and copy its data by hand", "%s creates its own claims, and takes up none of this name", owner)
 			return
 		}
 		claim = newObject(ClaimKind.WithVersion("v1"), r.namespace(p.Object.Namespace), p.Object.Name, nil, r.claimSpec(p))
@@ -363,17 +363,17 @@ func (r *restorer) claimSpec(p *Part) map[string]any {
 	if saved, err := resource.ParseQuantity(p.Size); err == nil && saved.Cmp(wanted) > 0 {
 		spec["resources"] = map[string]any{"requests": map[string]any{"storage": saved.String()}}
 	}
-	spec["dataSource"] = map[string]any{"apiGroup": SnapshotGroup, "kind": snapshotKind.Kind, "name": p.Backup.Name}
+	spec["dataSource"] = map[string]any{"apiGroup": SnapshotGroup, "kind": snapshotKind.Kind, "name": r.snapshotName(p)}
 	return spec
 }
 
 // use has an app wait for a snapshot. In another namespace, and from a file, the snapshot is one of
 // its own, on a content with the same handle; deleting it keeps the data.
 func (r *restorer) use(p *Part, app string) {
-	r.restored(p, app, p.Backup.String(), "a claim from the snapshot")
+	r.restored(p, app, cmp.Or(p.snapshot(), p.Backup).String(), "a claim from the snapshot")
 	r.drivers[r.Parts[len(r.Parts)-1].Object] = p.Driver
 	to := r.namespace(p.Backup.Namespace)
-	if r.plan.Live && to == p.Backup.Namespace {
+	if r.inPlace(p) {
 		return
 	}
 	if p.Handle == "" {
@@ -383,17 +383,31 @@ func (r *restorer) use(p *Part, app string) {
 	if !slices.Contains(r.users, app) {
 		r.users = append(r.users, app)
 	}
-	name := p.Backup.Name + "-" + to
+	name := r.snapshotName(p) + "-" + to
 	labels := map[string]string{NameLabel: r.plan.Name}
 	content := newObject(contentKindOf(), "", name, labels, map[string]any{
 		"driver": p.Driver, "deletionPolicy": "Retain", "source": map[string]any{"snapshotHandle": p.Handle},
-		"volumeSnapshotRef": map[string]any{"name": p.Backup.Name, "namespace": to},
+		"volumeSnapshotRef": map[string]any{"name": r.snapshotName(p), "namespace": to},
 	})
 	if mode := Text(p.Claim, "volumeMode"); mode != "" {
 		content.Object["spec"].(map[string]any)["sourceVolumeMode"] = mode
 	}
-	snapshot := newObject(snapshotKind.WithVersion("v1"), to, p.Backup.Name, labels, map[string]any{"source": map[string]any{"volumeSnapshotContentName": name}})
+	snapshot := newObject(snapshotKind.WithVersion("v1"), to, r.snapshotName(p), labels, map[string]any{"source": map[string]any{"volumeSnapshotContentName": name}})
 	r.snapshots = append(r.snapshots, content, snapshot)
+}
+
+// inPlace says whether a claim is made from the snapshot that exists in its namespace.
+func (r *restorer) inPlace(p *Part) bool {
+	return r.plan.Live && r.namespace(p.Backup.Namespace) == p.Backup.Namespace
+}
+
+// snapshotName is the name of the VolumeSnapshot that a claim is made from. A copy of one of a group is
+// named after the claim: the snapshot controller gives those of a group names of 73 characters.
+func (r *restorer) snapshotName(p *Part) string {
+	if p.IsGroup() && !r.inPlace(p) {
+		return p.Object.Name + "-" + r.stamp
+	}
+	return p.snapshot().Name
 }
 
 func contentKindOf() schema.GroupVersionKind { return ContentKind.WithVersion("v1") }

@@ -68,7 +68,7 @@ func (o *backupRunOptions) run(ctx context.Context, args []string) error {
 		tellPlan(o.Common, p)
 	}
 	req := o.request()
-	req.Wait = true
+	req.Wait, req.SameRun = true, p.Record != ""
 	if req.System, req.Manifest, err = backups.System(p); err != nil {
 		return err
 	}

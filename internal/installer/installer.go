@@ -63,6 +63,8 @@ type Request struct {
 	Lookup        bool // let templates read the cluster
 	ResetValues   bool // do not reuse the values of the installed release
 	ImageRegistry string
+	// SameRun refuses to undo an open run that was for something else, and to begin anew.
+	SameRun bool
 
 	DeleteDefinitions bool
 	DeleteData        bool // custom resources, claims and CRDs, with their data

@@ -156,7 +156,7 @@ func awaitPolicy(t *testing.T, c *cluster.Cluster) {
 // play looks for work until it is stopped.
 func (d *csi) play(ctx context.Context) {
 	for ctx.Err() == nil {
-		if err := d.snapshot(ctx); err != nil && ctx.Err() == nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
+		if err := errors.Join(d.snapshot(ctx), d.groups(ctx)); err != nil && ctx.Err() == nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
 			d.t.Logf("the CSI driver: %v", err)
 		}
 		waitBriefly(ctx)
@@ -201,6 +201,9 @@ func (d *csi) snapshot(ctx context.Context) error {
 		}
 		if ready, _, _ := unstructured.NestedBool(content.Object, "status", "readyToUse"); ready {
 			continue
+		}
+		if _, grouped := content.GetAnnotations()[groupSnapshotGroup+"/volumeGroupSnapshotHandle"]; grouped {
+			continue // the snapshot controller has its state from that of the group
 		}
 		handle, given, _ := unstructured.NestedString(content.Object, "spec", "source", "snapshotHandle")
 		if !given {
