@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/document"
@@ -55,7 +56,12 @@ type Restore struct {
 	Apps    int          `json:"apps"`
 	Secrets []object.Ref `json:"secrets,omitempty"`
 	Inputs  []object.Ref `json:"inputs,omitempty"`
-	Notes   []string     `json:"notes,omitempty"`
+	// Replaced are the objects that exist, and are deleted first, with their data.
+	Replaced []object.Ref `json:"replaced,omitempty"`
+	Notes    []string     `json:"notes,omitempty"`
+	// ReplacedUIDs are those of Replaced, and Installed says that a run of install made the System.
+	ReplacedUIDs []types.UID `json:"-"`
+	Installed    bool        `json:"-"`
 	// System is what is installed, Manifest its text, and SecretObjects come before its apps.
 	System        *system.System               `json:"-"`
 	Manifest      string                       `json:"-"`

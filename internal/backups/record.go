@@ -131,8 +131,17 @@ func Read(ctx context.Context, in *app.Input, name string) (*backup.Plan, error)
 	if err != nil {
 		return nil, err
 	}
-	p.Live = true
+	p.Live, p.Cluster = true, cluster{c}.id(ctx)
 	return p, cluster{c}.fill(ctx, in, []*backup.Plan{p})
+}
+
+// id identifies the cluster; empty where that may not be read.
+func (c cluster) id(ctx context.Context) string {
+	o, err := c.Objects.Resource(namespaces).Get(ctx, "kube-system", metav1.GetOptions{})
+	if err != nil {
+		return ""
+	}
+	return string(o.GetUID())
 }
 
 // resume takes the record of a run that is continued: what the first one wrote stays. One that another
@@ -285,6 +294,7 @@ func (c cluster) result(ctx context.Context, p *backup.Part) error {
 	if at, found, _ := unstructured.NestedInt64(content, "status", "creationTime"); found {
 		p.Taken = time.Unix(0, at).UTC() // which is more precise
 	}
+	p.DeletionPolicy = backup.Text(content, "spec", "deletionPolicy")
 	p.Handle, p.Driver = backup.Text(content, "status", "snapshotHandle"), cmp.Or(backup.Text(content, "spec", "driver"), p.Driver)
 	return nil
 }

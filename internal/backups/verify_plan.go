@@ -75,6 +75,9 @@ func NewRehearsal(ctx context.Context, given *app.Input, r VerifyRequest) (*Rehe
 	if err := h.checkRestore(ctx, given, h.Restore); err != nil {
 		return nil, err
 	}
+	if err := h.checkCopies(ctx, h.Restore, r.Plan); err != nil {
+		return nil, err
+	}
 	if err := h.Restore.Rehearsed(func(ref object.Ref) bool { return h.isShared(ctx, ref) }); err != nil {
 		return nil, err
 	}

@@ -28,6 +28,23 @@ func (o *backupFileOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.recipientsFile, "recipients-file", "", "a FILE of age public keys, one a line")
 }
 
+// hiddenFlags adds the flags to a command that writes no file: they only say why.
+func (o *backupFileOptions) hiddenFlags(cmd *cobra.Command) {
+	o.flags(cmd)
+	for _, flag := range []string{"file", "recipient", "recipients-file"} {
+		command.Must(cmd.Flags().MarkHidden(flag))
+	}
+}
+
+// refuse returns an error if a file was asked for.
+func (o *backupFileOptions) refuse() error {
+	if o.file == "" && len(o.keys) == 0 && o.recipientsFile == "" {
+		return nil
+	}
+	return hint.With(errors.New("--file: a scheduled backup writes no file: its pod has no disk that outlasts it"),
+		"the record stays in the cluster; kubectl sysop backup run --file on a machine of yours, by its cron, writes one")
+}
+
 // recipients reads the public keys; nil for none.
 func (o *backupFileOptions) recipients() (backup.Recipients, error) {
 	if o.file == "" && (len(o.keys) > 0 || o.recipientsFile != "") {

@@ -48,5 +48,10 @@ func (o *restoreRunOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	if len(r.Replaced) > 0 {
+		if done, err := o.replace(ctx, cats, r, req); done || err != nil {
+			return err
+		}
+	}
 	return o.change(ctx, cats, req)
 }

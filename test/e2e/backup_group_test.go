@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -177,8 +178,7 @@ func (w *backupWorld) grouped(name string) map[string]string {
 	r := w.run("backup", "show", name, "-n", w.ns, "-o", "json").succeeds(w.t)
 	var doc struct {
 		Parts []struct {
-			Object, Snapshot struct{ Name string }
-			Status, Handle   string
+			Object, Snapshot, Status, Handle string
 		}
 	}
 	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil {
@@ -186,10 +186,10 @@ func (w *backupWorld) grouped(name string) map[string]string {
 	}
 	out := map[string]string{}
 	for _, p := range doc.Parts {
-		if p.Status != "Healthy" || p.Snapshot.Name == "" {
+		if p.Status != "Healthy" || p.Snapshot == "" {
 			w.t.Errorf("the part is %+v", p)
 		}
-		out[p.Object.Name] = p.Handle
+		out[path.Base(p.Object)] = p.Handle
 	}
 	return out
 }
