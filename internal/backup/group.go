@@ -86,18 +86,18 @@ func (c *computer) selector(at group, parts []*Part) (labels map[string]string, 
 	for _, p := range parts {
 		saved[p.Object] = true
 	}
-	var own, others []map[string]string
+	var own, foreign []map[string]string
 	for id := range c.Graph.OfKind(ClaimKind) {
 		switch ref := c.Graph.Ref(id); {
 		case ref.Namespace != at.namespace || c.Graph.State(id) != graph.Present:
 		case saved[ref]:
 			own = append(own, c.Graph.Labels(id))
 		default:
-			others = append(others, c.Graph.Labels(id))
+			foreign = append(foreign, c.Graph.Labels(id))
 		}
 	}
 	labels = common(own)
-	for _, other := range others {
+	for _, other := range foreign {
 		if matches(labels, other) {
 			return nil, "no label is on these claims alone: kubectl label pvc with one that they share makes it one group snapshot"
 		}
@@ -130,7 +130,7 @@ func matches(selector, labels map[string]string) bool {
 // IsGroup says whether a snapshot of several claims saves the part.
 func (p *Part) IsGroup() bool { return p.Backup.GroupKind() == groupSnapshotKind }
 
-// snapshot is the VolumeSnapshot of the claim; zero for one of a group that is not known.
+// snapshot is the VolumeSnapshot of the claim; zero for one of a group that was not read.
 func (p *Part) snapshot() object.Ref {
 	switch {
 	case !p.IsGroup():

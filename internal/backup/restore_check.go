@@ -127,9 +127,9 @@ func (p *Part) Lost(exists func(object.Ref) bool) (gone, doubt string) {
 	switch {
 	case at == (object.Ref{}) || exists(at) || content.Name != "" && exists(content):
 	case p.DeletionPolicy == "Delete":
-		gone = fmt.Sprintf("%s cannot be restored: %s does not exist any more, and the storage deleted its data with it", p.Object, at)
+		gone = fmt.Sprintf("%s cannot be restored: %s was deleted, and the storage deleted its data with it", p.Object, at)
 	default:
-		doubt = fmt.Sprintf("%s does not exist any more: whether the data of %s is still at %s is known when it is restored", at, p.Object, p.Handle)
+		doubt = fmt.Sprintf("%s was deleted: whether the data of %s is still at %s shows when it is restored", at, p.Object, p.Handle)
 	}
 	return gone, doubt
 }

@@ -64,7 +64,7 @@ func anyMatch(p field.Path, fields map[string]any) bool {
 func MergePatch(fields, patch map[string]any, at string) []string {
 	var changed []string
 	for key, v := range patch {
-		here := field.Join(at, key)
+		path := field.Join(at, key)
 		inner, isMap := v.(map[string]any)
 		was, both := fields[key].(map[string]any)
 		switch {
@@ -75,10 +75,10 @@ func MergePatch(fields, patch map[string]any, at string) []string {
 			fields[key] = was
 			fallthrough
 		case isMap:
-			changed = append(changed, MergePatch(was, inner, here)...)
+			changed = append(changed, MergePatch(was, inner, path)...)
 		default:
 			fields[key] = v
-			changed = append(changed, here)
+			changed = append(changed, path)
 		}
 	}
 	slices.Sort(changed)

@@ -63,7 +63,7 @@ type Request struct {
 	Lookup        bool // let templates read the cluster
 	ResetValues   bool // do not reuse the values of the installed release
 	ImageRegistry string
-	// SameRun refuses to undo an open run that was for something else, and to begin anew.
+	// SameRun refuses to undo an open run that was for something else, and to begin another one.
 	SameRun bool
 
 	DeleteDefinitions bool
