@@ -195,6 +195,51 @@ func TestRestoredApart(t *testing.T) {
 	}
 }
 
+// A PostgreSQL cluster of Percona is made from its repository, and archives to a path of its own; one
+// whose repository is a volume is not restored.
+func TestRestoredRepository(t *testing.T) {
+	t.Parallel()
+	for repo, restored := range map[string]bool{"s3: {bucket: b}": true, "volume: {volumeClaimSpec: {}}": false} {
+		p := &backup.Plan{Name: "shop-backup-20260901-120000", Namespace: "shop", Time: time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)}
+		p.Specs = `apiVersion: sysop.dev/v1alpha1
+kind: System
+metadata: {name: shop, namespace: shop}
+spec:
+  apps:
+  - name: pg
+    resources:
+    - apiVersion: pgv2.percona.com/v2
+      kind: PerconaPGCluster
+      metadata: {name: pg}
+      spec: {backups: {pgbackrest: {configuration: [{secret: {name: keys}}], global: {repo1-path: /pgbackrest/pg}, repos: [{name: repo1, ` + repo + `}]}}}
+`
+		provider := "pgBackRest"
+		if restored {
+			provider = "pgBackRest to a cloud store"
+		}
+		p.Parts = []backup.Part{{
+			Object: ref("PerconaPGCluster.pgv2.percona.com", "pg"), Method: backup.ByOperator, Provider: provider, Status: health.Healthy, Handle: "20260901-120000F",
+			Backup: ref("PerconaPGBackup.pgv2.percona.com", "pg-20260901-120000"), Result: map[string]any{"status": map[string]any{"backupName": "20260901-120000F"}},
+		}}
+		r, err := backup.Restored(p, backup.RestoreOptions{Namespaces: map[string]string{"shop": "copy"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		pg := resource(t, r.System, "PerconaPGCluster", "pg")
+		from, _ := value(t, pg, "spec", "dataSource", "pgbackrest").(map[string]any)
+		if (from != nil) != restored || (len(r.Unrestored) == 0) != restored {
+			t.Errorf("%s: from %v; not restored: %v", repo, from, r.Unrestored)
+		}
+		if restored && (from["stanza"] != "db" || from["global"].(map[string]any)["repo1-path"] != "/pgbackrest/pg" || from["repo"].(map[string]any)["name"] != "repo1" ||
+			from["options"].([]any)[1] != "--set=20260901-120000F" || len(from["configuration"].([]any)) != 1) {
+			t.Errorf("it is made from %v", from)
+		}
+		if path, _ := value(t, pg, "spec", "backups", "pgbackrest", "global", "repo1-path").(string); !strings.HasPrefix(path, "/pgbackrest/repo1/pg-") {
+			t.Errorf("%s: it archives to %s", repo, path)
+		}
+	}
+}
+
 // In its own namespace, in the cluster that it was made in, a claim is made from the snapshot that
 // exists.
 func TestRestoredInPlace(t *testing.T) {

@@ -49,7 +49,11 @@ func (r *restorer) separateObject(o *unstructured.Unstructured, ref object.Ref, 
 		given = nil // nothing of it is to stay in a store
 	}
 	values := catalog.BackupValues{Name: o.GetName(), Stamp: r.archiveStamp(), Object: o.DeepCopy().Object}
-	if changed := rule.Separate(o.Object, given, values); len(changed) > 0 {
+	changed := rule.Separate(o.Object, given, values)
+	if r.options.Rehearsal && len(rule.Patch) > 0 && len(changed) > 0 {
+		r.Notes = append(r.Notes, ref.String()+" archives to a place of its own in the same store, which is left there")
+	}
+	if len(changed) > 0 {
 		r.Notes = append(r.Notes, ref.String()+" is restored without its own "+strings.Join(changed, ", ")+": a copy must not write to the backups of the original")
 	}
 }
