@@ -257,6 +257,23 @@ func (d *csi) handles(namespace string) map[string]string {
 	return out
 }
 
+// saved are the handles of the snapshots of a backup, by the claims that they are of.
+func (d *csi) saved(namespace, backup string) map[string]string {
+	d.t.Helper()
+	all, err := d.client.Resource(snapshotsGVR).Namespace(namespace).List(d.t.Context(), metav1.ListOptions{LabelSelector: "sysop.dev/backup=" + backup})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	out := map[string]string{}
+	for i := range all.Items {
+		claim, _, _ := unstructured.NestedString(all.Items[i].Object, "spec", "source", "persistentVolumeClaimName")
+		if out[claim], err = d.handle(d.t.Context(), namespace, all.Items[i].GetName()); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+	return out
+}
+
 // snapshots are the names of the VolumeSnapshots of a namespace.
 func (d *csi) snapshots(namespace string) (out []string) {
 	d.t.Helper()
