@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // tight is a namespace in which the claims of the shop are too large, a storage class of another driver,
@@ -39,17 +41,9 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: NS-reader}]
 `
 
 // laterClusters serves CloudNativePG's clusters in another version alone.
-const laterClusters = `apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: clusters.postgresql.cnpg.io}
-spec:
-  group: postgresql.cnpg.io
-  scope: Namespaced
-  names: {kind: Cluster, plural: clusters, singular: cluster, listKind: ClusterList}
-  versions:
-  - {name: v1, served: false, storage: false, subresources: {status: {}}, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
-  - {name: v2, served: true, storage: true, subresources: {status: {}}, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
-`
+const laterClusters = `{"spec": {"versions": [
+  {"name": "v1", "served": false, "storage": false, "subresources": {"status": {}}, "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}},
+  {"name": "v2", "served": true, "storage": true, "subresources": {"status": {}}, "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}]}}`
 
 // TestBackupFaults: what makes a backup or a restore impossible is an error that names it, before the
 // first write. No plan, record or event has the value of a Secret.
@@ -126,6 +120,13 @@ func TestBackupFaults(t *testing.T) {
 	}
 	t.Logf("a missing snapshot:\n%s", w.refused([]string{"is not saved: VolumeSnapshot.snapshot.storage.k8s.io/" + w.ns + "/" + lost}, append([]string{"restore", "run", name, "-n", w.ns, "--yes"}, elsewhere...)...).stderr)
 
-	applyText(t, w.c, laterClusters)
+	definitions := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+	if _, err := w.client.Resource(definitions).Patch(t.Context(), "clusters.postgresql.cnpg.io", types.MergePatchType, []byte(laterClusters), metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	w.refused([]string{"clusters.postgresql.cnpg.io is served as v2, not as v1"}, restore(elsewhere...)...) // by what was read before
+	if err := os.RemoveAll(filepath.Join(w.home, ".kube")); err != nil {
+		t.Fatal(err)
+	}
 	t.Logf("newer definitions:\n%s", w.refused([]string{"Cluster.postgresql.cnpg.io/" + w.ns + "-to/pg is of the version v1 in the backup, and the cluster serves v2"}, restore(elsewhere...)...).stderr)
 }

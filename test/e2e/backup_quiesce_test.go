@@ -260,6 +260,7 @@ func TestBackupQuiesced(t *testing.T) {
 	w.quiescedTooLong()
 	w.quiescedInterrupted()
 	w.quiescedDeclined()
+	w.quiescedRefused()
 	w.restoreElsewhere(key, name)
 }
 
@@ -283,6 +284,23 @@ func (w *quiescedWorld) quiescedInterrupted() {
 	if held := w.held(); r.code == 0 || len(held) > 0 {
 		w.t.Errorf("exit code %d, held after an interrupt: %v\n%s", r.code, held, r.stderr)
 	}
+}
+
+// quiescedRefused: a run that continues a killed one, and fails before it saves, lets go what that stopped.
+func (w *quiescedWorld) quiescedRefused() {
+	w.t.Helper()
+	const name = "shop-backup-20260901-160000"
+	w.killedAt(1, creates("volumesnapshots"), quiesced(name)...)
+	if held := w.held(); len(held) != 2 {
+		w.t.Fatalf("held after the kill: %v", held)
+	}
+	r := w.run(quiesced(name, "--delete-data=other")...)
+	w.failed(r, "--delete-data=other")
+	w.running()
+	if held := w.held(); len(held) > 0 || !strings.Contains(r.stderr, "recovered after") {
+		w.t.Errorf("held after it failed: %v\n%s", held, r.stderr)
+	}
+	w.run("rollback", name, "-n", w.ns, "--unfinished", "--yes", "--delete-data="+name).succeeds(w.t)
 }
 
 // quiescedDeclined: who does not agree to continue a run that was killed does not wait for its
