@@ -2,6 +2,8 @@ package backup
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -70,6 +72,12 @@ type Restore struct {
 	stamp string // the time of the backup, in names
 	// drivers are those of the snapshots that claims are made from.
 	drivers map[object.Ref]string
+}
+
+// Unstamped is the digest of the manifest without the time of the restore in its names.
+func (r *Restore) Unstamped(stamp time.Time) string {
+	sum := sha256.Sum256([]byte(strings.ReplaceAll(r.Manifest, stamp.UTC().Format(StampFormat), "")))
+	return hex.EncodeToString(sum[:])
 }
 
 // RestoredPart is a part whose data is restored.

@@ -131,8 +131,17 @@ func Read(ctx context.Context, in *app.Input, name string) (*backup.Plan, error)
 	if err != nil {
 		return nil, err
 	}
-	p.Live, p.Cluster = true, cluster{c}.id(ctx)
+	p.Live = true
 	return p, cluster{c}.fill(ctx, in, []*backup.Plan{p})
+}
+
+// SetCluster notes in a backup which cluster it was made in, for its file.
+func SetCluster(ctx context.Context, in *app.Input, p *backup.Plan) error {
+	c, err := systems.Connect(ctx, in)
+	if err == nil {
+		p.Cluster = cluster{c}.id(ctx)
+	}
+	return err
 }
 
 // id identifies the cluster; empty where that may not be read.

@@ -50,7 +50,7 @@ func PlanRestore(ctx context.Context, given *app.Input, r RestoreRequest) (*back
 		return nil, time.Time{}, err
 	}
 	c := cluster{connected}
-	began, err := c.began(ctx, out)
+	began, err := c.began(ctx, out, out.Unstamped(r.Options.Time))
 	if err == nil && !began.IsZero() {
 		r.Options.Time = began
 		out, err = r.plan(ctx, given)
@@ -76,14 +76,14 @@ func (r *RestoreRequest) plan(ctx context.Context, given *app.Input) (*backup.Re
 	return out, err
 }
 
-// began is the time in the names of a run that did not end, or of one that is done and whose objects
-// exist: these names stay. It is zero where there is none.
-func (c cluster) began(ctx context.Context, r *backup.Restore) (time.Time, error) {
+// began is the time in the names of a run of the same request that did not end, or of one that is done
+// and whose objects exist: these names stay. It is zero where there is none.
+func (c cluster) began(ctx context.Context, r *backup.Restore, unstamped string) (time.Time, error) {
 	found, err := install.Find(ctx, c.Config, r.Name, []string{r.Namespace})
 	if err != nil || len(found) == 0 || found[0].Err != nil { // with an error of the journal, the plan of the install says so
 		return time.Time{}, err
 	}
-	at, done := stampOf(found[0].Journal)
+	at, done := stampOf(found[0].Journal, unstamped)
 	if !done {
 		return at, nil
 	}
@@ -96,8 +96,12 @@ func (c cluster) began(ctx context.Context, r *backup.Restore) (time.Time, error
 	return at, nil
 }
 
-// stampOf is the time in the names of what a journal installed, and whether that is done.
-func stampOf(j *install.Journal) (at time.Time, done bool) {
+// stampOf is the time in the names of what a journal installed, and whether that is done. A run of
+// another request is undone first, and may have used its names.
+func stampOf(j *install.Journal, unstamped string) (at time.Time, done bool) {
+	if j.Run != nil && !j.Run.Undoing && j.Run.Unstamped != "" && j.Run.Unstamped != unstamped {
+		return time.Time{}, true
+	}
 	if j.Run != nil && !j.Run.Undoing {
 		return j.Run.Stamp, false
 	}

@@ -213,7 +213,7 @@ func (h *Rehearsal) request() installer.Request {
 
 // Roles are the roles that the install of the copy needs.
 func (h *Rehearsal) Roles(ctx context.Context, inst *installer.Installer) ([]*unstructured.Unstructured, error) {
-	roles, err := inst.Roles(ctx, h.request(), agreeing{})
+	roles, _, err := inst.Roles(ctx, h.request(), agreeing{})
 	return append(roles, permission.Role("sysop-verify-"+h.Plan.Name, h.Permissions(), h.Namespaces...)...), err
 }
 

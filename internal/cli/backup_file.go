@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -65,7 +64,7 @@ func (o *backupRunOptions) save(ctx context.Context, p *backup.Plan, recipients 
 		return hint.With(fmt.Errorf("%d of %d parts of the backup %s are saved", result.Ready(), len(result.Parts), p.Name), "kubectl sysop backup show "+p.Name+" -n "+p.Namespace)
 	}
 	if p.Consistency == backup.Quiesced && result.Consistency != p.Consistency {
-		return hint.With(errors.New(strings.Join(result.Notes, "; ")), "kubectl sysop backup show "+p.Name+" -n "+p.Namespace)
+		return hint.With(errors.New(result.Notes[len(result.Notes)-1]), "kubectl sysop backup show "+p.Name+" -n "+p.Namespace)
 	}
 	if result.Pause != nil {
 		o.Say(result.Pause.Text())
@@ -81,6 +80,9 @@ func (o *backupRunOptions) save(ctx context.Context, p *backup.Plan, recipients 
 		if secrets, err = backups.Secrets(ctx, &in, result); err != nil {
 			return err
 		}
+	}
+	if err := backups.SetCluster(ctx, &in, result); err != nil {
+		return err
 	}
 	if err := result.WriteFile(o.out.file, secrets, recipients); err != nil {
 		return err

@@ -43,7 +43,8 @@ func (o *restoreRunOptions) run(ctx context.Context, args []string) error {
 	}
 	o.Config = o.Another(r.Namespace).Config // that of the backup was asked for, to read it
 	req := o.request()
-	req.Wait, req.System, req.Manifest, req.Stamp, req.Secrets = true, r.System, r.Manifest, stamp, r.SecretObjects
+	req.Wait, req.System, req.Manifest, req.Secrets = true, r.System, r.Manifest, r.SecretObjects
+	req.Stamp, req.Unstamped = stamp, r.Unstamped(stamp)
 	cats, err := o.load(ctx, o.Common)
 	if err != nil {
 		return err

@@ -15,14 +15,14 @@ import (
 // PostgreSQL cluster recovers from the store of the original and archives nowhere, and its CronJob does
 // not exist; a restore in another namespace archives to a place of its own.
 func TestBackupApart(t *testing.T) {
-	w := newBackupWorldIn(t, "shop-apart")
-	applyText(t, w.c, `apiVersion: batch/v1
+	w := newBackupWorld(t)
+	applyText(t, w.c, strings.ReplaceAll(`apiVersion: batch/v1
 kind: CronJob
-metadata: {name: dump, namespace: shop-apart}
+metadata: {name: dump, namespace: NS}
 spec:
   schedule: "0 2 * * *"
   jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: dump, image: 'example.com/dump:1'}]}}}}
-`)
+`, "NS", w.ns))
 	manifest := strings.Replace(strings.ReplaceAll(backupSystem, "NS", w.ns), "  backup:\n", "  - {name: dump, roots: [cronjob/dump]}\n  backup:\n", 1)
 	if err := os.WriteFile(filepath.Join(w.home, "shop.yaml"), []byte(manifest), 0o600); err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ spec:
 	}
 
 	// Elsewhere: the Secrets are there, as in a namespace that was prepared.
-	const elsewhere = "shop-apart-copy"
+	elsewhere := w.ns + "-copy"
 	applyText(t, w.c, strings.ReplaceAll(backupShop[:strings.Index(backupShop, "apiVersion: v1\nkind: ConfigMap")], "NS", elsewhere))
 	r = w.run("restore", "run", name, "-n", w.ns, "--namespace-map", w.ns+"="+elsewhere, "--no-operators", "--yes", "--timeout", limit.String()).succeeds(t)
 	t.Logf("it says:\n%s%s", r.stdout, r.stderr)
@@ -58,7 +58,6 @@ spec:
 		t.Errorf("the copy archives to %q, and reads from %v", archive, from)
 	}
 	w.run("uninstall", "shop", "-n", elsewhere, "--yes", "--delete-data=shop").succeeds(t)
-	w.removeNamespace()
 }
 
 // watchCopy looks at a namespace that a rehearsal creates and deletes, until it is asked what it saw: the

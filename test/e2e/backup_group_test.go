@@ -4,14 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"filippo.io/age"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -66,7 +63,7 @@ func (d *csi) groups(ctx context.Context) error {
 // one of all claims; each claim is restored from its own, here and elsewhere, and deleting the backup
 // deletes them all.
 func TestBackupGroup(t *testing.T) {
-	w := newBackupWorldIn(t, "shop-grouped")
+	w := newBackupWorld(t)
 	class := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": groupSnapshotGroup + "/v1", "kind": "VolumeGroupSnapshotClass", "metadata": map[string]any{"name": "fast-groups"}, "driver": "csi.example.com", "deletionPolicy": "Delete",
 	}}
@@ -85,7 +82,7 @@ func TestBackupGroup(t *testing.T) {
 	// A claim of something else that has the same labels: they are saved one by one, which is said.
 	w.foreignClaim()
 	r := w.run(append([]string{"backup", "plan"}, crash...)...).succeeds(t)
-	if !strings.Contains(r.stderr, "the 3 claims of csi.example.com in shop-grouped are saved one by one: no label is on these claims alone") {
+	if !strings.Contains(r.stderr, "the 3 claims of csi.example.com in "+w.ns+" are saved one by one: no label is on these claims alone") {
 		t.Errorf("it says:\n%s", r.stderr)
 	}
 	claims := admin(w.c).CoreV1().PersistentVolumeClaims(w.ns)
@@ -94,15 +91,8 @@ func TestBackupGroup(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	identity, err := age.GenerateX25519Identity()
-	if err != nil {
-		t.Fatal(err)
-	}
-	key := filepath.Join(w.home, "key.txt")
-	if err := os.WriteFile(key, []byte(identity.String()+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	run := append([]string{"backup", "run", "--name", name, "--yes", "--timeout", limit.String(), "--file", "shop.backup", "--recipient", identity.Recipient().String()}, crash...)
+	key, recipient := w.identity("key.txt")
+	run := append([]string{"backup", "run", "--name", name, "--yes", "--timeout", limit.String(), "--file", "shop.backup", "--recipient", recipient}, crash...)
 	r = w.run(run...).succeeds(t)
 	t.Logf("it says:\n%s%s", r.stdout, r.stderr)
 	if strings.Count(r.stdout, "3 claims at one moment") != 3 || strings.Contains(r.stdout, "Barman") {
@@ -124,7 +114,7 @@ func TestBackupGroup(t *testing.T) {
 	}
 
 	// Elsewhere, each claim is made from a snapshot of its own with the same handle.
-	const elsewhere = "shop-grouped-copy"
+	elsewhere := w.ns + "-copy"
 	r = w.run("restore", "run", "--file", "shop.backup", "--identity", key, "--namespace-map", w.ns+"="+elsewhere, "--no-operators", "--yes", "--timeout", limit.String()).succeeds(t)
 	t.Logf("it says:\n%s%s", r.stdout, r.stderr)
 	w.driver.bound(elsewhere, "files", "data-db-0", "data-db-1")
@@ -149,7 +139,6 @@ func TestBackupGroup(t *testing.T) {
 		return err
 	})
 	w.run("uninstall", "shop", "-n", elsewhere, "--yes", "--delete-data=shop").succeeds(t)
-	w.removeNamespace()
 }
 
 // foreignClaim is a claim in the namespace that is no part of the System.

@@ -14,7 +14,7 @@ func TestRestoreInPlace(t *testing.T) {
 	w := newBackupWorld(t)
 	const name = "shop-backup-20260901-120000"
 	w.run("backup", "run", "-f", "shop.yaml", "--name", name, "--yes", "--timeout", "60s", "--file", "shop.backup").succeeds(t)
-	saved := w.savedHandles(name)
+	saved := w.driver.saved(w.ns, name)
 	restore := []string{"restore", "run", name, "-n", w.ns, "--no-operators", "--yes", "--timeout", "90s"}
 
 	// Nothing that exists is overwritten.
@@ -63,7 +63,6 @@ func TestRestoreInPlace(t *testing.T) {
 	r = w.run(append(restore, "--namespace-map", w.ns+"=shop-beside")...)
 	w.failed(r, "Secret/shop-beside/web")
 	w.refused([]string{"clock"}, "restore", "run", "--file", w.skewed(), "--yes")
-	w.removeNamespace()
 }
 
 // skewed is a file of a backup that says that it was made long after now.

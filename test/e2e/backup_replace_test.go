@@ -3,27 +3,21 @@ package e2e
 import (
 	"fmt"
 	"net/http"
-	"os"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"github.com/kubectl-sysop/kubectl-sysop/internal/backup"
-	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/faults"
 )
 
 // TestRestoreReplace: what exists is overwritten only when its System is named. It is deleted with its
 // data, also by a run that was killed meanwhile, and its claims come from the snapshots; the backup
 // stays. A System that a restore installed is uninstalled and restored again.
 func TestRestoreReplace(t *testing.T) {
-	w := newBackupWorldIn(t, "shop-replaced")
+	w := newBackupWorld(t)
 	const name = "shop-backup-20260901-120000"
 	w.run("backup", "run", "-f", "shop.yaml", "--name", name, "--yes", "--timeout", limit.String(), "--file", "shop.backup").succeeds(t)
-	saved := w.savedHandles(name)
+	saved := w.driver.saved(w.ns, name)
 	deployments := schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
 	before := w.spec(deployments, w.ns, "web")
 	apps := admin(w.c).AppsV1().Deployments(w.ns)
@@ -52,7 +46,10 @@ func TestRestoreReplace(t *testing.T) {
 
 	// Killed while it deletes, and continued by the same command.
 	replace := append(restore, "--replace", "shop")
-	w.killedAtDelete(2, replace...)
+	deletes := func(q *http.Request) bool { return q.Method == http.MethodDelete && !q.URL.Query().Has("dryRun") }
+	if !w.killed(2, deletes, replace...) {
+		t.Fatal("it deleted less than two objects")
+	}
 	r = w.run(replace...).succeeds(t)
 	t.Logf("it says:\n%s%s", r.stdout, r.stderr)
 	w.restored(saved, before, uid)
@@ -65,7 +62,6 @@ func TestRestoreReplace(t *testing.T) {
 	r = w.run(replace...).succeeds(t)
 	t.Logf("it says:\n%s%s", r.stdout, r.stderr)
 	w.restored(saved, before, uid)
-	w.removeNamespace()
 }
 
 // restored checks that the claims come from the snapshots of a backup, and that web is a new one of
@@ -85,24 +81,6 @@ func (w *backupWorld) restored(saved map[string]string, spec any, former string)
 	}
 }
 
-// savedHandles are those of the snapshots of a backup, by claim. Other tests leave theirs in the
-// namespace.
-func (w *backupWorld) savedHandles(name string) map[string]string {
-	w.t.Helper()
-	all, err := w.client.Resource(snapshotsGVR).Namespace(w.ns).List(w.t.Context(), metav1.ListOptions{LabelSelector: backup.NameLabel + "=" + name})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	out := map[string]string{}
-	for i := range all.Items {
-		claim, _, _ := unstructured.NestedString(all.Items[i].Object, "spec", "source", "persistentVolumeClaimName")
-		if out[claim], err = w.driver.handle(w.t.Context(), w.ns, all.Items[i].GetName()); err != nil {
-			w.t.Fatal(err)
-		}
-	}
-	return out
-}
-
 func (w *backupWorld) uid(deployment string) string {
 	w.t.Helper()
 	o, err := admin(w.c).AppsV1().Deployments(w.ns).Get(w.t.Context(), deployment, metav1.GetOptions{})
@@ -110,23 +88,4 @@ func (w *backupWorld) uid(deployment string) string {
 		w.t.Fatal(err)
 	}
 	return string(o.UID)
-}
-
-// killedAtDelete kills a run right after the effect of its n-th deletion.
-func (w *backupWorld) killedAtDelete(n int, args ...string) {
-	w.t.Helper()
-	var killed atomic.Bool
-	started := make(chan *os.Process, 1)
-	deletes := func(q *http.Request) bool { return q.Method == http.MethodDelete && !q.URL.Query().Has("dryRun") }
-	w.proxy.Inject(faults.Fault{Match: faults.Nth(n, deletes), Effect: faults.Lost(func() {
-		killed.Store(true)
-		_ = (<-started).Kill() // it may have ended by itself
-	})})
-	run := w.start(args...)
-	started <- run.cmd.Process
-	r := run.wait()
-	w.proxy.Reset()
-	if !killed.Load() {
-		w.t.Fatalf("it deleted less: exit code %d:\n%s", r.code, r.stderr)
-	}
 }
