@@ -67,6 +67,7 @@ func TestSeparate(t *testing.T) {
 			"StackConfigPolicy.stackconfigpolicy.k8s.elastic.co", "spec: {elasticsearch: {snapshotLifecyclePolicies: {a: {}}, snapshotRepositories: {b: {}}, clusterSettings: {}}}", "",
 			"spec: {elasticsearch: {clusterSettings: {}}}", "[spec.elasticsearch.snapshotLifecyclePolicies spec.elasticsearch.snapshotRepositories]",
 		},
+		{"Elasticsearch.elasticsearch.k8s.elastic.co", "spec: {version: 9.0.0, secureSettings: [{secretName: s3}]}", "", "spec: {version: 9.0.0}", "[spec.secureSettings]"},
 		{"InnoDBCluster.mysql.oracle.com", "spec: {backupSchedules: [{name: daily}], backupProfiles: [{name: s3}]}", "", "spec: {backupProfiles: [{name: s3}]}", "[spec.backupSchedules]"},
 		{"VitessCluster.planetscale.com", "spec: {backup: {locations: [{name: s3}]}}", "", "spec: {}", "[spec.backup]"},
 	} {
