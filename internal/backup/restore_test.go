@@ -153,7 +153,7 @@ func TestRestored(t *testing.T) {
 		t.Errorf("the Secrets are %v, the inputs %+v", r.SecretObjects, sys.Inputs)
 	}
 	if len(r.Notes) != 4 || !strings.Contains(r.Notes[0], "Deployment.apps/web names a Service") ||
-		!strings.Contains(r.Notes[1], "PerconaXtraDBCluster.pxc.percona.com/copy/pxc is restored without its own spec.backup.schedule, spec.backup.pitr") ||
+		!strings.Contains(r.Notes[1], "PerconaXtraDBCluster.pxc.percona.com/copy/pxc is restored without spec.backup.schedule, spec.backup.pitr") ||
 		!strings.Contains(r.Notes[2], "ScheduledBackup.postgresql.cnpg.io/copy/daily is left out") || !strings.Contains(r.Notes[3], "--keep-schedules") {
 		t.Errorf("the notes are %q", r.Notes)
 	}

@@ -49,12 +49,12 @@ func (r *restorer) separateObject(o *unstructured.Unstructured, ref object.Ref, 
 		given = nil // nothing of it is to stay in a store
 	}
 	values := catalog.BackupValues{Name: o.GetName(), Stamp: r.archiveStamp(), Object: o.DeepCopy().Object}
-	changed := rule.Separate(o.Object, given, values)
-	if r.options.Rehearsal && len(rule.Patch) > 0 && len(changed) > 0 {
-		r.Notes = append(r.Notes, ref.String()+" archives to a place of its own in the same store, which is left there")
+	removed, set := rule.Separate(o.Object, given, values)
+	if len(removed) > 0 {
+		r.Notes = append(r.Notes, ref.String()+" is restored without "+strings.Join(removed, ", ")+": a copy must not write to the backups of the original")
 	}
-	if len(changed) > 0 {
-		r.Notes = append(r.Notes, ref.String()+" is restored without its own "+strings.Join(changed, ", ")+": a copy must not write to the backups of the original")
+	if len(set) > 0 {
+		r.Notes = append(r.Notes, ref.String()+" is restored with another "+strings.Join(set, ", ")+": a copy backs up to a place of its own in the store, which stays there")
 	}
 }
 

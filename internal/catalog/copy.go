@@ -30,10 +30,9 @@ func CopyOf(gk schema.GroupKind) *Copy {
 	return kind.Copy
 }
 
-// Separate takes out of fields what a copy must not have, and returns the paths of what it changed.
-// What was set in the fields of given for the copy stays; given is nil for nothing.
-func (c *Copy) Separate(fields, given map[string]any, v BackupValues) []string {
-	var changed []string
+// Separate takes out of fields what a copy must not have, and returns the paths of what it removed and
+// of what it set. What was set in the fields of given for the copy stays; given is nil for nothing.
+func (c *Copy) Separate(fields, given map[string]any, v BackupValues) (removed, set []string) {
 	for _, text := range c.Remove {
 		path, err := field.Parse(text)
 		if err != nil || anyMatch(path, given) {
@@ -42,15 +41,15 @@ func (c *Copy) Separate(fields, given map[string]any, v BackupValues) []string {
 		last := path.Fields()[len(path.Fields())-1]
 		for m := range path.Matches(fields) {
 			delete(m.Holder, last)
-			if !slices.Contains(changed, text) {
-				changed = append(changed, text)
+			if !slices.Contains(removed, text) {
+				removed = append(removed, text)
 			}
 		}
 	}
 	if patch, _ := v.Fill(c.Patch).(map[string]any); len(patch) > 0 {
-		changed = append(changed, MergePatch(fields, patch, "")...)
+		set = MergePatch(fields, patch, "")
 	}
-	return changed
+	return removed, set
 }
 
 func anyMatch(p field.Path, fields map[string]any) bool {

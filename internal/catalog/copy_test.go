@@ -77,9 +77,9 @@ func TestSeparate(t *testing.T) {
 			t.Errorf("%s: no rule", c.kind)
 			continue
 		}
-		changed := rule.Separate(fields, patch, catalog.BackupValues{Name: "db", Stamp: "now", Object: fieldsOf(t, c.given)})
-		if fmt.Sprint(fields) != fmt.Sprint(want) || fmt.Sprint(changed) != c.changed {
-			t.Errorf("%s\n got %v\nwant %v\n%v", c.kind, fields, want, changed)
+		removed, set := rule.Separate(fields, patch, catalog.BackupValues{Name: "db", Stamp: "now", Object: fieldsOf(t, c.given)})
+		if fmt.Sprint(fields) != fmt.Sprint(want) || fmt.Sprint(append(removed, set...)) != c.changed {
+			t.Errorf("%s\n got %v\nwant %v\n%v", c.kind, fields, want, removed)
 		}
 	}
 }

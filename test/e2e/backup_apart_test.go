@@ -34,7 +34,7 @@ spec:
 	seen := w.watchCopy(scratch)
 	r := w.run("backup", "verify", name, "-n", w.ns, "-f", "shop.yaml", "--allow-exec", "--yes", "--timeout", limit.String()).succeeds(t)
 	t.Logf("it says:\n%s%s", r.stdout, r.stderr)
-	for _, words := range []string{"pg is restored without its own spec.backup: a copy must not write", "CronJob.batch/" + scratch + "/dump is not part of the rehearsal"} {
+	for _, words := range []string{"pg is restored without spec.backup: a copy must not write", "CronJob.batch/" + scratch + "/dump is not part of the rehearsal"} {
 		if !strings.Contains(r.stderr, words) {
 			t.Errorf("it does not say %q", words)
 		}

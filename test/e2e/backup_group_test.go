@@ -139,6 +139,10 @@ func TestBackupGroup(t *testing.T) {
 		return err
 	})
 	w.run("uninstall", "shop", "-n", elsewhere, "--yes", "--delete-data=shop").succeeds(t)
+
+	// Its file says where the data was, which is gone with the group: nothing is written.
+	w.refused([]string{"PersistentVolumeClaim/" + w.ns + "/files cannot be restored: ", "was deleted, and the storage deleted its data with it"},
+		"restore", "run", "--file", "shop.backup", "--identity", key, "--namespace-map", w.ns+"="+w.ns+"-late", "--no-operators", "--yes")
 }
 
 // foreignClaim is a claim in the namespace that is no part of the System.
