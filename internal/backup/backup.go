@@ -45,6 +45,8 @@ type Part struct {
 	Provider string `json:"provider"`
 	// Backup is the object that is created to save the part. The part is saved when it is Healthy.
 	Backup object.Ref `json:"backup"`
+	// Snapshot is the VolumeSnapshot of the claim where Backup is one of a group; nil until it was read.
+	Snapshot *object.Ref `json:"snapshot,omitempty"`
 	// Size is the capacity of its claims: an upper bound of what its copy takes.
 	Size string `json:"size,omitempty"`
 	// Price is what its snapshot costs a month at most, in the Currency of the plan; empty where that
@@ -60,12 +62,14 @@ type Part struct {
 	Owner  *object.Ref    `json:"owner,omitempty"`
 	// These are of a backup that was made: whether the part is saved (Healthy), where the data lies,
 	// and the spec and status of the object that saved it.
-	Status  health.Status              `json:"status,omitempty"`
-	Message string                     `json:"message,omitempty"`
-	Handle  string                     `json:"handle,omitempty"`
-	Taken   time.Time                  `json:"taken,omitzero"` // the moment of a snapshot, by the clock of its driver
-	Result  map[string]any             `json:"result,omitempty"`
-	Create  *unstructured.Unstructured `json:"-"` // the object that saves the part; nil once it was made
+	Status  health.Status `json:"status,omitempty"`
+	Message string        `json:"message,omitempty"`
+	Handle  string        `json:"handle,omitempty"`
+	Taken   time.Time     `json:"taken,omitzero"` // the moment of a snapshot, by the clock of its driver
+	// DeletionPolicy says whether the data of a snapshot is deleted with it: Delete or Retain.
+	DeletionPolicy string                     `json:"deletionPolicy,omitempty"`
+	Result         map[string]any             `json:"result,omitempty"`
+	Create         *unstructured.Unstructured `json:"-"` // the object that saves the part; nil once it was made
 }
 
 // Unsaved is a part that cannot be saved.
@@ -84,8 +88,10 @@ type Plan struct {
 	// Roots are what is saved: the System, or the roots, with kinds and namespaces ("*" is all of a
 	// kind). Records of earlier versions have none.
 	Roots []object.Ref `json:"roots,omitempty"`
-	// Namespace is that of the record.
+	// Namespace is that of the record, and Cluster the UID of the namespace kube-system of its cluster;
+	// empty where that may not be read.
 	Namespace   string      `json:"namespace"`
+	Cluster     string      `json:"cluster,omitempty"`
 	Time        time.Time   `json:"time"`
 	Consistency Consistency `json:"consistency"`
 	Parts       []Part      `json:"parts"`

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
@@ -26,6 +27,8 @@ type State struct {
 	// Kinds are those that the cluster serves, and Gaps what could not be read.
 	Kinds *object.Kinds
 	Gaps  []object.Gap
+	// Namespaces are those that were read completely.
+	Namespaces []string
 }
 
 // Compute plans how each part that holds state is saved. The plan has a name, a time and a
@@ -44,6 +47,10 @@ func Compute(s State, plan *Plan) {
 			c.claim(id, ref)
 		}
 	}
+	if plan.Consistency == Crash {
+		c.groupSnapshots()
+	}
+	c.noteDeletions()
 	for _, gap := range s.Gaps {
 		c.unsaved(object.Ref{Kind: gap.Resource, Namespace: gap.Namespace}, "it could not be read: "+gap.Message, "kubectl auth can-i list "+gap.Resource)
 	}
@@ -218,7 +225,7 @@ func (c *computer) snapshot(p Part, fields map[string]any) bool {
 		c.noSnapshot(p, "the cluster serves no VolumeSnapshots", "kubectl sysop install volume-snapshot; the CSI driver has to support snapshots")
 		return false
 	}
-	class, wrong := c.class(driver)
+	class, wrong := c.class(SnapshotClassKind, defaultClass, driver)
 	if wrong != "" {
 		c.noSnapshot(p, wrong, "create a VolumeSnapshotClass with driver: "+driver+" and the annotation "+defaultClass+`: "true"`)
 		return false
@@ -227,14 +234,26 @@ func (c *computer) snapshot(p Part, fields map[string]any) bool {
 	p.Create = newObject(snapshotKind.WithVersion("v1"), p.Object.Namespace, c.nameOf(p.Object.Name), c.labels(), spec)
 	p.Backup, p.Provider, p.Driver = object.RefOf(p.Create), class, driver
 	p.Claim = claimSpec(fields)
-	if policy := Text(c.Whole[classRef(class)], "deletionPolicy"); policy != "Retain" {
-		note := fmt.Sprintf("VolumeSnapshotClass %s deletes a snapshot with its namespace: deletionPolicy: Retain keeps it for a restore elsewhere", class)
+	c.plan.Parts = append(c.plan.Parts, p)
+	return true
+}
+
+// noteDeletions says which classes delete the snapshots of the plan with their namespaces.
+func (c *computer) noteDeletions() {
+	for i := range c.plan.Parts {
+		p := &c.plan.Parts[i]
+		class := object.Ref{Group: SnapshotGroup, Kind: SnapshotClassKind.Kind, Name: p.Provider}
+		if p.IsGroup() {
+			class.Group, class.Kind = GroupSnapshotClassKind.Group, GroupSnapshotClassKind.Kind
+		}
+		if p.Method != BySnapshot || Text(c.Whole[class], "deletionPolicy") == "Retain" {
+			continue
+		}
+		note := fmt.Sprintf("%s %s deletes a snapshot with its namespace: deletionPolicy: Retain keeps it for a restore elsewhere", class.Kind, class.Name)
 		if !slices.Contains(c.plan.Notes, note) {
 			c.plan.Notes = append(c.plan.Notes, note)
 		}
 	}
-	c.plan.Parts = append(c.plan.Parts, p)
-	return true
 }
 
 // noSnapshot notes a claim of which no snapshot can be taken.
@@ -267,32 +286,29 @@ func (c *computer) driver(volume string, claim map[string]any) (driver, wrong st
 // defaultClass marks the VolumeSnapshotClass that is used of several for one driver.
 const defaultClass = "snapshot.storage.kubernetes.io/is-default-class"
 
-// class is the VolumeSnapshotClass for a driver, or why there is none.
-func (c *computer) class(driver string) (class, wrong string) {
+// class is the class of a kind for a driver, or why there is none; the annotation marks the one that is
+// used of several.
+func (c *computer) class(kind schema.GroupKind, annotation, driver string) (class, wrong string) {
 	var all, marked []string
 	for ref, fields := range c.Whole {
-		if ref.GroupKind() != SnapshotClassKind || Text(fields, "driver") != driver {
+		if ref.GroupKind() != kind || Text(fields, "driver") != driver {
 			continue
 		}
 		all = append(all, ref.Name)
-		if notes, _, _ := unstructured.NestedStringMap(fields, "metadata", "annotations"); notes[defaultClass] == "true" {
+		if notes, _, _ := unstructured.NestedStringMap(fields, "metadata", "annotations"); notes[annotation] == "true" {
 			marked = append(marked, ref.Name)
 		}
 	}
 	switch {
 	case len(all) == 0:
-		return "", "no VolumeSnapshotClass has the driver " + driver
+		return "", "no " + kind.Kind + " has the driver " + driver
 	case len(marked) == 1:
 		return marked[0], ""
 	case len(all) == 1:
 		return all[0], ""
 	}
 	slices.Sort(all)
-	return "", fmt.Sprintf("the driver %s has several VolumeSnapshotClasses (%s), and not one of them is the default", driver, object.ShortList(all))
-}
-
-func classRef(name string) object.Ref {
-	return object.Ref{Group: SnapshotGroup, Kind: SnapshotClassKind.Kind, Name: name}
+	return "", fmt.Sprintf("the driver %s has several %ses (%s), and not one of them is the default", driver, kind.Kind, object.ShortList(all))
 }
 
 // claimSpec is what a restore needs of the spec of a claim.

@@ -4,19 +4,25 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
+// cronJobKind is of what acts at its own times, often outside of the cluster.
+var cronJobKind = schema.GroupKind{Group: "batch", Kind: "CronJob"}
+
 // Rehearsed drops the objects of apps that a rehearsal shares with what runs, which are
-// cluster-scoped ones that exist, and those that would take traffic from it.
+// cluster-scoped ones that exist, and those that would take traffic from it or act by a schedule.
 func (r *Restore) Rehearsed(shared func(object.Ref) bool) error {
 	return r.reduce(func(ref object.Ref) bool {
 		switch {
 		case isRoute(ref.GroupKind()):
 			r.Notes = append(r.Notes, ref.String()+" is not part of the rehearsal: it would take the traffic of the one that runs")
+		case ref.GroupKind() == cronJobKind:
+			r.Notes = append(r.Notes, ref.String()+" is not part of the rehearsal: it would do its work a second time")
 		case shared(ref):
 			r.Notes = append(r.Notes, ref.String()+" exists, and is not part of the rehearsal")
 		default:
@@ -29,6 +35,26 @@ func (r *Restore) Rehearsed(shared func(object.Ref) bool) error {
 // reduce takes objects out of the apps, and apps without objects out of the System.
 func (r *Restore) reduce(drop func(object.Ref) bool) error {
 	sys := r.System
+	gone := dropObjects(sys, drop)
+	r.Parts = slices.DeleteFunc(r.Parts, func(p RestoredPart) bool { return gone[p.App] })
+	r.Apps = len(sys.Apps)
+	if len(sys.Apps) == 0 {
+		return nil
+	}
+	text, err := sys.YAML()
+	if err != nil {
+		return err
+	}
+	parsed, problems := system.Parse(r.Name, text)
+	if len(problems) > 0 {
+		return &hint.Lines{Lines: hint.Placed(r.Name, problems)}
+	}
+	r.System, r.Manifest = parsed, string(text)
+	return nil
+}
+
+// dropObjects takes objects out of the apps of a System, and returns the apps that are gone for that.
+func dropObjects(sys *system.System, drop func(object.Ref) bool) map[string]bool {
 	gone := map[string]bool{}
 	for i := range sys.Apps {
 		a := &sys.Apps[i]
@@ -45,21 +71,7 @@ func (r *Restore) reduce(drop func(object.Ref) bool) error {
 	sys.Apps = slices.DeleteFunc(sys.Apps, func(a system.App) bool { return gone[a.Name] })
 	sys.Dependencies = slices.DeleteFunc(sys.Dependencies, func(d system.Dependency) bool { return gone[d.From] || gone[d.To] })
 	sys.Connections = slices.DeleteFunc(sys.Connections, func(c system.Connection) bool { return gone[c.From.App] || gone[c.To.App] })
-	r.Parts = slices.DeleteFunc(r.Parts, func(p RestoredPart) bool { return gone[p.App] })
-	r.Apps = len(sys.Apps)
-	if len(sys.Apps) == 0 {
-		return nil
-	}
-	text, err := sys.YAML()
-	if err != nil {
-		return err
-	}
-	parsed, problems := system.Parse(r.Name, text)
-	if len(problems) > 0 {
-		return &hint.Lines{Lines: hint.Placed(r.Name, problems)}
-	}
-	r.System, r.Manifest = parsed, string(text)
-	return nil
+	return gone
 }
 
 // PartialName is the name of the System of a restore of what is missing. It is another one than that

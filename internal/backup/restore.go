@@ -2,6 +2,8 @@ package backup
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -13,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/document"
@@ -36,6 +39,8 @@ type RestoreOptions struct {
 	// Rehearsal says that it runs beside the original and is deleted again: it must not use the
 	// original, nor take its traffic.
 	Rehearsal bool
+	// KeepSchedules leaves a copy what writes to the stores of backups of its original, which is gone.
+	KeepSchedules bool
 }
 
 // Restore is how a backup is restored (docs/schema/restore.json).
@@ -53,7 +58,12 @@ type Restore struct {
 	Apps    int          `json:"apps"`
 	Secrets []object.Ref `json:"secrets,omitempty"`
 	Inputs  []object.Ref `json:"inputs,omitempty"`
-	Notes   []string     `json:"notes,omitempty"`
+	// Replaced are the objects that exist, and are deleted first, with their data.
+	Replaced []object.Ref `json:"replaced,omitempty"`
+	Notes    []string     `json:"notes,omitempty"`
+	// ReplacedUIDs are those of Replaced, and Installed says that a run of install made the System.
+	ReplacedUIDs []types.UID `json:"-"`
+	Installed    bool        `json:"-"`
 	// System is what is installed, Manifest its text, and SecretObjects come before its apps.
 	System        *system.System               `json:"-"`
 	Manifest      string                       `json:"-"`
@@ -62,6 +72,12 @@ type Restore struct {
 	stamp string // the time of the backup, in names
 	// drivers are those of the snapshots that claims are made from.
 	drivers map[object.Ref]string
+}
+
+// Unstamped is the digest of the manifest without the time of the restore in its names.
+func (r *Restore) Unstamped(stamp time.Time) string {
+	sum := sha256.Sum256([]byte(strings.ReplaceAll(r.Manifest, stamp.UTC().Format(StampFormat), "")))
+	return hex.EncodeToString(sum[:])
 }
 
 // RestoredPart is a part whose data is restored.
@@ -83,7 +99,7 @@ func Restored(p *Plan, o RestoreOptions) (*Restore, error) {
 	if len(problems) > 0 {
 		return nil, &hint.Lines{Lines: hint.Placed(p.Name, problems)}
 	}
-	r := &restorer{plan: p, options: o, sys: sys, mapped: map[string]bool{}, Restore: &Restore{
+	r := &restorer{plan: p, options: o, sys: sys, mapped: map[string]bool{}, patches: map[object.Ref]map[string]any{}, Restore: &Restore{
 		stamp: p.Time.UTC().Format(StampFormat), drivers: map[object.Ref]string{},
 		Head: document.Head{APIVersion: document.APIVersion, Kind: "Restore"}, Backup: p.Name, Name: sys.Name, Parts: []RestoredPart{},
 	}}
@@ -108,6 +124,7 @@ func Restored(p *Plan, o RestoreOptions) (*Restore, error) {
 			r.Notes = append(r.Notes, fmt.Sprintf("--storage-class-map %s=%s: nothing in the backup has that storage class", from, o.StorageClasses[from]))
 		}
 	}
+	r.separate()
 	r.snapshotApp()
 	r.Apps = len(sys.Apps)
 	return r.Restore, r.finish()
@@ -133,6 +150,8 @@ type restorer struct {
 	snapshots []*unstructured.Unstructured
 	users     []string
 	mapped    map[string]bool // the storage classes that are mapped
+	// patches are what custom resources are restored with.
+	patches map[object.Ref]map[string]any
 }
 
 // namespace maps the namespace of an object; empty stays empty.
@@ -337,7 +356,7 @@ func (r *restorer) part(p *Part) {
 			if p.Owner != nil {
 				owner = p.Owner.String()
 			}
-			r.unrestored(p.Object, "create a claim with dataSource "+p.Backup.Name+" and copy its data by hand", "%s creates its own claims, and takes up none of this name", owner)
+			r.unrestored(p.Object, "create a claim with dataSource "+p.snapshot().Name+" and copy its data by hand", "%s creates its own claims, and takes up none of this name", owner)
 			return
 		}
 		claim = newObject(ClaimKind.WithVersion("v1"), r.namespace(p.Object.Namespace), p.Object.Name, nil, r.claimSpec(p))
@@ -358,17 +377,17 @@ func (r *restorer) claimSpec(p *Part) map[string]any {
 	if saved, err := resource.ParseQuantity(p.Size); err == nil && saved.Cmp(wanted) > 0 {
 		spec["resources"] = map[string]any{"requests": map[string]any{"storage": saved.String()}}
 	}
-	spec["dataSource"] = map[string]any{"apiGroup": SnapshotGroup, "kind": snapshotKind.Kind, "name": p.Backup.Name}
+	spec["dataSource"] = map[string]any{"apiGroup": SnapshotGroup, "kind": snapshotKind.Kind, "name": r.snapshotName(p)}
 	return spec
 }
 
 // use has an app wait for a snapshot. In another namespace, and from a file, the snapshot is one of
 // its own, on a content with the same handle; deleting it keeps the data.
 func (r *restorer) use(p *Part, app string) {
-	r.restored(p, app, p.Backup.String(), "a claim from the snapshot")
+	r.restored(p, app, cmp.Or(p.snapshot(), p.Backup).String(), "a claim from the snapshot")
 	r.drivers[r.Parts[len(r.Parts)-1].Object] = p.Driver
 	to := r.namespace(p.Backup.Namespace)
-	if r.plan.Live && to == p.Backup.Namespace {
+	if r.inPlace(p) {
 		return
 	}
 	if p.Handle == "" {
@@ -378,17 +397,31 @@ func (r *restorer) use(p *Part, app string) {
 	if !slices.Contains(r.users, app) {
 		r.users = append(r.users, app)
 	}
-	name := p.Backup.Name + "-" + to
+	name := r.snapshotName(p) + "-" + to
 	labels := map[string]string{NameLabel: r.plan.Name}
 	content := newObject(contentKindOf(), "", name, labels, map[string]any{
 		"driver": p.Driver, "deletionPolicy": "Retain", "source": map[string]any{"snapshotHandle": p.Handle},
-		"volumeSnapshotRef": map[string]any{"name": p.Backup.Name, "namespace": to},
+		"volumeSnapshotRef": map[string]any{"name": r.snapshotName(p), "namespace": to},
 	})
 	if mode := Text(p.Claim, "volumeMode"); mode != "" {
 		content.Object["spec"].(map[string]any)["sourceVolumeMode"] = mode
 	}
-	snapshot := newObject(snapshotKind.WithVersion("v1"), to, p.Backup.Name, labels, map[string]any{"source": map[string]any{"volumeSnapshotContentName": name}})
+	snapshot := newObject(snapshotKind.WithVersion("v1"), to, r.snapshotName(p), labels, map[string]any{"source": map[string]any{"volumeSnapshotContentName": name}})
 	r.snapshots = append(r.snapshots, content, snapshot)
+}
+
+// inPlace says whether a claim is made from the snapshot that exists in its namespace.
+func (r *restorer) inPlace(p *Part) bool {
+	return r.plan.Live && r.namespace(p.Backup.Namespace) == p.Backup.Namespace
+}
+
+// snapshotName is the name of the VolumeSnapshot that a claim is made from. A copy of one of a group is
+// named after the claim: the snapshot controller gives those of a group names of 73 characters.
+func (r *restorer) snapshotName(p *Part) string {
+	if p.IsGroup() && !r.inPlace(p) {
+		return p.Object.Name + "-" + r.stamp
+	}
+	return p.snapshot().Name
 }
 
 func contentKindOf() schema.GroupVersionKind { return ContentKind.WithVersion("v1") }
@@ -412,7 +445,8 @@ func (r *restorer) byOperator(p *Part) {
 	name := r.sys.Apps[app].Name
 	if way.Patch != nil {
 		patch, _ := values.Fill(way.Patch).(map[string]any)
-		merge(o.Object, patch)
+		catalog.MergePatch(o.Object, patch, "")
+		r.patches[placed(o, r.sys)] = patch
 	}
 	if way.Restore != nil {
 		gvk, spec := way.Restore.Fill(values)
@@ -420,26 +454,6 @@ func (r *restorer) byOperator(p *Part) {
 		r.after(name, system.App{Name: r.free("restore-" + p.Object.Name), Resources: []*unstructured.Unstructured{restore}})
 	}
 	r.restored(p, name, p.Handle, way.Method)
-}
-
-// merge merges a patch into fields (RFC 7386).
-func merge(fields, patch map[string]any) {
-	for key, v := range patch {
-		inner, isMap := v.(map[string]any)
-		was, both := fields[key].(map[string]any)
-		switch {
-		case v == nil:
-			delete(fields, key)
-		case isMap && both:
-			merge(was, inner)
-		case isMap:
-			fresh := map[string]any{}
-			merge(fresh, inner)
-			fields[key] = fresh
-		default:
-			fields[key] = v
-		}
-	}
 }
 
 // after adds an app that is installed after another one, and before those that need that one.

@@ -115,3 +115,21 @@ func (c *restoreCheck) claim(ref object.Ref, driver, class string) {
 		c.refuse(way, "%s is made from a snapshot of the CSI driver %s, and its storage class %s is of %s", ref, driver, c.Classes[i].GetName(), provisioner)
 	}
 }
+
+// Lost says why the data of a part is gone, or may be, in the cluster that it was saved in; exists says
+// whether an object exists. Both are empty where nothing speaks against it.
+func (p *Part) Lost(exists func(object.Ref) bool) (gone, doubt string) {
+	at := p.Backup
+	if p.Method == BySnapshot {
+		at = p.snapshot()
+	}
+	content := object.Ref{Group: SnapshotGroup, Kind: ContentKind.Kind, Name: Text(p.Result, "status", "boundVolumeSnapshotContentName")}
+	switch {
+	case at == (object.Ref{}) || exists(at) || content.Name != "" && exists(content):
+	case p.DeletionPolicy == "Delete":
+		gone = fmt.Sprintf("%s cannot be restored: %s was deleted, and the storage deleted its data with it", p.Object, at)
+	default:
+		doubt = fmt.Sprintf("%s was deleted: whether the data of %s is still at %s shows when it is restored", at, p.Object, p.Handle)
+	}
+	return gone, doubt
+}

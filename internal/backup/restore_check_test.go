@@ -2,6 +2,7 @@ package backup_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,5 +60,33 @@ func TestCheck(t *testing.T) {
 	}
 	if err := r.Check(backup.Target{Kinds: object.NewKinds([]object.Resource{snapshots, clusters("v2")}), Classes: fast, Serves: only("v2")}); err == nil {
 		t.Error("a newer operator serves no v1")
+	}
+}
+
+// TestLost: a snapshot that was deleted with its data is gone; of others, the storage knows.
+func TestLost(t *testing.T) {
+	t.Parallel()
+	snapshot := object.Ref{Group: backup.SnapshotGroup, Kind: "VolumeSnapshot", Namespace: "shop", Name: "files-1"}
+	content := object.Ref{Group: backup.SnapshotGroup, Kind: "VolumeSnapshotContent", Name: "content-1"}
+	bound := map[string]any{"status": map[string]any{"boundVolumeSnapshotContentName": content.Name}}
+	for _, c := range []struct {
+		name, policy string
+		there        []object.Ref
+		gone, doubt  bool
+	}{
+		{"it is there", "Delete", []object.Ref{snapshot, content}, false, false},
+		{"its namespace was deleted, and its content stays", "Retain", []object.Ref{content}, false, false},
+		{"it was deleted with its data", "Delete", nil, true, false},
+		{"its content was deleted, and the storage keeps it", "Retain", nil, false, true},
+		{"its policy is unknown", "", nil, false, true},
+	} {
+		p := backup.Part{
+			Object: object.Ref{Kind: "PersistentVolumeClaim", Namespace: "shop", Name: "files"}, Method: backup.BySnapshot,
+			Backup: snapshot, DeletionPolicy: c.policy, Handle: "snap-1", Result: bound,
+		}
+		gone, doubt := p.Lost(func(ref object.Ref) bool { return slices.Contains(c.there, ref) })
+		if (gone != "") != c.gone || (doubt != "") != c.doubt {
+			t.Errorf("%s: %q, %q", c.name, gone, doubt)
+		}
 	}
 }

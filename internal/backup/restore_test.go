@@ -23,13 +23,17 @@ spec:
     - apiVersion: pxc.percona.com/v1
       kind: PerconaXtraDBCluster
       metadata: {name: pxc}
-      spec: {backup: {storages: {s3: {type: s3}}}}
+      spec: {backup: {storages: {s3: {type: s3}}, schedule: [{name: daily, schedule: "0 0 * * *", storageName: s3}], pitr: {enabled: true, storageName: s3}}}
   - name: pg
     resources:
     - apiVersion: postgresql.cnpg.io/v1
       kind: Cluster
       metadata: {name: pg}
       spec: {storage: {storageClass: fast}, bootstrap: {initdb: {database: app}}, backup: {barmanObjectStore: {destinationPath: "s3://b/"}}}
+    - apiVersion: postgresql.cnpg.io/v1
+      kind: ScheduledBackup
+      metadata: {name: daily}
+      spec: {schedule: "0 0 0 * * *", cluster: {name: pg}}
   - name: web
     resources:
     - apiVersion: v1
@@ -148,8 +152,91 @@ func TestRestored(t *testing.T) {
 	if len(r.SecretObjects) != 1 || r.SecretObjects[0].GetNamespace() != "copy" || len(sys.Inputs) != 1 || sys.Inputs[0].Secret != "other" {
 		t.Errorf("the Secrets are %v, the inputs %+v", r.SecretObjects, sys.Inputs)
 	}
-	if len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "Deployment.apps/web names a Service") {
+	if len(r.Notes) != 4 || !strings.Contains(r.Notes[0], "Deployment.apps/web names a Service") ||
+		!strings.Contains(r.Notes[1], "PerconaXtraDBCluster.pxc.percona.com/copy/pxc is restored without spec.backup.schedule, spec.backup.pitr") ||
+		!strings.Contains(r.Notes[2], "ScheduledBackup.postgresql.cnpg.io/copy/daily is left out") || !strings.Contains(r.Notes[3], "--keep-schedules") {
 		t.Errorf("the notes are %q", r.Notes)
+	}
+}
+
+// What writes to the stores of backups of the original is in no copy, unless the original is gone.
+func TestRestoredApart(t *testing.T) {
+	t.Parallel()
+	elsewhere := map[string]string{"shop": "copy"}
+	for _, c := range []struct {
+		name                        string
+		live                        bool
+		options                     backup.RestoreOptions
+		schedule, pitr, archive, by bool
+	}{
+		{"in place", true, backup.RestoreOptions{}, true, true, true, true},
+		{"another namespace", true, backup.RestoreOptions{Namespaces: elsewhere}, false, false, true, false},
+		{"another cluster", false, backup.RestoreOptions{}, false, false, true, false},
+		{"a rehearsal", true, backup.RestoreOptions{Namespaces: elsewhere, Rehearsal: true}, false, false, false, false},
+		{"the original is gone", false, backup.RestoreOptions{KeepSchedules: true}, true, true, true, true},
+	} {
+		p := saved()
+		p.Live = c.live
+		r, err := backup.Restored(p, c.options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pxc, pg := resource(t, r.System, "PerconaXtraDBCluster", "pxc"), resource(t, r.System, "Cluster", "pg")
+		has := func(o *unstructured.Unstructured, path ...string) bool { return value(t, o, path...) != nil }
+		if has(pxc, "spec", "backup", "schedule") != c.schedule || has(pxc, "spec", "backup", "pitr") != c.pitr || !has(pxc, "spec", "backup", "storages") ||
+			has(pg, "spec", "backup") != c.archive || strings.Contains(r.Manifest, "ScheduledBackup") != c.by {
+			t.Errorf("%s:\n%s", c.name, r.Manifest)
+		}
+		// Its data comes from the original in any case, and its archive goes elsewhere.
+		name, _ := value(t, pg, "spec", "backup", "barmanObjectStore", "serverName").(string)
+		if !has(pg, "spec", "bootstrap", "recovery") || c.archive && !strings.HasPrefix(name, "pg-") {
+			t.Errorf("%s: the PostgreSQL cluster is %v", c.name, pg)
+		}
+	}
+}
+
+// A PostgreSQL cluster of Percona is made from its repository, and archives to a path of its own; one
+// whose repository is a volume is not restored.
+func TestRestoredRepository(t *testing.T) {
+	t.Parallel()
+	for repo, restored := range map[string]bool{"s3: {bucket: b}": true, "volume: {volumeClaimSpec: {}}": false} {
+		p := &backup.Plan{Name: "shop-backup-20260901-120000", Namespace: "shop", Time: time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)}
+		p.Specs = `apiVersion: sysop.dev/v1alpha1
+kind: System
+metadata: {name: shop, namespace: shop}
+spec:
+  apps:
+  - name: pg
+    resources:
+    - apiVersion: pgv2.percona.com/v2
+      kind: PerconaPGCluster
+      metadata: {name: pg}
+      spec: {backups: {pgbackrest: {configuration: [{secret: {name: keys}}], global: {repo1-path: /pgbackrest/pg}, repos: [{name: repo1, ` + repo + `}]}}}
+`
+		provider := "pgBackRest"
+		if restored {
+			provider = "pgBackRest to a cloud store"
+		}
+		p.Parts = []backup.Part{{
+			Object: ref("PerconaPGCluster.pgv2.percona.com", "pg"), Method: backup.ByOperator, Provider: provider, Status: health.Healthy, Handle: "20260901-120000F",
+			Backup: ref("PerconaPGBackup.pgv2.percona.com", "pg-20260901-120000"), Result: map[string]any{"status": map[string]any{"backupName": "20260901-120000F"}},
+		}}
+		r, err := backup.Restored(p, backup.RestoreOptions{Namespaces: map[string]string{"shop": "copy"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		pg := resource(t, r.System, "PerconaPGCluster", "pg")
+		from, _ := value(t, pg, "spec", "dataSource", "pgbackrest").(map[string]any)
+		if (from != nil) != restored || (len(r.Unrestored) == 0) != restored {
+			t.Errorf("%s: from %v; not restored: %v", repo, from, r.Unrestored)
+		}
+		if restored && (from["stanza"] != "db" || from["global"].(map[string]any)["repo1-path"] != "/pgbackrest/pg" || from["repo"].(map[string]any)["name"] != "repo1" ||
+			from["options"].([]any)[1] != "--set=20260901-120000F" || len(from["configuration"].([]any)) != 1) {
+			t.Errorf("it is made from %v", from)
+		}
+		if path, _ := value(t, pg, "spec", "backups", "pgbackrest", "global", "repo1-path").(string); !strings.HasPrefix(path, "/pgbackrest/repo1/pg-") {
+			t.Errorf("%s: it archives to %s", repo, path)
+		}
 	}
 }
 

@@ -170,16 +170,22 @@ func read(ctx context.Context, given *app.Input, args []string) (*app.Session, *
 		return nil, nil, err
 	}
 	resolve := func(g *graph.Graph) []graph.ID { return s.Resolve(g, roots, nil) }
-	g, err := s.Read(ctx, s.Query(roots), resolve, in.StackOptions())
+	query := s.Query(roots)
+	g, err := s.Read(ctx, query, resolve, in.StackOptions())
 	if err != nil {
 		return nil, nil, err
 	}
 	if err := s.Missing(g, roots, nil); err != nil {
 		return nil, nil, err
 	}
-	state := &backup.State{Graph: g, Members: g.Stack(resolve(g), in.StackOptions()).Members(), Kinds: s.Kinds}
+	state := &backup.State{Graph: g, Members: g.Stack(resolve(g), in.StackOptions()).Members(), Kinds: s.Kinds, Namespaces: query.Namespaces}
+	for _, id := range state.Members {
+		if query.All { // each namespace was read
+			state.Namespaces = append(state.Namespaces, g.Ref(id).Namespace)
+		}
+	}
 	ask := source.Query{Objects: wanted(state)}
-	for _, gk := range append(likes(state), backup.StorageClassKind, backup.SnapshotClassKind, backup.VeleroLocationKind) {
+	for _, gk := range append(likes(state), backup.StorageClassKind, backup.SnapshotClassKind, backup.GroupSnapshotClassKind, backup.VeleroLocationKind) {
 		if _, served := s.Kinds.Kind(gk); served {
 			ask.Kinds = append(ask.Kinds, gk)
 		}

@@ -135,7 +135,26 @@ func Read(ctx context.Context, in *app.Input, name string) (*backup.Plan, error)
 	return p, cluster{c}.fill(ctx, in, []*backup.Plan{p})
 }
 
-// resume takes the record of a run that is continued: what the first one wrote stays.
+// SetCluster notes in a backup which cluster it was made in, for its file.
+func SetCluster(ctx context.Context, in *app.Input, p *backup.Plan) error {
+	c, err := systems.Connect(ctx, in)
+	if err == nil {
+		p.Cluster = cluster{c}.id(ctx)
+	}
+	return err
+}
+
+// id identifies the cluster; empty where that may not be read.
+func (c cluster) id(ctx context.Context) string {
+	o, err := c.Objects.Resource(namespaces).Get(ctx, "kube-system", metav1.GetOptions{})
+	if err != nil {
+		return ""
+	}
+	return string(o.GetUID())
+}
+
+// resume takes the record of a run that is continued: what the first one wrote stays. One that another
+// program changed is an error: here if the backup is done, and else by the fingerprint of its run.
 func resume(ctx context.Context, in *app.Input, p *backup.Plan) error {
 	c, err := systems.Connect(ctx, in)
 	if err != nil {
@@ -148,8 +167,14 @@ func resume(ctx context.Context, in *app.Input, p *backup.Plan) error {
 	if err != nil {
 		return fmt.Errorf("read the record of the backup %s: %w", p.Name, err)
 	}
-	data, _, _ := unstructured.NestedStringMap(o.Object, "data")
-	p.Record, p.Specs = data[backup.RecordKey], data[backup.SpecsKey]
+	recorded, err := planOf(o)
+	if err != nil {
+		return err
+	}
+	if err := (cluster{c}).checkRecord(ctx, recorded, true); err != nil {
+		return err
+	}
+	p.Record, p.Specs = recorded.Record, recorded.Specs
 	return nil
 }
 
@@ -260,6 +285,11 @@ func (c cluster) result(ctx context.Context, p *backup.Part) error {
 		return nil
 	case backup.BySnapshot:
 	}
+	if p.IsGroup() {
+		if o, err = c.ofGroup(ctx, p); err != nil || o == nil {
+			return err
+		}
+	}
 	p.Size = cmp.Or(backup.Text(o, "status", "restoreSize"), p.Size)
 	p.Taken, _ = time.Parse(time.RFC3339, backup.Text(o, "status", "creationTime"))
 	content, err := c.get(ctx, object.Ref{Group: backup.SnapshotGroup, Kind: backup.ContentKind.Kind, Name: backup.Text(o, "status", "boundVolumeSnapshotContentName")})
@@ -273,9 +303,29 @@ func (c cluster) result(ctx context.Context, p *backup.Part) error {
 	if at, found, _ := unstructured.NestedInt64(content, "status", "creationTime"); found {
 		p.Taken = time.Unix(0, at).UTC() // which is more precise
 	}
+	p.DeletionPolicy = backup.Text(content, "spec", "deletionPolicy")
 	p.Handle, p.Driver = backup.Text(content, "status", "snapshotHandle"), cmp.Or(backup.Text(content, "spec", "driver"), p.Driver)
 	return nil
 }
+
+// ofGroup is the snapshot of a claim in a group; nil while there is none.
+func (c cluster) ofGroup(ctx context.Context, p *backup.Part) (map[string]any, error) {
+	list, err := c.Objects.Resource(volumeSnapshots).Namespace(p.Backup.Namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("list the snapshots of %s: %w", p.Backup, err)
+	}
+	for i := range list.Items {
+		if o := &list.Items[i]; p.OfGroup(o) {
+			ref := object.RefOf(o)
+			p.Snapshot = &ref
+			return o.Object, nil
+		}
+	}
+	p.Status, p.Message = health.Progressing, "it has no snapshot of "+p.Object.String()+" yet"
+	return nil, nil
+}
+
+var volumeSnapshots = schema.GroupVersionResource{Group: backup.SnapshotGroup, Version: "v1", Resource: "volumesnapshots"}
 
 func (c cluster) get(ctx context.Context, ref object.Ref) (map[string]any, error) {
 	kind, ok := c.Kinds.Kind(ref.GroupKind())
@@ -327,6 +377,11 @@ func CheckInstalled(ctx context.Context, in *app.Input, p *backup.Plan) error {
 }
 
 func (c cluster) checkInstalled(ctx context.Context, p *backup.Plan) error {
+	return c.checkRecord(ctx, p, false)
+}
+
+// checkRecord is checkInstalled, which may accept a run that has not ended.
+func (c cluster) checkRecord(ctx context.Context, p *backup.Plan, unfinished bool) error {
 	record := object.Ref{Kind: app.ConfigMapKind.Kind, Namespace: p.Namespace, Name: p.Name}
 	found, err := install.Find(ctx, c.Config, p.Name, []string{p.Namespace})
 	if err != nil {
@@ -341,6 +396,9 @@ func (c cluster) checkInstalled(ctx context.Context, p *backup.Plan) error {
 		}
 		if f.Journal.Manifest != "" {
 			return isRecordOf(p, record, f.Journal.Manifest)
+		}
+		if f.Journal.Run != nil && unfinished {
+			return nil
 		}
 		if f.Journal.Run != nil {
 			return hint.With(fmt.Errorf("the run that makes %s has not ended", p.Name), fmt.Sprintf("if it was killed, kubectl sysop rollback %s --unfinished -n %s undoes it, and backup run --name %[1]s continues it", p.Name, p.Namespace))

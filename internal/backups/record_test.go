@@ -97,6 +97,40 @@ func TestExpiredCountsInstalled(t *testing.T) {
 	}
 }
 
+// A run that is continued takes the record of its first run, and none that another program wrote or
+// changed.
+func TestResumeTrustsTheJournal(t *testing.T) {
+	day := func(n int) time.Time { return time.Date(2026, 9, n, 3, 0, 0, 0, time.UTC) }
+	done, doneRecord := madeAt(t, day(1))
+	half, halfRecord := madeAt(t, day(2))
+	forged, forgedRecord := madeAt(t, day(3))
+	changed, changedRecord := madeAt(t, day(4))
+	_, in, _ := newServer(t, copyOf(), doneRecord, halfRecord, forgedRecord, changedRecord)
+	installed(t, in, done, true)
+	installed(t, in, half, false)
+	changed.Specs = "other"
+	installed(t, in, changed, true)
+	for _, c := range []struct {
+		of   *backup.Plan
+		want string
+	}{
+		{done, ""},
+		{half, ""},
+		{forged, "no backup of that name is installed: another program wrote it"},
+		{changed, "was changed after the backup was made"},
+		{&backup.Plan{Name: "shop-backup-20260905-030000", Namespace: "shop"}, ""},
+	} {
+		p := &backup.Plan{Name: c.of.Name, Namespace: "shop", Source: "shop", Specs: "now"}
+		err := resume(t.Context(), in, p)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || p.Record != "") {
+			t.Errorf("%s: %v, want %q", c.of.Name, err, c.want)
+		}
+		if taken := p.Record != ""; taken != (c.of == done || c.of == half) || taken && p.Specs != "specs" {
+			t.Errorf("%s: the record is %q, the manifests %q", c.of.Name, p.Record, p.Specs)
+		}
+	}
+}
+
 func names(all []*backup.Plan) (out []string) {
 	for _, p := range all {
 		out = append(out, p.Name)

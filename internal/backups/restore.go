@@ -2,6 +2,7 @@ package backups
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -14,8 +15,10 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backup"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // RestoreRequest says which backup is restored, and how.
@@ -24,6 +27,8 @@ type RestoreRequest struct {
 	Options backup.RestoreOptions
 	// OnlyMissing leaves what exists as it is.
 	OnlyMissing bool
+	// Replace is the name of the System that is deleted first; empty to overwrite nothing.
+	Replace string
 	// Run says that it will be run: the cluster is checked, and a restore that was killed is continued.
 	Run bool
 }
@@ -31,9 +36,12 @@ type RestoreRequest struct {
 // PlanRestore plans a restore, and writes nothing. It returns the time of its names, too: that of the
 // run that it continues or repeats, or now.
 func PlanRestore(ctx context.Context, given *app.Input, r RestoreRequest) (*backup.Restore, time.Time, error) {
+	if r.Replace != "" && r.OnlyMissing {
+		return nil, time.Time{}, errReplaceMissing
+	}
 	r.Options.Time = given.Now().UTC().Truncate(time.Second)
 	out, err := r.plan(ctx, given)
-	if err != nil || !r.Run && !r.Plan.Live {
+	if err != nil || !r.Run && !r.Plan.Live && r.Replace == "" {
 		return out, r.Options.Time, err
 	}
 	in := *given
@@ -42,13 +50,19 @@ func PlanRestore(ctx context.Context, given *app.Input, r RestoreRequest) (*back
 		return nil, time.Time{}, err
 	}
 	c := cluster{connected}
-	began, err := c.began(ctx, out)
+	began, err := c.began(ctx, out, out.Unstamped(r.Options.Time))
 	if err == nil && !began.IsZero() {
 		r.Options.Time = began
 		out, err = r.plan(ctx, given)
 	}
 	if err == nil {
 		err = c.checkRestore(ctx, &in, out)
+	}
+	if err == nil {
+		err = c.checkCopies(ctx, out, r.Plan)
+	}
+	if err == nil && r.Replace != "" {
+		err = c.planReplace(ctx, out, r.Plan, r.Replace)
 	}
 	return out, r.Options.Time, err
 }
@@ -62,14 +76,14 @@ func (r *RestoreRequest) plan(ctx context.Context, given *app.Input) (*backup.Re
 	return out, err
 }
 
-// began is the time in the names of a run that did not end, or of one that is done and whose objects
-// exist: these names stay. It is zero where there is none.
-func (c cluster) began(ctx context.Context, r *backup.Restore) (time.Time, error) {
+// began is the time in the names of a run of the same request that did not end, or of one that is done
+// and whose objects exist: these names stay. It is zero where there is none.
+func (c cluster) began(ctx context.Context, r *backup.Restore, unstamped string) (time.Time, error) {
 	found, err := install.Find(ctx, c.Config, r.Name, []string{r.Namespace})
 	if err != nil || len(found) == 0 || found[0].Err != nil { // with an error of the journal, the plan of the install says so
 		return time.Time{}, err
 	}
-	at, done := stampOf(found[0].Journal)
+	at, done := stampOf(found[0].Journal, unstamped)
 	if !done {
 		return at, nil
 	}
@@ -82,8 +96,12 @@ func (c cluster) began(ctx context.Context, r *backup.Restore) (time.Time, error
 	return at, nil
 }
 
-// stampOf is the time in the names of what a journal installed, and whether that is done.
-func stampOf(j *install.Journal) (at time.Time, done bool) {
+// stampOf is the time in the names of what a journal installed, and whether that is done. A run of
+// another request is undone first, and may have used its names.
+func stampOf(j *install.Journal, unstamped string) (at time.Time, done bool) {
+	if j.Run != nil && !j.Run.Undoing && j.Run.Unstamped != "" && j.Run.Unstamped != unstamped {
+		return time.Time{}, true
+	}
 	if j.Run != nil && !j.Run.Undoing {
 		return j.Run.Stamp, false
 	}
@@ -93,6 +111,33 @@ func stampOf(j *install.Journal) (at time.Time, done bool) {
 		}
 	}
 	return time.Time{}, true
+}
+
+// checkCopies returns an error if the data of a backup is gone. That is known of a file in the cluster
+// that it was made in: elsewhere, the storage alone knows.
+func (c cluster) checkCopies(ctx context.Context, r *backup.Restore, p *backup.Plan) error {
+	if p.Live || p.Cluster == "" || p.Cluster != c.id(ctx) {
+		return nil
+	}
+	lines := &hint.Lines{}
+	var wrong error
+	for i := range p.Parts {
+		gone, doubt := p.Parts[i].Lost(func(ref object.Ref) bool {
+			o, err := c.at(ctx, ref)
+			wrong = errors.Join(wrong, err)
+			return o != nil
+		})
+		if gone != "" {
+			lines.Lines = append(lines.Lines, gone)
+		}
+		if doubt != "" {
+			r.Notes = append(r.Notes, doubt)
+		}
+	}
+	if wrong != nil || len(lines.Lines) == 0 {
+		return wrong
+	}
+	return hint.With(lines, "restore another backup; a class with deletionPolicy: Retain keeps the data of snapshots that are deleted")
 }
 
 // checkRestore returns an error if the cluster cannot take a restore.

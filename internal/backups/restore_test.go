@@ -8,7 +8,7 @@ import (
 )
 
 // A run that was killed and an installation that exists keep the time in their names; what was undone
-// or uninstalled may have used its own, so that the next one has another.
+// or uninstalled may have used its own, as may a run of another request, so that the next one has another.
 func TestStampOf(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
@@ -22,14 +22,16 @@ func TestStampOf(t *testing.T) {
 		done    bool
 	}{
 		"first":        {install.Journal{}, time.Time{}, true},
-		"killed":       {install.Journal{Run: &install.Run{Stamp: at}}, at, false},
+		"killed":       {install.Journal{Run: &install.Run{Stamp: at, Unstamped: "this"}}, at, false},
+		"of old":       {install.Journal{Run: &install.Run{Stamp: at}}, at, false},
+		"another":      {install.Journal{Run: &install.Run{Stamp: at, Unstamped: "other"}, Runs: []install.RunRecord{undone}}, time.Time{}, true},
 		"being undone": {install.Journal{Run: &install.Run{Stamp: at, Undoing: true}}, time.Time{}, true},
 		"done":         {install.Journal{Runs: []install.RunRecord{installed}}, at, true},
 		"upgraded":     {install.Journal{Runs: []install.RunRecord{installed, upgraded, undone}}, at, true},
 		"undone":       {install.Journal{Runs: []install.RunRecord{undone}}, time.Time{}, true},
 		"uninstalled":  {install.Journal{Runs: []install.RunRecord{installed, uninstalled}}, time.Time{}, true},
 	} {
-		if got, done := stampOf(&c.journal); !got.Equal(c.want) || done != c.done {
+		if got, done := stampOf(&c.journal, "this"); !got.Equal(c.want) || done != c.done {
 			t.Errorf("%s: %s, %v", name, got, done)
 		}
 	}

@@ -3,10 +3,12 @@ package backups
 import (
 	"context"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backup"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
 )
@@ -40,6 +42,32 @@ func Expired(ctx context.Context, in *app.Input, r backup.Retention, next *backu
 		counted = append(counted, p)
 	}
 	return r.Expired(counted, in.Now()), nil
+}
+
+// Forget deletes the journal of a backup that is deleted: no other run has its name, and each backup would
+// leave one.
+func Forget(ctx context.Context, in *app.Input, p *backup.Plan) error {
+	c, err := systems.Connect(ctx, in)
+	if err != nil {
+		return err
+	}
+	store, err := install.NewStore(c.Config, install.Installation{Name: p.Name, Namespace: p.Namespace, System: true})
+	if err != nil {
+		return err
+	}
+	j, err := store.Load(ctx)
+	if err != nil {
+		return err
+	}
+	if n := len(j.Runs); j.Run != nil || n == 0 || j.Runs[n-1].Action != install.Uninstall || j.Runs[n-1].Result != install.ResultDone {
+		return nil // it was not deleted
+	}
+	err = store.Remove(ctx, j)
+	if apierrors.IsForbidden(err) {
+		in.Report.Note("the backup is deleted, and its journal is left: " + err.Error())
+		return nil
+	}
+	return err
 }
 
 // RetentionRoles are the roles that deleting older backups needs beside those of the run that makes

@@ -145,10 +145,14 @@ func (s *CronJob) Manifests(ctx context.Context, in *app.Input, r Request, p *ba
 		members = append(members, state.Graph.Ref(id))
 	}
 	members = slices.AppendSeq(members, maps.Keys(state.Whole))
-	for _, gk := range []schema.GroupKind{backup.StorageClassKind, backup.SnapshotClassKind, {Group: backup.StorageClassKind.Group, Kind: "CSIDriver"}} {
+	for _, gk := range []schema.GroupKind{backup.StorageClassKind, backup.SnapshotClassKind, backup.GroupSnapshotClassKind, {Group: backup.StorageClassKind.Group, Kind: "CSIDriver"}} {
 		members = append(members, object.Ref{Group: gk.Group, Kind: gk.Kind})
 	}
-	reads, err := incluster.Reads(session, p.Namespace, members, readEverywhere)
+	everywhere := readEverywhere
+	if slices.ContainsFunc(p.Parts, func(part backup.Part) bool { return part.IsGroup() }) {
+		everywhere = append(slices.Clone(everywhere), object.Ref{Group: backup.SnapshotGroup, Kind: "VolumeSnapshot"}) // those of a group
+	}
+	reads, err := incluster.Reads(session, p.Namespace, members, everywhere)
 	if err != nil {
 		return nil, err
 	}

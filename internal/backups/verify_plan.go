@@ -75,6 +75,9 @@ func NewRehearsal(ctx context.Context, given *app.Input, r VerifyRequest) (*Rehe
 	if err := h.checkRestore(ctx, given, h.Restore); err != nil {
 		return nil, err
 	}
+	if err := h.checkCopies(ctx, h.Restore, r.Plan); err != nil {
+		return nil, err
+	}
 	if err := h.Restore.Rehearsed(func(ref object.Ref) bool { return h.isShared(ctx, ref) }); err != nil {
 		return nil, err
 	}
@@ -210,7 +213,7 @@ func (h *Rehearsal) request() installer.Request {
 
 // Roles are the roles that the install of the copy needs.
 func (h *Rehearsal) Roles(ctx context.Context, inst *installer.Installer) ([]*unstructured.Unstructured, error) {
-	roles, err := inst.Roles(ctx, h.request(), agreeing{})
+	roles, _, err := inst.Roles(ctx, h.request(), agreeing{})
 	return append(roles, permission.Role("sysop-verify-"+h.Plan.Name, h.Permissions(), h.Namespaces...)...), err
 }
 

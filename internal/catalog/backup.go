@@ -22,7 +22,7 @@ import (
 // {{like.PATH}} are values of the object, of its backup and of the object that it is like, {{key.PATH}}
 // is the first key of a mapping of the object, and {{path.PATH}} the path of a URL of its backup.
 // {{A|B}} is the first of them that has a value. A text that is one placeholder becomes its value, of
-// any type; a field without a value is left out.
+// any type; a field without a value is left out, and so is one whose key is a placeholder without one.
 type Backup struct {
 	// Method names this way for people, where a kind has several.
 	Method string `json:"method" read:",required,unique"`
@@ -127,6 +127,13 @@ func (v BackupValues) Fill(template any) any {
 	case map[string]any:
 		out := map[string]any{}
 		for key, item := range t {
+			if name := placeholder().FindString(key); name != "" {
+				found := v.value(strings.Trim(name, "{}"))
+				if found == nil {
+					continue
+				}
+				key = strings.Replace(key, name, field.Scalar(found), 1)
+			}
 			if filled := v.Fill(item); filled != nil || item == nil {
 				out[key] = filled
 			}
@@ -239,7 +246,8 @@ func Placeholders(template any) PlaceholderPaths {
 func (p *PlaceholderPaths) add(template any) {
 	switch t := template.(type) {
 	case map[string]any:
-		for _, item := range t {
+		for key, item := range t {
+			p.add(key)
 			p.add(item)
 		}
 	case []any:

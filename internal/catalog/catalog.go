@@ -69,6 +69,8 @@ type Kind struct {
 	// Backup says how the operator backs up the data of an object: the first way that an object
 	// is configured for is used.
 	Backup []Backup `json:"backup,omitempty" want:"a list of ways to back up an object"`
+	// Copy is what a copy of an object must not have beside the original; nil for nothing.
+	Copy *Copy `json:"copy,omitempty"`
 }
 
 // Monitoring is how the pods of a custom resource serve metrics.

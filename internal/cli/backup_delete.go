@@ -90,5 +90,8 @@ func (o *backupDeleteOptions) delete(ctx context.Context, name string) error {
 	}
 	req := o.request()
 	req.Name, req.DeleteData = p.Name, false // only what the backup created
-	return o.changeNamed(ctx, req)
+	if err := o.changeNamed(ctx, req); err != nil {
+		return err
+	}
+	return backups.Forget(ctx, &in, p)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -28,6 +27,23 @@ func (o *backupFileOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.recipientsFile, "recipients-file", "", "a FILE of age public keys, one a line")
 }
 
+// hiddenFlags adds the flags to a command that writes no file: they only say why.
+func (o *backupFileOptions) hiddenFlags(cmd *cobra.Command) {
+	o.flags(cmd)
+	for _, flag := range []string{"file", "recipient", "recipients-file"} {
+		command.Must(cmd.Flags().MarkHidden(flag))
+	}
+}
+
+// refuse returns an error if a file was asked for.
+func (o *backupFileOptions) refuse() error {
+	if o.file == "" && len(o.keys) == 0 && o.recipientsFile == "" {
+		return nil
+	}
+	return hint.With(errors.New("--file: a scheduled backup writes no file: its pod has no disk that outlasts it"),
+		"the record stays in the cluster; kubectl sysop backup run --file on a machine of yours, by its cron, writes one")
+}
+
 // recipients reads the public keys; nil for none.
 func (o *backupFileOptions) recipients() (backup.Recipients, error) {
 	if o.file == "" && (len(o.keys) > 0 || o.recipientsFile != "") {
@@ -48,7 +64,7 @@ func (o *backupRunOptions) save(ctx context.Context, p *backup.Plan, recipients 
 		return hint.With(fmt.Errorf("%d of %d parts of the backup %s are saved", result.Ready(), len(result.Parts), p.Name), "kubectl sysop backup show "+p.Name+" -n "+p.Namespace)
 	}
 	if p.Consistency == backup.Quiesced && result.Consistency != p.Consistency {
-		return hint.With(errors.New(strings.Join(result.Notes, "; ")), "kubectl sysop backup show "+p.Name+" -n "+p.Namespace)
+		return hint.With(errors.New(result.Notes[len(result.Notes)-1]), "kubectl sysop backup show "+p.Name+" -n "+p.Namespace)
 	}
 	if result.Pause != nil {
 		o.Say(result.Pause.Text())
@@ -64,6 +80,9 @@ func (o *backupRunOptions) save(ctx context.Context, p *backup.Plan, recipients 
 		if secrets, err = backups.Secrets(ctx, &in, result); err != nil {
 			return err
 		}
+	}
+	if err := backups.SetCluster(ctx, &in, result); err != nil {
+		return err
 	}
 	if err := result.WriteFile(o.out.file, secrets, recipients); err != nil {
 		return err

@@ -16,7 +16,6 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
 )
 
 // defaultPause is how long apps are stopped at most.
@@ -75,23 +74,14 @@ func (o *backupRunOptions) saved(ctx context.Context, p *backup.Plan, req instal
 	}
 	q := o.quiesce
 	q.Copy(p)
-	if o.printRBAC {
-		rights, err := q.Pause().Permissions(ctx)
-		if err == nil {
-			err = o.writeRoles(permission.Role(p.Name+"-pause", rights))
-		}
-		return errors.Join(err, o.changeNamed(ctx, req))
-	}
 	if err := o.announcePause(ctx, q.Pause()); err != nil {
-		return err
+		return errors.Join(err, o.abandon(ctx))
 	}
 	q.Stopped = func(p *regulator.Pause) { o.Say("stopped: " + listOr(p.Apps, "no app")) }
-	q.Released = func(p *regulator.Pause) {
-		o.Say(fmt.Sprintf("recovered after %s: %s", p.Ended.Sub(p.Began).Round(time.Second/10), listOr(p.Apps, "no app")))
-	}
+	q.Released = o.released
 	cats, err := o.catalogued(ctx, o.Common)
 	if err != nil {
-		return err
+		return errors.Join(err, o.abandon(ctx))
 	}
 	user := &pausingUser{installUser: &installUser{o.installOptions, cats}, begin: q.Begin}
 	err = o.changeAs(ctx, cats, req, user)

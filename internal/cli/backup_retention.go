@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
 )
 
 // retentionFlags adds the flags of which backups are kept; when is the start of their help.
@@ -32,20 +33,28 @@ func checkRetention(r backup.Retention) error {
 	return nil
 }
 
-// writeRetentionRoles writes the roles that a run needs to delete older backups.
-func (o *backupRunOptions) writeRetentionRoles(ctx context.Context, req installer.Request) error {
-	if o.retention == (backup.Retention{}) {
-		return nil
-	}
+// writeRunRoles writes the roles that a run needs, also to stop apps and to delete older backups.
+func (o *backupRunOptions) writeRunRoles(ctx context.Context, p *backup.Plan, req installer.Request) error {
 	cats, err := o.catalogued(ctx, o.Common)
 	if err != nil {
 		return err
 	}
-	needed, err := o.installer(cats).Permissions(ctx, req)
+	roles, needed, err := o.installer(cats).Roles(ctx, req, &installUser{o.installOptions, cats})
 	if err != nil {
 		return err
 	}
-	return o.writeRoles(backups.RetentionRoles(installer.RoleName(req.System.Name), needed))
+	if o.quiesce != nil {
+		o.quiesce.Copy(p)
+		paused, err := o.quiesce.Pause().Permissions(ctx)
+		if err != nil {
+			return err
+		}
+		roles = append(roles, permission.Role(p.Name+"-pause", paused)...)
+	}
+	if o.retention != (backup.Retention{}) {
+		roles = append(roles, backups.RetentionRoles(installer.RoleName(req.System.Name), needed)...)
+	}
+	return o.writeRoles(roles)
 }
 
 // prune deletes the backups of the source of p that the retention does not keep, each as backup

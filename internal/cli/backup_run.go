@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -11,6 +12,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backups"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/installer"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
@@ -52,37 +55,56 @@ func (o *backupRunOptions) run(ctx context.Context, args []string) error {
 	if err := o.prepare(ctx, args); err != nil {
 		return err
 	}
-	in := o.Input // installing reads with fresh questions
-	p, err := o.question.plan(ctx, o.Common, &o.catalogueOptions, args, o.name)
+	p, req, err := o.planned(ctx, args)
 	if err != nil {
-		return err
+		return errors.Join(err, o.abandon(ctx))
 	}
-	o.Input = in
-	if err := o.named(p.Name); err != nil {
-		return err
-	}
-	if o.ForPeople() && !o.printRBAC {
-		if err := o.Write(view.Backup(p)); err != nil {
-			return err
-		}
-		tellPlan(o.Common, p)
-	}
-	req := o.request()
-	req.Wait = true
-	if req.System, req.Manifest, err = backups.System(p); err != nil {
-		return err
+	if o.printRBAC {
+		return o.writeRunRoles(ctx, p, req)
 	}
 	fmt.Fprintf(o.Env.ErrOut, "backup %s; if this is interrupted, --name %[1]s --delete-data=%[1]s continues it\n", command.Safe(p.Name))
 	if err := o.saved(ctx, p, req); err != nil || o.dryRun != "none" {
 		return err
 	}
-	if o.printRBAC {
-		return o.writeRetentionRoles(ctx, req)
-	}
 	if err := o.save(ctx, p, recipients); err != nil {
 		return err
 	}
 	return o.prune(ctx, p)
+}
+
+// planned plans a backup, and the installation of its objects.
+func (o *backupRunOptions) planned(ctx context.Context, args []string) (*backup.Plan, installer.Request, error) {
+	in, req := o.Input, o.request() // installing reads with fresh questions
+	p, err := o.question.plan(ctx, o.Common, &o.catalogueOptions, args, o.name)
+	if err != nil {
+		return nil, req, err
+	}
+	o.Input = in
+	if err := o.named(p.Name); err != nil {
+		return nil, req, err
+	}
+	if o.ForPeople() && !o.printRBAC {
+		if err := o.Write(view.Backup(p)); err != nil {
+			return nil, req, err
+		}
+		tellPlan(o.Common, p)
+	}
+	req.Wait, req.SameRun = true, p.Record != ""
+	req.System, req.Manifest, err = backups.System(p)
+	return p, req, err
+}
+
+// abandon recovers what a killed run of this backup stopped, when this one comes to an end before it saves.
+func (o *backupRunOptions) abandon(ctx context.Context) error {
+	if o.quiesce == nil || o.dryRun != "none" || o.printRBAC {
+		return nil
+	}
+	o.quiesce.Released = o.released
+	return o.quiesce.End(ctx, false)
+}
+
+func (o *backupRunOptions) released(p *regulator.Pause) {
+	o.Say(fmt.Sprintf("recovered after %s: %s", p.Ended.Sub(p.Began).Round(time.Second/10), listOr(p.Apps, "no app")))
 }
 
 // checkRun checks the flags of a run that a schedule has as well.

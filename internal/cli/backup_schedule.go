@@ -34,6 +34,7 @@ func newBackupSchedule(env command.Env) *cobra.Command {
 	f.StringVar(&o.schedule.TimeZone, "time-zone", "", "the time zone of --schedule: Europe/Vienna (default: that of the kube-controller-manager)")
 	f.StringVar(&o.schedule.Name, "name", "", "the NAME of the CronJob (default: sysop-SOURCE-backup)")
 	f.DurationVar(&o.timeout, "timeout", defaultTimeout, "timeout of each step of a backup")
+	o.out.hiddenFlags(cmd)
 	command.AddImageFlag(cmd, &o.schedule.Image)
 	command.Must(cmd.MarkFlagRequired("schedule"))
 	pauseFlag(cmd, &o.pause)
@@ -47,10 +48,7 @@ func (o *backupScheduleOptions) run(ctx context.Context, args []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	if err := o.schedule.Check(o.Env.Now()); err != nil {
-		return err
-	}
-	if err := o.checkRun(); err != nil {
+	if err := cmp.Or(o.out.refuse(), o.schedule.Check(o.Env.Now()), o.checkRun()); err != nil {
 		return err
 	}
 	if err := o.prepare(ctx, args); err != nil {

@@ -65,7 +65,7 @@ func (o *installOptions) change(ctx context.Context, cats *catalogs.Catalogs, re
 func (o *installOptions) changeAs(ctx context.Context, cats *catalogs.Catalogs, req installer.Request, user installer.User) error {
 	in := o.installer(cats)
 	if o.printRBAC {
-		roles, err := in.Roles(ctx, req, user)
+		roles, _, err := in.Roles(ctx, req, user)
 		if err != nil {
 			return err
 		}

@@ -22,6 +22,8 @@ type restoreQuestion struct {
 	backupSource
 	namespaces, storageClasses []string
 	noOperators, onlyMissing   bool
+	keepSchedules              bool
+	replace                    string
 }
 
 func (q *restoreQuestion) flags(cmd *cobra.Command) {
@@ -30,13 +32,15 @@ func (q *restoreQuestion) flags(cmd *cobra.Command) {
 	f.StringSliceVar(&q.namespaces, "namespace-map", nil, "restore the objects of one namespace in another one: FROM=TO")
 	f.StringSliceVar(&q.storageClasses, "storage-class-map", nil, "use another storage class: FROM=TO")
 	f.BoolVar(&q.onlyMissing, "only-missing", false, "restore only what does not exist, and leave the rest as it is")
+	f.StringVar(&q.replace, "replace", "", "delete what exists of the System NAME, with its data, and restore it: its name confirms it")
+	f.BoolVar(&q.keepSchedules, "keep-schedules", false, "let a copy back up to the stores of the original, which is gone")
 	f.BoolVar(&q.noOperators, "no-operators", false, "do not install the operators that the apps need: they exist")
 }
 
 // plan reads a backup, and plans its restore.
 func (q *restoreQuestion) plan(ctx context.Context, c *command.Common, args []string, run bool) (*backup.Restore, time.Time, error) {
-	r := backups.RestoreRequest{OnlyMissing: q.onlyMissing, Run: run}
-	r.Options.NoOperators = q.noOperators
+	r := backups.RestoreRequest{OnlyMissing: q.onlyMissing, Replace: q.replace, Run: run}
+	r.Options.NoOperators, r.Options.KeepSchedules = q.noOperators, q.keepSchedules
 	var err error
 	if r.Options.Namespaces, err = parseMap("--namespace-map", q.namespaces); err != nil {
 		return nil, time.Time{}, err
@@ -70,6 +74,9 @@ func parseMap(flag string, pairs []string) (map[string]string, error) {
 // tellRestore writes what a restore leaves out.
 func tellRestore(c *command.Common, r *backup.Restore) {
 	c.Notes(r.Notes)
+	for _, ref := range r.Replaced {
+		c.Warn(ref.String() + " exists, and is deleted with its data first")
+	}
 	for _, u := range r.Unrestored {
 		if u.Hint != "" {
 			fmt.Fprintln(c.Env.ErrOut, command.Safe("hint: "+u.Object.String()+": "+u.Hint))

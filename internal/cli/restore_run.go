@@ -43,10 +43,16 @@ func (o *restoreRunOptions) run(ctx context.Context, args []string) error {
 	}
 	o.Config = o.Another(r.Namespace).Config // that of the backup was asked for, to read it
 	req := o.request()
-	req.Wait, req.System, req.Manifest, req.Stamp, req.Secrets = true, r.System, r.Manifest, stamp, r.SecretObjects
+	req.Wait, req.System, req.Manifest, req.Secrets = true, r.System, r.Manifest, r.SecretObjects
+	req.Stamp, req.Unstamped = stamp, r.Unstamped(stamp)
 	cats, err := o.load(ctx, o.Common)
 	if err != nil {
 		return err
+	}
+	if len(r.Replaced) > 0 {
+		if done, err := o.replace(ctx, cats, r, req); done || err != nil {
+			return err
+		}
 	}
 	return o.change(ctx, cats, req)
 }

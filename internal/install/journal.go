@@ -48,8 +48,10 @@ type Run struct {
 	By      string    `json:"by"`
 	Started time.Time `json:"started"`
 	// Stamp is the time in names of what is installed; zero for none.
-	Stamp time.Time   `json:"stamp,omitzero"`
-	Steps []StepState `json:"steps"`
+	Stamp time.Time `json:"stamp,omitzero"`
+	// Unstamped is the digest of what is installed without the Stamp; empty for none.
+	Unstamped string      `json:"unstamped,omitempty"`
+	Steps     []StepState `json:"steps"`
 	// Writers are names of the programs that the run installs: what they write into a namespace of
 	// the run is not foreign.
 	Writers []string `json:"writers,omitempty"`

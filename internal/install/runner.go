@@ -79,8 +79,9 @@ type Options struct {
 	PostRenderer func(p *Part, values []Resolved) (postrenderer.PostRenderer, error)
 	// Manifest is the text of the System, stored when the run is done.
 	Manifest string
-	// Stamp is the time in names of the manifest; zero for none.
-	Stamp time.Time
+	// Stamp is the time in names of the manifest, and Unstamped the digest of it without; zero for none.
+	Stamp     time.Time
+	Unstamped string
 	// Stop ends the undo too (a second interrupt); nil for never.
 	Stop context.Context
 	// Seen identifies the run that was shown (RecoveryPlan.Seen): no other run is recovered. Empty

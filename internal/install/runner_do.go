@@ -147,7 +147,7 @@ func (x *run) do(ctx, undoing context.Context) error {
 		j.Run = &Run{ID: x.id, Action: x.p.Action, Started: x.now().UTC().Truncate(time.Second)}
 	}
 	j.Run.By, j.Run.Fingerprint, j.Run.To, j.Run.Why = x.By, x.p.Fingerprint, x.p.To, ""
-	j.Run.Needs, j.Run.Stamp = x.p.Needs, x.o.Stamp
+	j.Run.Needs, j.Run.Stamp, j.Run.Unstamped = x.p.Needs, x.o.Stamp, x.o.Unstamped
 	j.Run.Writers = writers(x.p.Parts, j.Run.Writers)
 	if err := x.adoptNamespace(ctx); err != nil {
 		return err

@@ -39,9 +39,10 @@ type Request struct {
 	Targets  []Target
 	System   *system.System
 	Manifest string
-	// Stamp is the time in names of the manifest, which the journal keeps for a run that continues;
-	// zero for none.
-	Stamp time.Time
+	// Stamp is the time in names of the manifest, which the journal keeps for a run that continues,
+	// and Unstamped the digest of the manifest without it; zero for none.
+	Stamp     time.Time
+	Unstamped string
 	// Secrets are a part of their own, which the apps of the System need. They are not in the
 	// Manifest: it is stored in a ConfigMap.
 	Secrets []*unstructured.Unstructured
@@ -63,6 +64,8 @@ type Request struct {
 	Lookup        bool // let templates read the cluster
 	ResetValues   bool // do not reuse the values of the installed release
 	ImageRegistry string
+	// SameRun refuses to undo an open run that was for something else, and to begin another one.
+	SameRun bool
 
 	DeleteDefinitions bool
 	DeleteData        bool // custom resources, claims and CRDs, with their data
@@ -200,23 +203,19 @@ func (*declining) ConfirmRecovery(context.Context, *Recovery) (bool, error) { re
 func (*declining) Confirm(context.Context, *Plan, []object.Ref) (bool, error) { return false, nil }
 
 // Roles returns the roles with the permissions that a request needs.
-func (i *Installer) Roles(ctx context.Context, req Request, user User) ([]*unstructured.Unstructured, error) {
+func (i *Installer) Roles(ctx context.Context, req Request, user User) ([]*unstructured.Unstructured, []permission.Permission, error) {
 	req.RolesOnly = true
 	p, open, err := i.planWithRecovery(ctx, req, user)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return p.roles(open), nil
+	return p.roles(open), p.permissions(open), nil
 }
 
 // Permissions returns the permissions of Roles.
 func (i *Installer) Permissions(ctx context.Context, req Request) ([]permission.Permission, error) {
-	req.RolesOnly = true
-	p, open, err := i.planWithRecovery(ctx, req, &declining{})
-	if err != nil {
-		return nil, err
-	}
-	return p.permissions(open), nil
+	_, needed, err := i.Roles(ctx, req, &declining{})
+	return needed, err
 }
 
 // planWithRecovery plans a request, and the end of the open run that comes first; nil for none.

@@ -91,7 +91,7 @@ func (p *Plan) options() install.Options {
 	r := &p.req
 	out := install.Options{
 		KeepFailed: r.KeepFailed, NoWait: r.NoWait, TakeOwnership: r.TakeOwnership, ForceConflicts: r.TakeOwnership, Lookup: r.Lookup,
-		Kubernetes: p.version, APIs: p.apis(), Manifest: r.Manifest, Stamp: r.Stamp, Timeout: r.Timeout, StatusTimeout: max(r.Timeout, undoTimeout), Look: min(r.Timeout, undoTimeout),
+		Kubernetes: p.version, APIs: p.apis(), Manifest: r.Manifest, Stamp: r.Stamp, Unstamped: r.Unstamped, Timeout: r.Timeout, StatusTimeout: max(r.Timeout, undoTimeout), Look: min(r.Timeout, undoTimeout),
 	}
 	if p.loader != nil {
 		out.APIs, out.PostRenderer = p.loader.apis, p.postRenderer

@@ -5,6 +5,17 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 )
 
+// copies checks the fields that a copy must not have.
+func (l *linter) copies(k *catalog.Kind, pos anchor) {
+	if k.Copy == nil {
+		return
+	}
+	own := backupLint{l, k.Kind, nil, "copy: "}
+	for _, path := range append(catalog.Placeholders(k.Copy.Patch).Object, k.Copy.Remove...) {
+		own.path(path, pos)
+	}
+}
+
 // backups checks the fields that the backups of a kind read and set: of the kind itself, of the
 // object that makes a backup, and of the one that restores it.
 func (l *linter) backups(k *catalog.Kind, pos anchor) {

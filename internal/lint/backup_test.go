@@ -28,6 +28,7 @@ kinds:
     patch: {spec: {pause: false}}
     restore: {kind: PerconaXtraDBClusterRestore.pxc.percona.com, version: v1, spec: {pxcCluster: "{{name}}", backupSource: {destination: "{{backup.status.destination}}"}}}
     source: a
+  copy: {remove: [spec.backup.pitr], patch: {spec: {pause: "{{object.spec.pause}}"}}, source: a}
 relations: []
 `
 	for change, want := range map[string]string{
@@ -36,6 +37,8 @@ relations: []
 		"storageName: =storage: ":                                "PerconaXtraDBClusterBackup.pxc.percona.com v1: backup: ",
 		"key.spec.backup.storages=key.spec.backup.stores":        "PerconaXtraDBCluster.pxc.percona.com v1: backup: ",
 		"handle: status.destination=handle: status.destinations": "PerconaXtraDBClusterBackup.pxc.percona.com v1: backup: ",
+		"spec.backup.pitr=spec.backup.pit":                       "PerconaXtraDBCluster.pxc.percona.com v1: copy: ",
+		"{{object.spec.pause}}={{object.spec.paused}}":           "PerconaXtraDBCluster.pxc.percona.com v1: copy: ",
 		"pause: false=paused: false":                             "PerconaXtraDBCluster.pxc.percona.com v1: backup: ",
 		"backupSource: {destination=backupSource: {destinations": "PerconaXtraDBClusterRestore.pxc.percona.com v1: restore: ",
 		"{{backup.status.destination}}={{backup.status.place}}":  "PerconaXtraDBClusterBackup.pxc.percona.com v1: backup: ",

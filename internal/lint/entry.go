@@ -25,6 +25,7 @@ func Entry(defs *Definitions, e *catalog.Entry, doc Document) []Finding {
 		l.signals(k, pos.child("signals"))
 		l.monitoring(k, pos.child("monitoring"))
 		l.backups(k, pos.child("backup"))
+		l.copies(k, pos.child("copy"))
 	}
 	l.relations(e.Relations)
 	for i := range e.Versions {

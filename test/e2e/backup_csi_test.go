@@ -19,6 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
@@ -78,22 +79,11 @@ spec: {policyName: volumes-of-csi}
 // and the driver.
 func startCSI(t *testing.T, c *cluster.Cluster) *csi {
 	t.Helper()
-	const module = "../cluster/snapshots"
-	command := func(args ...string) string {
-		cmd := exec.CommandContext(t.Context(), "go", args...)
-		cmd.Dir = module
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
-		cmd.Stderr = os.Stderr
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatalf("go %s: %v", strings.Join(args, " "), err)
-		}
-		return strings.TrimSpace(string(out))
+	built := buildSnapshots()
+	if built.err != nil {
+		t.Fatal(built.err)
 	}
-	program := filepath.Join(t.TempDir(), "snapshot-controller")
-	command("build", "-ldflags", "-s -w", "-o", program, "github.com/kubernetes-csi/external-snapshotter/v8/cmd/snapshot-controller")
-	dir := command("list", "-m", "-f", "{{.Dir}}", "github.com/kubernetes-csi/external-snapshotter/client/v8")
-	files, err := filepath.Glob(filepath.Join(dir, "config", "crd", "*snapshot.storage.k8s.io_*.yaml"))
+	files, err := filepath.Glob(filepath.Join(built.dir, "config", "crd", "*snapshot.storage.k8s.io_*.yaml"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("the module has no definitions: %v", err)
 	}
@@ -111,7 +101,7 @@ func startCSI(t *testing.T, c *cluster.Cluster) *csi {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	controller := exec.CommandContext(ctx, program, "--kubeconfig="+kubeconfig, "--leader-election=false", "--worker-threads=2", "--retry-interval-start=200ms")
+	controller := exec.CommandContext(ctx, built.program, "--kubeconfig="+kubeconfig, "--leader-election=false", "--worker-threads=2", "--retry-interval-start=200ms")
 	logs := &strings.Builder{}
 	controller.Stdout, controller.Stderr = logs, logs
 	if err := controller.Start(); err != nil {
@@ -133,6 +123,29 @@ func startCSI(t *testing.T, c *cluster.Cluster) *csi {
 	})
 	return d
 }
+
+// builtSnapshots are the snapshot controller and the directory of the module with the definitions.
+type builtSnapshots struct {
+	program, dir string
+	err          error
+}
+
+// buildSnapshots builds the snapshot controller, once.
+var buildSnapshots = sync.OnceValue(func() (out builtSnapshots) {
+	command := func(args ...string) string {
+		cmd := exec.CommandContext(context.Background(), "go", args...)
+		cmd.Dir = "../cluster/snapshots"
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
+		cmd.Stderr = os.Stderr
+		text, err := cmd.Output()
+		out.err = errors.Join(out.err, err)
+		return strings.TrimSpace(string(text))
+	}
+	out.program = plugin + "-snapshot-controller"
+	command("build", "-ldflags", "-s -w", "-o", out.program, "github.com/kubernetes-csi/external-snapshotter/v8/cmd/snapshot-controller")
+	out.dir = command("list", "-m", "-f", "{{.Dir}}", "github.com/kubernetes-csi/external-snapshotter/client/v8")
+	return out
+})
 
 // awaitPolicy waits until the API server applies the policy on volumes.
 func awaitPolicy(t *testing.T, c *cluster.Cluster) {
@@ -156,7 +169,7 @@ func awaitPolicy(t *testing.T, c *cluster.Cluster) {
 // play looks for work until it is stopped.
 func (d *csi) play(ctx context.Context) {
 	for ctx.Err() == nil {
-		if err := d.snapshot(ctx); err != nil && ctx.Err() == nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
+		if err := errors.Join(d.snapshot(ctx), d.groups(ctx)); err != nil && ctx.Err() == nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
 			d.t.Logf("the CSI driver: %v", err)
 		}
 		waitBriefly(ctx)
@@ -202,6 +215,9 @@ func (d *csi) snapshot(ctx context.Context) error {
 		if ready, _, _ := unstructured.NestedBool(content.Object, "status", "readyToUse"); ready {
 			continue
 		}
+		if _, grouped := content.GetAnnotations()[groupSnapshotGroup+"/volumeGroupSnapshotHandle"]; grouped {
+			continue // the snapshot controller has its state from that of the group
+		}
 		handle, given, _ := unstructured.NestedString(content.Object, "spec", "source", "snapshotHandle")
 		if !given {
 			handle = "snap-" + string(content.GetUID())
@@ -238,6 +254,16 @@ func (d *csi) fail(on bool) {
 	d.broken = on
 }
 
+// policy is what becomes of the data of a snapshot that is deleted.
+func (d *csi) policy(name string) {
+	d.t.Helper()
+	classes := schema.GroupVersionResource{Group: "snapshot.storage.k8s.io", Version: "v1", Resource: "volumesnapshotclasses"}
+	patch := []byte(`{"deletionPolicy":"` + name + `"}`)
+	if _, err := d.client.Resource(classes).Patch(context.Background(), "fast", types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		d.t.Error(err)
+	}
+}
+
 // handles are those of the snapshots that the claims of a namespace are made from; empty for none.
 func (d *csi) handles(namespace string) map[string]string {
 	d.t.Helper()
@@ -252,6 +278,23 @@ func (d *csi) handles(namespace string) map[string]string {
 			if out[claims.Items[i].Name], err = d.handle(d.t.Context(), namespace, source.Name); err != nil {
 				d.t.Fatal(err)
 			}
+		}
+	}
+	return out
+}
+
+// saved are the handles of the snapshots of a backup, by the claims that they are of.
+func (d *csi) saved(namespace, backup string) map[string]string {
+	d.t.Helper()
+	all, err := d.client.Resource(snapshotsGVR).Namespace(namespace).List(d.t.Context(), metav1.ListOptions{LabelSelector: "sysop.dev/backup=" + backup})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	out := map[string]string{}
+	for i := range all.Items {
+		claim, _, _ := unstructured.NestedString(all.Items[i].Object, "spec", "source", "persistentVolumeClaimName")
+		if out[claim], err = d.handle(d.t.Context(), namespace, all.Items[i].GetName()); err != nil {
+			d.t.Fatal(err)
 		}
 	}
 	return out

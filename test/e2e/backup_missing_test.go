@@ -5,9 +5,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/backup"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 )
 
@@ -16,18 +14,7 @@ func TestRestoreInPlace(t *testing.T) {
 	w := newBackupWorld(t)
 	const name = "shop-backup-20260901-120000"
 	w.run("backup", "run", "-f", "shop.yaml", "--name", name, "--yes", "--timeout", "60s", "--file", "shop.backup").succeeds(t)
-	saved := map[string]string{}
-	// Those of this backup: other tests leave their own in the namespace.
-	all, err := w.client.Resource(snapshotsGVR).Namespace(w.ns).List(t.Context(), metav1.ListOptions{LabelSelector: backup.NameLabel + "=" + name})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range all.Items {
-		claim, _, _ := unstructured.NestedString(all.Items[i].Object, "spec", "source", "persistentVolumeClaimName")
-		if saved[claim], err = w.driver.handle(t.Context(), w.ns, all.Items[i].GetName()); err != nil {
-			t.Fatal(err)
-		}
-	}
+	saved := w.driver.saved(w.ns, name)
 	restore := []string{"restore", "run", name, "-n", w.ns, "--no-operators", "--yes", "--timeout", "90s"}
 
 	// Nothing that exists is overwritten.
@@ -76,7 +63,6 @@ func TestRestoreInPlace(t *testing.T) {
 	r = w.run(append(restore, "--namespace-map", w.ns+"=shop-beside")...)
 	w.failed(r, "Secret/shop-beside/web")
 	w.refused([]string{"clock"}, "restore", "run", "--file", w.skewed(), "--yes")
-	w.removeNamespace()
 }
 
 // skewed is a file of a backup that says that it was made long after now.

@@ -2,22 +2,18 @@ package e2e
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -25,7 +21,6 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/cli"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
-	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/faults"
 )
 
 // backupBroker is what the shop has besides: a broker with a claim. It is stopped with who needs
@@ -159,6 +154,9 @@ func (w *quiescedWorld) taken() (first, last time.Time) {
 		w.t.Fatal(err)
 	}
 	for i := range all.Items {
+		if ns, _, _ := unstructured.NestedString(all.Items[i].Object, "spec", "volumeSnapshotRef", "namespace"); ns != w.ns {
+			continue
+		}
 		nanoseconds, _, _ := unstructured.NestedInt64(all.Items[i].Object, "status", "creationTime")
 		at := time.Unix(0, nanoseconds)
 		if first.IsZero() || at.Before(first) {
@@ -174,23 +172,27 @@ func (w *quiescedWorld) taken() (first, last time.Time) {
 // running waits until the apps run as their manifests say, and nothing is held.
 func (w *quiescedWorld) running() {
 	w.t.Helper()
-	apps := admin(w.c).AppsV1()
+	w.runs("web", 2)
+	w.runs("worker", 1)
+}
+
+// runs waits until a Deployment has its replicas.
+func (w *backupWorld) runs(name string, replicas int32) {
+	w.t.Helper()
 	cluster.Eventually(w.t, limit, func() error {
-		for name, want := range map[string]int32{"web": 2, "worker": 1} {
-			d, err := apps.Deployments(w.ns).Get(w.t.Context(), name, metav1.GetOptions{})
-			if err != nil {
-				return err
-			}
-			if *d.Spec.Replicas != want || d.Status.ReadyReplicas != want {
-				return fmt.Errorf("%s has %d replicas, %d are ready, want %d", name, *d.Spec.Replicas, d.Status.ReadyReplicas, want)
-			}
+		d, err := admin(w.c).AppsV1().Deployments(w.ns).Get(w.t.Context(), name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if *d.Spec.Replicas != replicas || d.Status.ReadyReplicas != replicas {
+			return fmt.Errorf("%s has %d replicas, %d are ready, want %d", name, *d.Spec.Replicas, d.Status.ReadyReplicas, replicas)
 		}
 		return nil
 	})
 }
 
 // held are the apps that regulation holds.
-func (w *quiescedWorld) held() []string {
+func (w *backupWorld) held() []string {
 	w.t.Helper()
 	r := w.run("regulate", "status", "-f", "shop.yaml", "-o", "json").succeeds(w.t)
 	var doc struct {
@@ -212,7 +214,8 @@ func quiesced(name string, more ...string) []string {
 }
 
 // TestBackupQuiesced: while a backup of a database, a broker, a web server and a worker is taken,
-// the two that write are stopped, and they run again afterwards; the pause is measured.
+// the two that write are stopped, and they run again afterwards; the pause is measured. Its namespace is
+// deleted, and it is restored in another one: specs and Secrets are equal, and claims from their snapshots.
 func TestBackupQuiesced(t *testing.T) {
 	w := newQuiescedWorld(t)
 	w.write()
@@ -223,7 +226,8 @@ func TestBackupQuiesced(t *testing.T) {
 		}
 		return nil
 	})
-	r := w.run(quiesced(name)...).succeeds(t)
+	key, recipient := w.identity("key.txt")
+	r := w.run(quiesced(name, "--file", "shop.backup", "--recipient", recipient)...).succeeds(t)
 	t.Logf("it says:\n%s%s", r.stdout, r.stderr)
 	for _, words := range []string{"stopped while the parts are copied, for 5m0s at most: web, worker", "stopped: web, worker", "recovered after", "the snapshots were taken within"} {
 		if !strings.Contains(r.stderr, words) {
@@ -256,6 +260,8 @@ func TestBackupQuiesced(t *testing.T) {
 	w.quiescedTooLong()
 	w.quiescedInterrupted()
 	w.quiescedDeclined()
+	w.quiescedRefused()
+	w.restoreElsewhere(key, name)
 }
 
 // quiescedInterrupted: an interrupt recovers the apps at once, long before the end of the pause.
@@ -280,13 +286,29 @@ func (w *quiescedWorld) quiescedInterrupted() {
 	}
 }
 
+// quiescedRefused: a run that continues a killed one, and fails before it saves, lets go what that stopped.
+func (w *quiescedWorld) quiescedRefused() {
+	w.t.Helper()
+	const name = "shop-backup-20260901-160000"
+	w.killedAt(1, creates("volumesnapshots"), quiesced(name)...)
+	if held := w.held(); len(held) != 2 {
+		w.t.Fatalf("held after the kill: %v", held)
+	}
+	r := w.run(quiesced(name, "--delete-data=other")...)
+	w.failed(r, "--delete-data=other")
+	w.running()
+	if held := w.held(); len(held) > 0 || !strings.Contains(r.stderr, "recovered after") {
+		w.t.Errorf("held after it failed: %v\n%s", held, r.stderr)
+	}
+	w.run("rollback", name, "-n", w.ns, "--unfinished", "--yes", "--delete-data="+name).succeeds(w.t)
+}
+
 // quiescedDeclined: who does not agree to continue a run that was killed does not wait for its
 // snapshots, and what it stopped runs again.
 func (w *quiescedWorld) quiescedDeclined() {
 	w.t.Helper()
 	const name = "shop-backup-20260901-150000"
-	w.killedAt(name, 1, creates("volumesnapshots"), quiesced(name)...)
-	w.expire()
+	w.killedAt(1, creates("volumesnapshots"), quiesced(name)...)
 	if held := w.held(); len(held) != 2 {
 		w.t.Fatalf("held after the kill: %v", held)
 	}
@@ -327,96 +349,8 @@ func (w *quiescedWorld) quiescedTooLong() {
 	}
 }
 
-// TestBackupQuiescedKilled: killed after each fifth of its writes (each kill takes many seconds), a
-// quiesced backup continues by its name, or the next one lets go what it stopped; nothing stays held.
-func TestBackupQuiescedKilled(t *testing.T) {
-	w := newQuiescedWorld(t)
-	name := func(n int) string { return fmt.Sprintf("shop-backup-20260902-%06d", n) }
-	w.proxy.Reset()
-	w.run(quiesced(name(0))...).succeeds(t)
-	total := len(w.runWrites())
-	t.Logf("a run has %d writes: %s", total, strings.Join(w.runWrites(), ", "))
-	w.running()
-	for n := 1; n <= total; n += 5 {
-		this := name(n * 100)
-		if !w.killed(n, quiesced(this)...) {
-			continue // it has fewer writes where a key exists
-		}
-		t.Logf("killed after write %d", n)
-		w.expire()
-		next := quiesced(this, "--delete-data="+this)
-		if n%2 == 0 { // as the next Job of a CronJob
-			this = name(n*100 + 1)
-			next = quiesced(this)
-		}
-		r := w.run(next...)
-		if r.code != 0 && !strings.Contains(r.stderr, "is not quiesced") {
-			t.Fatalf("killed after write %d of %d, then %s: exit code %d:\n%s", n, total, strings.Join(next, " "), r.code, r.stderr)
-		}
-		w.running()
-		if held := w.held(); len(held) > 0 {
-			t.Fatalf("held after write %d: %v\n%s", n, held, r.stderr)
-		}
-		b := w.backup(this)
-		if r.code == 0 && (b.Consistency != "quiesced" || b.Pause == nil || b.Pause.Broken != "") {
-			t.Fatalf("killed after write %d, the backup is %+v", n, b)
-		}
-		for _, p := range b.Parts {
-			if p.Status != "Healthy" {
-				t.Fatalf("killed after write %d, %s is %s", n, p.Object, p.Status)
-			}
-		}
-	}
-}
-
 // isWrite says whether a request changes something, apart from events and the renewal of leases.
 func isWrite(q *http.Request) bool {
 	return q.Method != http.MethodGet && !q.URL.Query().Has("dryRun") && !strings.Contains(q.URL.Path, "/events") &&
 		!strings.Contains(q.URL.Path, "/apis/authorization.k8s.io/") && (q.Method != http.MethodPut || !strings.Contains(q.URL.Path, "/leases/"))
-}
-
-func (w *quiescedWorld) runWrites() (out []string) {
-	return slices.DeleteFunc(w.writes(), func(text string) bool { return strings.HasPrefix(text, "PUT") && strings.Contains(text, "/leases/") })
-}
-
-// killed kills a run right after its n-th write; false if it has fewer.
-func (w *quiescedWorld) killed(n int, args ...string) bool {
-	w.t.Helper()
-	var killed atomic.Bool
-	started := make(chan *os.Process, 1)
-	w.proxy.Reset()
-	w.proxy.Inject(faults.Fault{Match: faults.Nth(n, isWrite), Effect: faults.Lost(func() {
-		killed.Store(true)
-		_ = (<-started).Kill() // it may have ended by itself
-	})})
-	run := w.start(args...)
-	started <- run.cmd.Process
-	run.wait()
-	w.proxy.Reset()
-	return killed.Load()
-}
-
-// expire ends the leases of what was killed.
-func (w *quiescedWorld) expire() {
-	w.t.Helper()
-	leases := admin(w.c).CoordinationV1().Leases(w.ns)
-	all, err := leases.List(w.t.Context(), metav1.ListOptions{})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	byName := map[string]*coordinationv1.Lease{}
-	for i := range all.Items {
-		byName[all.Items[i].Name] = &all.Items[i]
-	}
-	for _, name := range slices.Sorted(maps.Keys(byName)) {
-		l := byName[name]
-		if l.Spec.LeaseDurationSeconds == nil {
-			continue
-		}
-		*l.Spec.LeaseDurationSeconds = 1
-		l.Spec.RenewTime = &metav1.MicroTime{Time: time.Now().Add(-time.Minute)}
-		if _, err := leases.Update(context.Background(), l, metav1.UpdateOptions{}); err != nil {
-			w.t.Fatal(err)
-		}
-	}
 }

@@ -78,7 +78,7 @@ func (w *backupWorld) fired(job *batchv1.CronJob, seen map[string]bool) []string
 // standard, its CronJob fires, and its command line, as its account and with no other rights, takes
 // a backup; the next one deletes the older one, but not if it is not complete itself.
 func TestBackupSchedule(t *testing.T) {
-	w := newBackupWorldIn(t, "shop-by-schedule")
+	w := newBackupWorld(t)
 	w.refused([]string{"the CronJob finds the System by its name"}, "backup", "schedule", "-f", "shop.yaml", "--schedule", "* * * * *", "--image", "x")
 	w.run("system", "adopt", "-f", "shop.yaml", "--yes").succeeds(t)
 	label := []byte(`{"metadata":{"labels":{"pod-security.kubernetes.io/enforce":"restricted"}}}`)
@@ -124,7 +124,39 @@ func TestBackupSchedule(t *testing.T) {
 	if len(forbidden) > 0 || len(writes) == 0 {
 		t.Errorf("forbidden: %v; %d writes", forbidden, len(writes))
 	}
-	w.removeNamespace()
+}
+
+// TestBackupRetention: of three backups, one is kept, and with it the last good one, since the newest has
+// lost a snapshot.
+func TestBackupRetention(t *testing.T) {
+	w := newBackupWorld(t)
+	names := []string{"shop-backup-20260901-120000", "shop-backup-20260902-120000", "shop-backup-20260903-120000"}
+	for _, name := range names {
+		w.run("backup", "run", "-f", "shop.yaml", "--name", name, "--yes", "--timeout", "60s").succeeds(t)
+	}
+	snapshots := w.client.Resource(snapshotsGVR).Namespace(w.ns)
+	all, err := snapshots.List(t.Context(), metav1.ListOptions{LabelSelector: "sysop.dev/backup=" + names[2]})
+	if err != nil || len(all.Items) != 3 {
+		t.Fatalf("%d snapshots of %s: %v", len(all.Items), names[2], err)
+	}
+	if err := snapshots.Delete(t.Context(), all.Items[0].GetName(), metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Eventually(t, limit, func() error {
+		if got := w.backups(); got[names[2]] != 3 {
+			return fmt.Errorf("the backups are %v", got)
+		}
+		return nil
+	})
+	for range 2 {
+		w.run("backup", "delete", "--keep", "1", "-n", w.ns, "--yes").succeeds(t)
+		if got, want := w.backups(), map[string]int{names[1]: 4, names[2]: 3}; !maps.Equal(got, want) {
+			t.Errorf("the backups are %v, want %v", got, want)
+		}
+	}
+	if got := w.driver.saved(w.ns, names[0]); len(got) > 0 {
+		t.Errorf("snapshots of the deleted backup: %v", got)
+	}
 }
 
 // nameIn is the name of the only backup.

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"filippo.io/age"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -22,6 +23,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/apply"
@@ -157,24 +159,60 @@ type backupWorld struct {
 	ns     string
 }
 
+// newBackupWorld has a namespace of its own, by the name of the test.
 func newBackupWorld(t *testing.T) *backupWorld {
 	t.Helper()
-	return newBackupWorldIn(t, "shop-backed-up")
-}
-
-func newBackupWorldIn(t *testing.T, ns string) *backupWorld {
-	t.Helper()
 	c := withoutOperators.Cluster(t)
-	w := &backupWorld{installer: newInstaller(t, c, unraced(t), ""), driver: startCSI(t, c), ns: ns}
+	w := &backupWorld{installer: newInstaller(t, c, unraced(t), ""), driver: startCSI(t, c), ns: "shop-" + strings.ToLower(t.Name())}
 	applyText(t, c, cnpg)
 	t.Cleanup(w.removeDefinitions)
 	w.playOperator()
+	t.Cleanup(w.removeNamespaces)
 	applyText(t, c, strings.ReplaceAll(backupShop, "NS", w.ns))
 	if err := os.WriteFile(filepath.Join(w.home, "shop.yaml"), []byte(strings.ReplaceAll(backupSystem, "NS", w.ns)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	w.driver.bound(w.ns, "files", "data-db-0", "data-db-1")
 	return w
+}
+
+// removeNamespaces leaves nothing of a test that has failed to the next one: it deletes the namespaces
+// of the shop and of its copies, while the driver still runs, and the contents that were retained.
+func (w *backupWorld) removeNamespaces() {
+	ctx, spaces := context.Background(), admin(w.c).CoreV1().Namespaces()
+	for left, since := []string{"unread"}, time.Now(); len(left) > 0; waitBriefly(ctx) {
+		if time.Since(since) > limit {
+			w.t.Errorf("the namespaces %v are still there", left)
+			return
+		}
+		all, err := spaces.List(ctx, metav1.ListOptions{})
+		if err != nil {
+			w.t.Error(err)
+			return
+		}
+		left = nil
+		for i := range all.Items {
+			if ns := &all.Items[i]; strings.HasPrefix(ns.Name, w.ns) {
+				left = append(left, ns.Name)
+				if ns.DeletionTimestamp == nil {
+					deleted(w.t, spaces.Delete(ctx, ns.Name, metav1.DeleteOptions{}))
+				}
+			}
+		}
+	}
+	contents, err := w.client.Resource(contentsGVR).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		w.t.Error(err)
+		return
+	}
+	for i := range contents.Items {
+		o := &contents.Items[i]
+		if ns, _, _ := unstructured.NestedString(o.Object, "spec", "volumeSnapshotRef", "namespace"); strings.HasPrefix(ns, w.ns) {
+			_, err := w.client.Resource(contentsGVR).Patch(ctx, o.GetName(), types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+			deleted(w.t, err)
+			deleted(w.t, w.client.Resource(contentsGVR).Delete(ctx, o.GetName(), metav1.DeleteOptions{}))
+		}
+	}
 }
 
 // removeDefinitions leaves the cluster as it was for the tests that share it.
@@ -215,8 +253,8 @@ func (w *backupWorld) playOperator() {
 	w.t.Cleanup(func() { <-done })
 }
 
-// killedAt kills a run right after the effect of the n-th write that matches.
-func (w *backupWorld) killedAt(name string, n int, match func(*http.Request) bool, args ...string) {
+// killed kills a run right after the effect of its n-th write that matches; false if it has fewer.
+func (w *backupWorld) killed(n int, match func(*http.Request) bool, args ...string) bool {
 	w.t.Helper()
 	var killed atomic.Bool
 	started := make(chan *os.Process, 1)
@@ -230,16 +268,40 @@ func (w *backupWorld) killedAt(name string, n int, match func(*http.Request) boo
 	r := run.wait()
 	w.proxy.Reset()
 	if !killed.Load() {
-		w.t.Fatalf("it came to no such write: exit code %d:\n%s", r.code, r.stderr)
+		r.succeeds(w.t)
 	}
-	leases := admin(w.c).CoordinationV1().Leases(w.ns)
-	l, err := leases.Get(w.t.Context(), "sysop-install-"+name, metav1.GetOptions{})
-	if err != nil {
-		w.t.Fatal(err)
+	return killed.Load()
+}
+
+// killedAt kills a run right after the effect of its n-th write that matches, and ends its locks.
+func (w *backupWorld) killedAt(n int, match func(*http.Request) bool, args ...string) {
+	w.t.Helper()
+	if !w.killed(n, match, args...) {
+		w.t.Fatalf("%v has less than %d such writes", args, n)
 	}
-	*l.Spec.LeaseDurationSeconds = 1
-	if _, err := leases.Update(w.t.Context(), l, metav1.UpdateOptions{}); err != nil {
-		w.t.Fatal(err)
+	w.expire(w.ns)
+}
+
+// expire ends the Leases of what was killed, in some namespaces.
+func (w *backupWorld) expire(spaces ...string) {
+	w.t.Helper()
+	for _, ns := range spaces {
+		leases := admin(w.c).CoordinationV1().Leases(ns)
+		all, err := leases.List(w.t.Context(), metav1.ListOptions{})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for i := range all.Items {
+			l := &all.Items[i]
+			if l.Spec.LeaseDurationSeconds == nil {
+				continue
+			}
+			*l.Spec.LeaseDurationSeconds = 1
+			l.Spec.RenewTime = &metav1.MicroTime{Time: time.Now().Add(-time.Minute)}
+			if _, err := leases.Update(w.t.Context(), l, metav1.UpdateOptions{}); err != nil {
+				w.t.Fatal(err)
+			}
+		}
 	}
 }
 
@@ -289,14 +351,7 @@ func (w *backupWorld) spec(resource schema.GroupVersionResource, ns, name string
 // the claims come from the right snapshots.
 func TestBackup(t *testing.T) {
 	w := newBackupWorld(t)
-	identity, err := age.GenerateX25519Identity()
-	if err != nil {
-		t.Fatal(err)
-	}
-	key := filepath.Join(w.home, "key.txt")
-	if err := os.WriteFile(key, []byte(identity.String()+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	key, recipient := w.identity("key.txt")
 	r := w.run("backup", "plan", "--system", "shop.yaml", "--strict").succeeds(t)
 	for _, words := range []string{"data-db-0", "data-db-1", "files", "Barman object store"} {
 		if !strings.Contains(r.stdout, words) {
@@ -310,8 +365,8 @@ func TestBackup(t *testing.T) {
 	}
 	// Killed while snapshots were created: the same command continues, once the name confirms that
 	// those of the step that did not finish are deleted.
-	file := []string{"--file", "shop.backup", "--recipient", identity.Recipient().String()}
-	w.killedAt(first, 1, creates("volumesnapshots"), run(first, file...)...)
+	file := []string{"--file", "shop.backup", "--recipient", recipient}
+	w.killedAt(1, creates("volumesnapshots"), run(first, file...)...)
 	r = w.run(run(first, append(file, "--delete-data="+first)...)...).succeeds(t)
 	t.Logf("it says:\n%s", r.stderr)
 	if got := w.backups(); got[first] != 4 {
@@ -323,7 +378,7 @@ func TestBackup(t *testing.T) {
 
 	// Killed, and undone: no snapshot is orphaned.
 	before := w.driver.snapshots(w.ns)
-	w.killedAt(second, 1, creates("volumesnapshots"), run(second)...)
+	w.killedAt(1, creates("volumesnapshots"), run(second)...)
 	w.run("rollback", second, "--unfinished", "-n", w.ns, "--yes", "--delete-data="+second).succeeds(t)
 	if got := w.driver.snapshots(w.ns); !slices.Equal(got, before) {
 		t.Errorf("snapshots after the undo: %v, want %v", got, before)
@@ -338,7 +393,7 @@ func TestBackup(t *testing.T) {
 	}
 
 	w.retentionRights(first)
-	w.restoreElsewhere(key)
+	w.restoreElsewhere(key, first)
 }
 
 // retentionRights: the roles of a run that keeps one backup are enough to delete another one.
@@ -380,46 +435,37 @@ func (w *backupWorld) retentionRights(older string) {
 	}
 }
 
-// restoreElsewhere loses the namespace, and restores it from the file by another name.
-func (w *backupWorld) restoreElsewhere(key string) {
+// workloads are the specs of the workloads of a namespace, without what the API server chose.
+func (w *backupWorld) workloads(ns string) map[string]any {
 	w.t.Helper()
-	t, to := w.t, w.ns+"-again"
-	deployments := schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
-	sets := schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "statefulsets"}
-	web, worker, db := w.spec(deployments, w.ns, "web"), w.spec(deployments, w.ns, "worker"), w.spec(sets, w.ns, "db")
-	saved := map[string]string{}
-	all, err := w.client.Resource(snapshotsGVR).Namespace(w.ns).List(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range all.Items {
-		claim, _, _ := unstructured.NestedString(all.Items[i].Object, "spec", "source", "persistentVolumeClaimName")
-		if saved[claim], err = w.driver.handle(t.Context(), w.ns, all.Items[i].GetName()); err != nil {
-			t.Fatal(err)
+	out := map[string]any{}
+	for _, resource := range []string{"deployments", "statefulsets"} {
+		all, err := w.client.Resource(schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: resource}).Namespace(ns).List(w.t.Context(), metav1.ListOptions{})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for i := range all.Items {
+			out[resource+"/"+all.Items[i].GetName()] = all.Items[i].Object["spec"]
 		}
 	}
-	w.removeNamespace()
+	return out
+}
+
+// restoreElsewhere loses the namespace, and restores it from the file by another name.
+func (w *backupWorld) restoreElsewhere(key, backup string) {
+	w.t.Helper()
+	t, to := w.t, w.ns+"-again"
+	workloads, saved := w.workloads(w.ns), w.driver.saved(w.ns, backup)
+	w.removed(w.ns)
 
 	args := []string{"restore", "run", "--file", "shop.backup", "--identity", key, "--namespace-map", w.ns + "=" + to, "--no-operators", "--yes", "--timeout", limit.String()}
 	text, err := os.ReadFile(filepath.Join(w.home, "shop.backup"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(string(text), "correct-horse") || strings.Contains(string(text), "Y29ycmVjdC1ob3JzZQ") {
+	if secretIn(string(text)) {
 		t.Error("the file has the value of a Secret")
 	}
-	if err := os.WriteFile(filepath.Join(w.home, "cut.backup"), text[:len(text)/2], 0o600); err != nil {
-		t.Fatal(err)
-	}
-	w.refused([]string{"cut.backup"}, "restore", "run", "--file", "cut.backup", "--yes")
-	other, err := age.GenerateX25519Identity()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(w.home, "other.txt"), []byte(other.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	w.refused([]string{"--identity other.txt"}, "restore", "run", "--file", "shop.backup", "--identity", "other.txt", "--yes")
 
 	// A restore that fails leaves nothing that another one would find.
 	w.driver.fail(true)
@@ -434,24 +480,20 @@ func (w *backupWorld) restoreElsewhere(key string) {
 	}
 
 	planned := w.run(append(args, "--dry-run", "server", "-o", "json")...).succeeds(t)
+	begun := time.Now()
 	r := w.run(args...).succeeds(t)
-	t.Logf("it says:\n%s%s", r.stdout, r.stderr)
-	if said := failed.stdout + failed.stderr + planned.stdout + planned.stderr + r.stdout + r.stderr; strings.Contains(said, "correct-horse") || strings.Contains(said, "Y29ycmVjdC1ob3JzZQ") {
+	t.Logf("restored within %s; it says:\n%s%s", time.Since(begun).Round(time.Second/10), r.stdout, r.stderr)
+	if secretIn(failed.stdout + failed.stderr + planned.stdout + planned.stderr + r.stdout + r.stderr) {
 		t.Error("the value of a Secret is printed")
 	}
-	for name, want := range map[string]any{"web": web, "worker": worker} {
-		if got := w.spec(deployments, to, name); !equality.Semantic.DeepEqual(got, want) {
-			t.Errorf("the Deployment %s is\n%v\nwant\n%v", name, got, want)
-		}
-	}
-	if got := w.spec(sets, to, "db"); !equality.Semantic.DeepEqual(got, db) {
-		t.Errorf("the StatefulSet is\n%v\nwant\n%v", got, db)
+	if got := w.workloads(to); !equality.Semantic.DeepEqual(got, workloads) {
+		t.Errorf("the workloads are\n%v\nwant\n%v", got, workloads)
 	}
 	secret, err := admin(w.c).CoreV1().Secrets(to).Get(t.Context(), "web", metav1.GetOptions{})
 	if err != nil || string(secret.Data["password"]) != "correct-horse" {
 		t.Errorf("the Secret is %v, %v", secret.Data, err)
 	}
-	w.driver.bound(to, "files", "data-db-0", "data-db-1")
+	w.driver.bound(to, slices.Collect(maps.Keys(saved))...)
 	if got := w.driver.handles(to); !maps.Equal(got, saved) {
 		t.Errorf("the claims are from %v, want %v", got, saved)
 	}
@@ -459,27 +501,7 @@ func (w *backupWorld) restoreElsewhere(key string) {
 	if id, _, _ := unstructured.NestedString(pg, "bootstrap", "recovery", "recoveryTarget", "backupID"); id != "20260901T120000" {
 		t.Errorf("the PostgreSQL cluster is\n%v", pg)
 	}
-	list, err := admin(w.c).CoreV1().ConfigMaps(to).List(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range list.Items {
-		text := fmt.Sprint(list.Items[i].Data, list.Items[i].Annotations)
-		for key, zip := range list.Items[i].BinaryData { // the journal is compressed
-			unzip, err := gzip.NewReader(bytes.NewReader(zip))
-			if err != nil {
-				t.Fatalf("%s of %s: %v", key, list.Items[i].Name, err)
-			}
-			inside, err := io.ReadAll(unzip)
-			if err != nil {
-				t.Fatalf("%s of %s: %v", key, list.Items[i].Name, err)
-			}
-			text += string(inside)
-		}
-		if strings.Contains(text, "correct-horse") || strings.Contains(text, "Y29ycmVjdC1ob3JzZQ") {
-			t.Errorf("the ConfigMap %s has the value of a Secret", list.Items[i].Name)
-		}
-	}
+	w.noSecretIn(to)
 
 	w.run("uninstall", "shop", "-n", to, "--yes", "--delete-data=shop").succeeds(t)
 	if _, err := admin(w.c).CoreV1().Secrets(to).Get(t.Context(), "web", metav1.GetOptions{}); err != nil {
@@ -487,15 +509,69 @@ func (w *backupWorld) restoreElsewhere(key string) {
 	}
 }
 
-// removeNamespace deletes the namespace of the shop, and waits until it is gone.
-func (w *backupWorld) removeNamespace() {
+// identity makes the key of a file, and returns its file and who the Secrets are for.
+func (w *backupWorld) identity(file string) (name, recipient string) {
+	w.t.Helper()
+	identity, err := age.GenerateX25519Identity()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	name = filepath.Join(w.home, file)
+	if err := os.WriteFile(name, []byte(identity.String()+"\n"), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	return name, identity.Recipient().String()
+}
+
+// secretIn says whether a text has the value of the Secret of the shop.
+func secretIn(text string) bool {
+	return strings.Contains(text, "correct-horse") || strings.Contains(text, "Y29ycmVjdC1ob3JzZQ")
+}
+
+// noSecretIn: no record, journal or event in a namespace has the value of a Secret.
+func (w *backupWorld) noSecretIn(ns string) {
+	w.t.Helper()
+	list, err := admin(w.c).CoreV1().ConfigMaps(ns).List(w.t.Context(), metav1.ListOptions{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for i := range list.Items {
+		text := fmt.Sprint(list.Items[i].Data, list.Items[i].Annotations)
+		for key, zip := range list.Items[i].BinaryData { // the journal is compressed
+			unzip, err := gzip.NewReader(bytes.NewReader(zip))
+			if err != nil {
+				w.t.Fatalf("%s of %s: %v", key, list.Items[i].Name, err)
+			}
+			inside, err := io.ReadAll(unzip)
+			if err != nil {
+				w.t.Fatalf("%s of %s: %v", key, list.Items[i].Name, err)
+			}
+			text += string(inside)
+		}
+		if secretIn(text) {
+			w.t.Errorf("the ConfigMap %s has the value of a Secret", list.Items[i].Name)
+		}
+	}
+	for _, kind := range []schema.GroupVersionResource{{Version: "v1", Resource: "events"}, {Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}, snapshotsGVR} {
+		all, err := w.client.Resource(kind).Namespace(ns).List(w.t.Context(), metav1.ListOptions{})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if secretIn(fmt.Sprint(all.UnstructuredContent())) {
+			w.t.Errorf("the %s of %s have the value of a Secret", kind.Resource, ns)
+		}
+	}
+}
+
+// removed deletes a namespace, and waits until it is gone.
+func (w *backupWorld) removed(ns string) {
 	w.t.Helper()
 	spaces := admin(w.c).CoreV1().Namespaces()
-	if err := spaces.Delete(w.t.Context(), w.ns, metav1.DeleteOptions{}); err != nil {
+	if err := spaces.Delete(w.t.Context(), ns, metav1.DeleteOptions{}); err != nil {
 		w.t.Fatal(err)
 	}
 	cluster.Eventually(w.t, limit, func() error {
-		_, err := spaces.Get(w.t.Context(), w.ns, metav1.GetOptions{})
+		_, err := spaces.Get(w.t.Context(), ns, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
