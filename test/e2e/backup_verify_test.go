@@ -13,7 +13,7 @@ import (
 	"sync"
 	"testing"
 
-	discoveryv1 "k8s.io/api/discovery/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -76,8 +76,8 @@ func TestVerifyJob(t *testing.T) {
 	w := newBackupWorld(t)
 	const name = "shop-backup-20260901-120000"
 	w.checks(map[string]string{
-		"job.yaml":  `{job: {template: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: check, image: 'example.com/check:1'}]}}}}}}`,
-		"late.yaml": `{job: {template: {spec: {activeDeadlineSeconds: 2, template: {spec: {restartPolicy: Never, nodeSelector: {no: node}, containers: [{name: check, image: 'example.com/check:1'}]}}}}}}`,
+		"job.yaml":  `{job: {template: {template: {spec: {restartPolicy: Never, containers: [{name: check, image: 'example.com/check:1'}]}}}}}`,
+		"late.yaml": `{job: {template: {activeDeadlineSeconds: 2, template: {spec: {restartPolicy: Never, nodeSelector: {no: node}, containers: [{name: check, image: 'example.com/check:1'}]}}}}}`,
 	})
 	w.run("backup", "run", "-f", "shop.yaml", "--name", name, "--yes", "--timeout", "60s").succeeds(t)
 	verify := func(file string) []string {
@@ -132,17 +132,18 @@ func (w *backupWorld) answer(ns string, s *site) {
 	}
 	server.Start()
 	w.t.Cleanup(server.Close)
-	port, name := int32(server.Listener.Addr().(*net.TCPAddr).Port), "status-1" //nolint:gosec // a port
-	slice := &discoveryv1.EndpointSlice{
-		ObjectMeta:  metav1.ObjectMeta{Name: name, Labels: map[string]string{discoveryv1.LabelServiceName: "status"}},
-		AddressType: discoveryv1.AddressTypeIPv4, Endpoints: []discoveryv1.Endpoint{{Addresses: []string{host}}}, Ports: []discoveryv1.EndpointPort{{Name: new(string), Port: &port}},
+	port := int32(server.Listener.Addr().(*net.TCPAddr).Port) //nolint:gosec // a port
+	// The API server's proxy reads these, and no EndpointSlices.
+	endpoints := &corev1.Endpoints{ //nolint:staticcheck // it reads the old ones
+		ObjectMeta: metav1.ObjectMeta{Name: "status"},
+		Subsets:    []corev1.EndpointSubset{{Addresses: []corev1.EndpointAddress{{IP: host}}, Ports: []corev1.EndpointPort{{Port: port}}}}, //nolint:staticcheck // as above
 	}
 	ctx, done := w.t.Context(), make(chan struct{})
 	go func() {
 		defer close(done)
 		for ctx.Err() == nil {
 			if _, err := admin(w.c).CoreV1().Services(ns).Get(ctx, "status", metav1.GetOptions{}); err == nil {
-				_, _ = admin(w.c).DiscoveryV1().EndpointSlices(ns).Create(ctx, slice, metav1.CreateOptions{}) // it may exist
+				_, _ = admin(w.c).CoreV1().Endpoints(ns).Create(ctx, endpoints, metav1.CreateOptions{}) // it may exist
 			}
 			waitBriefly(ctx)
 		}
