@@ -13,7 +13,7 @@ import (
 	"sync"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -115,35 +115,19 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // answer has the API server find a site behind the Service status of a namespace, as soon as that exists.
 func (w *backupWorld) answer(ns string, s *site) {
 	w.t.Helper()
-	host := ""
-	addresses, err := net.InterfaceAddrs()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	for _, a := range addresses {
-		if ip, ok := a.(*net.IPNet); ok && ip.IP.To4() != nil && ip.IP.IsGlobalUnicast() {
-			host = ip.IP.String() // the API server asks no loopback address
-		}
-	}
-	server := httptest.NewUnstartedServer(s)
-	_ = server.Listener.Close()                                                            // it has another address
-	if server.Listener, err = net.Listen("tcp", net.JoinHostPort(host, "0")); err != nil { //nolint:noctx // it has none
-		w.t.Fatal(err)
-	}
-	server.Start()
+	server := httptest.NewServer(s) // of the address that the API server asks, its egress takes the port alone
 	w.t.Cleanup(server.Close)
 	port := int32(server.Listener.Addr().(*net.TCPAddr).Port) //nolint:gosec // a port
-	// The API server's proxy reads these, and no EndpointSlices.
-	endpoints := &corev1.Endpoints{ //nolint:staticcheck // it reads the old ones
-		ObjectMeta: metav1.ObjectMeta{Name: "status"},
-		Subsets:    []corev1.EndpointSubset{{Addresses: []corev1.EndpointAddress{{IP: host}}, Ports: []corev1.EndpointPort{{Port: port}}}}, //nolint:staticcheck // as above
+	slice := &discoveryv1.EndpointSlice{
+		ObjectMeta:  metav1.ObjectMeta{Name: "status-1", Labels: map[string]string{discoveryv1.LabelServiceName: "status"}},
+		AddressType: discoveryv1.AddressTypeIPv4, Endpoints: []discoveryv1.Endpoint{{Addresses: []string{"192.0.2.1"}}}, Ports: []discoveryv1.EndpointPort{{Name: new(string), Port: &port}},
 	}
 	ctx, done := w.t.Context(), make(chan struct{})
 	go func() {
 		defer close(done)
 		for ctx.Err() == nil {
 			if _, err := admin(w.c).CoreV1().Services(ns).Get(ctx, "status", metav1.GetOptions{}); err == nil {
-				_, _ = admin(w.c).CoreV1().Endpoints(ns).Create(ctx, endpoints, metav1.CreateOptions{}) // it may exist
+				_, _ = admin(w.c).DiscoveryV1().EndpointSlices(ns).Create(ctx, slice, metav1.CreateOptions{}) // it may exist
 			}
 			waitBriefly(ctx)
 		}
@@ -159,7 +143,7 @@ func TestVerifyHTTP(t *testing.T) {
 	scratch := w.ns + "-verify-20260901-120000"
 	applyText(t, w.c, strings.ReplaceAll("apiVersion: v1\nkind: Service\nmetadata: {name: status, namespace: NS}\nspec: {ports: [{port: 80}]}\n", "NS", w.ns))
 	w.checks(map[string]string{
-		"http.yaml": `{http: {service: status, port: 80, path: '/ready?full=1'}}`,
+		"http.yaml": `{http: {service: status, port: 80, path: '/ready?full=1'}, timeout: 60s}`,
 		"late.yaml": `{http: {service: status, port: 80, path: /never}, timeout: 5s}`,
 	})
 	for _, file := range []string{"http.yaml", "late.yaml"} {
