@@ -19,8 +19,8 @@ import (
 // Target is what a restore needs to know of the cluster that it writes to.
 type Target struct {
 	Kinds *object.Kinds
-	// Serves says whether a version of a group is served.
-	Serves func(schema.GroupVersion) (bool, error)
+	// Serves says whether a kind is served in a version.
+	Serves func(schema.GroupVersionKind) (bool, error)
 	// Classes are its storage classes; nil if they could not be read.
 	Classes []unstructured.Unstructured
 }
@@ -28,7 +28,7 @@ type Target struct {
 // Check returns an error if a cluster cannot take the restore, before anything is written: it has
 // another version of a kind, no snapshots, or another CSI driver.
 func (r *Restore) Check(t Target) error {
-	c := restoreCheck{Target: t, operators: r.System.Operators, served: map[schema.GroupVersion]bool{}, hints: map[string]bool{}}
+	c := restoreCheck{Target: t, operators: r.System.Operators, served: map[schema.GroupVersionKind]bool{}, hints: map[string]bool{}}
 	for i := range r.System.Apps {
 		for _, o := range r.System.Apps[i].Resources {
 			ref := placed(o, r.System)
@@ -53,7 +53,7 @@ func (r *Restore) Check(t Target) error {
 type restoreCheck struct {
 	Target
 	operators []system.Operator // that are installed first
-	served    map[schema.GroupVersion]bool
+	served    map[schema.GroupVersionKind]bool
 	lines     hint.Lines
 	hints     map[string]bool
 }
@@ -76,15 +76,14 @@ func (c *restoreCheck) version(ref object.Ref, gvk schema.GroupVersionKind) erro
 	if !known || kind.Version == gvk.Version || c.installs(ref.GroupKind()) && version.CompareKubeAwareVersionStrings(gvk.Version, kind.Version) > 0 {
 		return nil
 	}
-	gv := gvk.GroupVersion()
-	if _, asked := c.served[gv]; !asked {
-		serves, err := c.Serves(gv)
+	if _, asked := c.served[gvk]; !asked {
+		serves, err := c.Serves(gvk)
 		if err != nil {
-			return fmt.Errorf("read which kinds of %s the cluster serves: %w", gv, err)
+			return fmt.Errorf("read which kinds of %s the cluster serves: %w", gvk.GroupVersion(), err)
 		}
-		c.served[gv] = serves
+		c.served[gvk] = serves
 	}
-	if !c.served[gv] {
+	if !c.served[gvk] {
 		c.refuse("install the version of the operator that made the backup, restore, and upgrade it then",
 			"%s is of the version %s in the backup, and the cluster serves %s", ref, gvk.Version, kind.Version)
 	}

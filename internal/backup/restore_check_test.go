@@ -24,8 +24,8 @@ func TestCheck(t *testing.T) {
 	clusters := func(version string) object.Resource {
 		return object.Resource{Group: "postgresql.cnpg.io", Version: version, Kind: "Cluster", Plural: "clusters"}
 	}
-	only := func(version string) func(schema.GroupVersion) (bool, error) {
-		return func(gv schema.GroupVersion) (bool, error) { return gv.Version == version, nil }
+	only := func(version string) func(schema.GroupVersionKind) (bool, error) {
+		return func(gv schema.GroupVersionKind) (bool, error) { return gv.Version == version, nil }
 	}
 	r, err := backup.Restored(saved(), backup.RestoreOptions{})
 	if err != nil {
@@ -44,7 +44,7 @@ func TestCheck(t *testing.T) {
 		"no class":       {backup.Target{Kinds: object.NewKinds([]object.Resource{snapshots}), Classes: fast[:1]}, "PersistentVolumeClaim/shop/files has the storage class fast, which the cluster does not have"},
 		"other driver":   {backup.Target{Kinds: object.NewKinds([]object.Resource{snapshots}), Classes: []unstructured.Unstructured{class("fast", "other.example.com")}}, "PersistentVolumeClaim/shop/files is made from a snapshot of the CSI driver csi.example.com, and its storage class fast is of other.example.com"},
 		"classes hidden": {backup.Target{Kinds: object.NewKinds([]object.Resource{snapshots})}, ""},
-		"versions hidden": {backup.Target{Kinds: object.NewKinds([]object.Resource{snapshots, clusters("v2")}), Serves: func(schema.GroupVersion) (bool, error) {
+		"versions hidden": {backup.Target{Kinds: object.NewKinds([]object.Resource{snapshots, clusters("v2")}), Serves: func(schema.GroupVersionKind) (bool, error) {
 			return false, errors.New("forbidden")
 		}}, "read which kinds of postgresql.cnpg.io/v1 the cluster serves: forbidden"},
 	} {

@@ -76,7 +76,7 @@ func Make(ctx context.Context, in *app.Input, r Request) (*backup.Plan, error) {
 	} else {
 		backup.Compute(*state, plan)
 	}
-	if err := export(ctx, in, r, roots, plan, q.System); err != nil {
+	if err := export(ctx, in, r, roots, plan, q.System, session.Kinds); err != nil {
 		return nil, err
 	}
 	if r.Name != "" && in.From == "" {
@@ -272,7 +272,7 @@ func (w *wholeSink) Gap(g object.Gap) {
 }
 
 // export takes the manifests of the apps, and the Secrets and ConfigMaps that they need.
-func export(ctx context.Context, given *app.Input, r Request, roots []string, p *backup.Plan, saved *system.System) error {
+func export(ctx context.Context, given *app.Input, r Request, roots []string, p *backup.Plan, saved *system.System, kinds *object.Kinds) error {
 	in := *given
 	for _, ref := range p.Owners {
 		if owner := ref.String(); !slices.Contains(roots, owner) {
@@ -292,6 +292,7 @@ func export(ctx context.Context, given *app.Input, r Request, roots []string, p 
 	omitBackups(sys)
 	if saved != nil {
 		sys.Backup = saved.Backup
+		keepDependencies(sys, saved, kinds)
 	}
 	text, err := sys.YAML()
 	if err != nil {
@@ -309,6 +310,62 @@ func export(ctx context.Context, given *app.Input, r Request, roots []string, p 
 		p.Inputs = append(p.Inputs, ref)
 	}
 	return nil
+}
+
+// keepDependencies adds the dependencies that a manifest declares, so that a restore waits for what the
+// graph does not show. They are between apps with workloads or custom resources: Services and ConfigMaps
+// wait for nothing.
+func keepDependencies(sys, declared *system.System, kinds *object.Kinds) {
+	apps := map[object.Ref]string{}
+	for i := range sys.Apps {
+		for _, o := range sys.Apps[i].Resources {
+			ref := object.RefOf(o)
+			ref.Namespace = cmp.Or(ref.Namespace, sys.Namespace)
+			apps[ref] = sys.Apps[i].Name
+		}
+	}
+	in := func(name string) (out []string) {
+		i := slices.IndexFunc(declared.Apps, func(a system.App) bool { return a.Name == name })
+		if i < 0 {
+			return nil
+		}
+		for _, root := range declared.Apps[i].Roots {
+			kind, err := kinds.Find(root.Type)
+			if err != nil || kind.Group == "" {
+				continue
+			}
+			ref := object.Ref{Group: kind.Group, Kind: kind.Kind, Namespace: cmp.Or(root.Namespace, declared.Namespace), Name: root.Name}
+			if app := apps[ref]; app != "" && !slices.Contains(out, app) {
+				out = append(out, app)
+			}
+		}
+		return out
+	}
+	for _, d := range declared.Dependencies {
+		for _, from := range in(d.From) {
+			for _, to := range in(d.To) {
+				if !needs(sys, from, to) && !needs(sys, to, from) {
+					sys.Dependencies = append(sys.Dependencies, system.Dependency{From: from, To: to, Reason: d.Reason})
+				}
+			}
+		}
+	}
+}
+
+// needs says whether an app is another one, or depends on it, directly or by others.
+func needs(sys *system.System, from, to string) bool {
+	seen := map[string]bool{from: true}
+	for next := []string{from}; len(next) > 0; next = next[1:] {
+		if next[0] == to {
+			return true
+		}
+		for _, d := range sys.Dependencies {
+			if d.From == next[0] && !seen[d.To] {
+				seen[d.To], next = true, append(next, d.To)
+			}
+		}
+	}
+	return false
 }
 
 // omitBackups removes backups and snapshots from the manifests: installing them would make new ones.

@@ -146,12 +146,15 @@ func (c cluster) checkRestore(ctx context.Context, in *app.Input, r *backup.Rest
 	if err != nil {
 		return err
 	}
-	target := backup.Target{Kinds: c.Kinds, Serves: func(gv schema.GroupVersion) (bool, error) {
-		_, err := client.ServerResourcesForGroupVersion(gv.String())
+	target := backup.Target{Kinds: c.Kinds, Serves: func(gvk schema.GroupVersionKind) (bool, error) {
+		list, err := client.ServerResourcesForGroupVersion(gvk.GroupVersion().String())
 		if apierrors.IsNotFound(err) {
 			return false, nil
 		}
-		return true, err
+		if err != nil {
+			return false, err
+		}
+		return slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Kind == gvk.Kind }), nil
 	}}
 	list, err := c.Objects.Resource(storageClasses).List(ctx, metav1.ListOptions{})
 	switch {

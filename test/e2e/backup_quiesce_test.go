@@ -261,7 +261,13 @@ func TestBackupQuiesced(t *testing.T) {
 	w.quiescedInterrupted()
 	w.quiescedDeclined()
 	w.quiescedRefused()
-	w.restoreElsewhere(key, name)
+	// Who needs the database by the manifest comes after it.
+	steps := w.restoreElsewhere(key, name).stderr
+	for _, app := range []string{"web", "worker"} {
+		if first, then := strings.Index(steps, "/shop-db\n"), strings.LastIndex(steps, "/shop-"+app+"\n"); first < 0 || then < first {
+			t.Errorf("%s does not wait for the database:\n%s", app, steps)
+		}
+	}
 }
 
 // quiescedInterrupted: an interrupt recovers the apps at once, long before the end of the pause.

@@ -452,7 +452,7 @@ func (w *backupWorld) workloads(ns string) map[string]any {
 }
 
 // restoreElsewhere loses the namespace, and restores it from the file by another name.
-func (w *backupWorld) restoreElsewhere(key, backup string) {
+func (w *backupWorld) restoreElsewhere(key, backup string) result {
 	w.t.Helper()
 	t, to := w.t, w.ns+"-again"
 	workloads, saved := w.workloads(w.ns), w.driver.saved(w.ns, backup)
@@ -507,6 +507,7 @@ func (w *backupWorld) restoreElsewhere(key, backup string) {
 	if _, err := admin(w.c).CoreV1().Secrets(to).Get(t.Context(), "web", metav1.GetOptions{}); err != nil {
 		t.Errorf("the Secret after an uninstall: %v", err)
 	}
+	return r
 }
 
 // identity makes the key of a file, and returns its file and who the Secrets are for.
