@@ -45,7 +45,7 @@ type Page struct {
 
 	verdicts *HealthCollector
 	Created  *creationTimes
-	ports    servicePorts
+	services servicePorts
 	Session  *Session
 	Live     *source.Live
 	include  int // how many kinds the flags include
@@ -82,7 +82,7 @@ func (c *Input) NewPage(q *MetricsRequest, rules *healthRules) *Page {
 	v := &Page{Input: &in, Request: &asked, Mode: "file", Created: &creationTimes{ByRef: map[object.Ref]time.Time{}, every: true}, Numbers: uistate.NewNumbering(), include: len(in.Include)}
 	v.usage, v.warned = &usageMemory{now: in.Now}, &warnMemory{now: in.Now}
 	in.Collect, in.Notes = func(object.Object) {}, []string{WeightAnnotation}
-	in.Extract = append(slices.Clone(in.Extract), v.Created.Extractor, v.ports.extractor)
+	in.Extract = append(slices.Clone(in.Extract), v.Created.Extractor, v.services.extractor)
 	v.verdicts = in.CollectHealth(rules)
 	v.Request.Wrap = v.usage.through
 	return v

@@ -23,7 +23,7 @@ func (v *Page) stateOf(l *PageState, costs []uistate.Grouping) uistate.Input {
 	input := uistate.Input{
 		Head: v.head(l), Graph: l.Graph, Assessment: l.Assessment,
 		Report: l.Report, Ledger: l.Ledger, Placement: l.Attribution, Reading: l.Reading, Costs: costs,
-		Events: map[object.Ref][]uistate.Event{}, CreatedAt: v.Created.CreatedAt, PortsOf: v.ports.of, NoInferred: v.Input.NoInferred,
+		Events: map[object.Ref][]uistate.Event{}, CreatedAt: v.Created.CreatedAt, PortsOf: v.services.ports, NoInferred: v.Input.NoInferred,
 	}
 	for ref, events := range l.events {
 		for _, e := range events {

@@ -29,8 +29,8 @@ func (s *servicePorts) extractor(*Session) inventory.Extractor {
 	}
 }
 
-// of are the ports of a Service; none if it was not read.
-func (s *servicePorts) of(r object.Ref) []corev1.ServicePort {
+// ports are those of a Service; none if it was not read.
+func (s *servicePorts) ports(r object.Ref) []corev1.ServicePort {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.byRef[r]

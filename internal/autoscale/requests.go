@@ -16,8 +16,8 @@ type Requests struct {
 	Server string
 	// Peak is the 95th percentile of their rate over the window, in thousandths of a request a second.
 	Peak int64
-	// Lacking says what KEDA needs and is not known; empty for nothing.
-	Lacking string
+	// Problem says why KEDA cannot ask for it; empty for none.
+	Problem string
 }
 
 // requestsRate is the range of the rate that KEDA asks for: several scrapes of any usual interval.
@@ -42,8 +42,8 @@ func (p *planner) addRequests(r *Proposal) {
 	case !p.Window:
 		say("--prometheus and --window read how many a second a pod serves")
 		return
-	case requests.Lacking != "":
-		say("%s", requests.Lacking)
+	case requests.Problem != "":
+		say("%s", requests.Problem)
 		return
 	case !known || requests.Peak <= 0 || used <= 0:
 		say("the Prometheus has no series of ingress-nginx or Traefik for it")

@@ -17,7 +17,7 @@ func TestRequests(t *testing.T) {
 	)
 	seen := autoscale.Requests{Series: `nginx_ingress_controller_requests{ingress="web"}`, Server: "http://prometheus.monitoring.svc:9090", Peak: 60_000}
 	unreachable := seen
-	unreachable.Lacking = "KEDA needs the address"
+	unreachable.Problem = "KEDA needs the address"
 	few := seen
 	few.Peak = 100
 	for name, c := range map[string]struct {

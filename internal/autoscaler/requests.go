@@ -46,7 +46,7 @@ func countersOf(ingress, service object.Ref) []counter {
 // requests are the HTTP requests to the workloads of an Ingress, over the window.
 func (r *reading) requests(ctx context.Context, w *autoscale.World) error {
 	w.Requests = map[object.Ref]autoscale.Requests{}
-	server, lacking := r.inCluster()
+	server, problem := r.inCluster()
 	for _, wl := range w.Workloads() {
 		route, service, found := w.RouteTo(wl)
 		if !found || route.Kind != "Ingress" {
@@ -58,7 +58,7 @@ func (r *reading) requests(ctx context.Context, w *autoscale.World) error {
 				return err
 			}
 			if known && peak > 0 {
-				w.Requests[wl.Ref] = autoscale.Requests{Series: c.text(r.req.History.Matchers), Server: server, Peak: peak, Lacking: lacking}
+				w.Requests[wl.Ref] = autoscale.Requests{Series: c.text(r.req.History.Matchers), Server: server, Peak: peak, Problem: problem}
 				break
 			}
 		}
@@ -66,8 +66,8 @@ func (r *reading) requests(ctx context.Context, w *autoscale.World) error {
 	return nil
 }
 
-// inCluster is the URL by which a pod reaches the Prometheus of the request, or what KEDA lacks to ask it.
-func (r *reading) inCluster() (server, lacking string) {
+// inCluster is the URL by which a pod reaches the Prometheus of the request, or why KEDA cannot ask it.
+func (r *reading) inCluster() (server, problem string) {
 	h := r.req.History
 	if !h.Access.IsPlain() {
 		return "", "the Prometheus asks for credentials, and a TriggerAuthentication has to be written by hand"

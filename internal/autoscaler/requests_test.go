@@ -22,13 +22,13 @@ func TestInCluster(t *testing.T) {
 		"http://me:secret@prometheus.monitoring.svc/": "",
 	} {
 		r := &reading{req: Request{History: app.HistorySource{Address: address}}}
-		if got, lacking := r.inCluster(); got != want || (lacking == "") != (want != "") || strings.Contains(lacking, "secret") {
-			t.Errorf("%s: %q, %q, want %q", address, got, lacking, want)
+		if got, problem := r.inCluster(); got != want || (problem == "") != (want != "") || strings.Contains(problem, "secret") {
+			t.Errorf("%s: %q, %q, want %q", address, got, problem, want)
 		}
 	}
 	r := &reading{req: Request{History: app.HistorySource{Address: "svc:monitoring/x:9090", Access: prometheus.Access{Token: "t"}}}}
-	if got, lacking := r.inCluster(); got != "" || !strings.Contains(lacking, "TriggerAuthentication") {
-		t.Errorf("with a token: %q, %q", got, lacking)
+	if got, problem := r.inCluster(); got != "" || !strings.Contains(problem, "TriggerAuthentication") {
+		t.Errorf("with a token: %q, %q", got, problem)
 	}
 }
 
