@@ -13,7 +13,6 @@ import (
 	"sync"
 	"testing"
 
-	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -95,8 +94,7 @@ func TestVerifyJob(t *testing.T) {
 	}
 }
 
-// site is what answers for the Service status of a copy: this process, since pods do not run. It is
-// ready at the third question.
+// site is what answers for the pods of a Service, which do not run. It is ready at the third question.
 type site struct {
 	mu    sync.Mutex
 	asked []string
@@ -112,36 +110,19 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, "correct-horse")
 }
 
-// answer has the API server find a site behind the Service status of a namespace, as soon as that exists.
-func (w *backupWorld) answer(ns string, s *site) {
-	w.t.Helper()
-	server := httptest.NewServer(s) // of the address that the API server asks, its egress takes the port alone
-	w.t.Cleanup(server.Close)
-	port := int32(server.Listener.Addr().(*net.TCPAddr).Port) //nolint:gosec // a port
-	slice := &discoveryv1.EndpointSlice{
-		ObjectMeta:  metav1.ObjectMeta{Name: "status-1", Labels: map[string]string{discoveryv1.LabelServiceName: "status"}},
-		AddressType: discoveryv1.AddressTypeIPv4, Endpoints: []discoveryv1.Endpoint{{Addresses: []string{"192.0.2.1"}}}, Ports: []discoveryv1.EndpointPort{{Name: new(string), Port: &port}},
-	}
-	ctx, done := w.t.Context(), make(chan struct{})
-	go func() {
-		defer close(done)
-		for ctx.Err() == nil {
-			if _, err := admin(w.c).CoreV1().Services(ns).Get(ctx, "status", metav1.GetOptions{}); err == nil {
-				_, _ = admin(w.c).DiscoveryV1().EndpointSlices(ns).Create(ctx, slice, metav1.CreateOptions{}) // it may exist
-			}
-			waitBriefly(ctx)
-		}
-	}()
-	w.t.Cleanup(func() { <-done })
-}
-
 // TestVerifyHTTP: the check asks a Service of the copy through the API server until it is ready. What it
 // answers is not printed.
 func TestVerifyHTTP(t *testing.T) {
 	w := newBackupWorld(t)
 	const name = "shop-backup-20260901-120000"
 	scratch := w.ns + "-verify-20260901-120000"
-	applyText(t, w.c, strings.ReplaceAll("apiVersion: v1\nkind: Service\nmetadata: {name: status, namespace: NS}\nspec: {ports: [{port: 80}]}\n", "NS", w.ns))
+	s := &site{}
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
+	// The egress of the API server takes the port of a pod, on this machine.
+	service := "apiVersion: v1\nkind: Service\nmetadata: {name: status, namespace: NS}\nspec: {selector: {app: web}, ports: [{port: 80, targetPort: PORT}]}\n"
+	applyText(t, w.c, strings.NewReplacer("NS", w.ns, "PORT", port).Replace(service))
 	w.checks(map[string]string{
 		"http.yaml": `{http: {service: status, port: 80, path: '/ready?full=1'}, timeout: 60s}`,
 		"late.yaml": `{http: {service: status, port: 80, path: /never}, timeout: 5s}`,
@@ -156,8 +137,6 @@ func TestVerifyHTTP(t *testing.T) {
 		}
 	}
 	w.run("backup", "run", "-f", "http.yaml", "--name", name, "--yes", "--timeout", "60s").succeeds(t)
-	s := &site{}
-	w.answer(scratch, s)
 	verify := []string{"backup", "verify", name, "-n", w.ns, "--yes", "--timeout", "90s"}
 	passed := w.run(verify...).succeeds(t) // by the check of the record, which is no command
 	w.nothingLeft(scratch)
