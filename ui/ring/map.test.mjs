@@ -129,16 +129,27 @@ for (const [stacks, role, name] of [[120, 'group', 'Map of the stacks'], [500, '
       await page.getByRole('link', { name: /orders-db/ }).hover()
       await page.locator('.tile.card-near').nth(29).waitFor()
       assert.equal(await near.count(), 30)
-      const before = await spent(page)
-      await tiles.evaluateAll(async (all) => {
-        for (const tile of all.slice(0, 20)) {
-          tile.dispatchEvent(new MouseEvent('mouseenter'))
-          await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))
-        }
-      })
-      const each = (await spent(page) - before) / 20
+      // 4 ms a frame, and two frames each time; the least of some rounds, as whatever else the machine does only adds to it.
+      let each = Infinity
+      for (let round = 0; round < 5; round++) {
+        const before = await spent(page)
+        await tiles.evaluateAll(async (all) => {
+          for (const tile of all.slice(0, 20)) {
+            tile.dispatchEvent(new MouseEvent('mouseenter'))
+            await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))
+          }
+        })
+        each = Math.min(each, (await spent(page) - before) / 20)
+      }
       console.log(`500 stacks: ${each.toFixed(1)} ms each time that one points elsewhere`)
-      assert.ok(each <= 8 * slow, `${each} ms each time that one points elsewhere`) // two frames
+      assert.ok(each <= 8 * slow, `${each} ms each time that one points elsewhere`)
+      // The lines of a tile do not cross: they leave it in the order of the parts.
+      await page.mouse.move(0, 0)
+      await tiles.filter({ hasText: 'team-06' }).hover()
+      await page.waitForFunction(() => document.querySelectorAll('.map-lines .near').length === 3)
+      const ends = await page.locator('.map-lines .near').evaluateAll((all) => all.map((p) => [p.getPointAtLength(0).y, p.getPointAtLength(p.getTotalLength()).y]).sort((a, b) => a[1] - b[1]))
+      assert.ok(ends[0][0] < ends[1][0] && ends[1][0] < ends[2][0], `lines cross: ${ends.join(' ')}`)
+      await picture(page, 'tiles')
       await page.mouse.move(0, 0)
       // The tone says the cost, the legend what the tone says, and the address has it.
       const shade = () => tiles.first().evaluate((e) => getComputedStyle(e).backgroundColor), plain = await shade()

@@ -3,7 +3,7 @@
 
 import type { Page } from './page.ts'
 import type { Edge, Stack } from './ui_state.ts'
-import { appsOf, compare } from './table.ts'
+import { appsOf, compare, inGroups, showsCluster } from './table.ts'
 import { kindKey, parse, visible } from './words.ts'
 
 /** A card: a stack, or a part that several cards need. */
@@ -208,8 +208,10 @@ export function part(m: MapModel, wanted: (s: Stack) => boolean): MapModel {
   return { rest: m.rest, cards: [...number.keys()].map((i) => m.cards[i]), lines: m.lines.filter((l) => number.has(l.from) && number.has(l.to)).map((l) => ({ ...l, from: number.get(l.from)!, to: number.get(l.to)! })) }
 }
 
-/** A map whose regions are System apps. */
-export function byApp(page: Page, m: MapModel): MapModel {
+/** The part of the map that is chosen, in regions of namespaces or of System apps. */
+export function chosen(page: Page, whole: MapModel): MapModel {
+  const cluster = showsCluster(page), m = part(whole, (s) => (cluster || !s.cluster) && inGroups(page, s))
+  if (!page.choice.group) return m
   const app = appsOf(page)
   return { ...m, cards: m.cards.map((c) => ({ ...c, group: app(c.node) })) }
 }
