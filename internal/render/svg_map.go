@@ -60,7 +60,7 @@ func drawMap(w io.Writer, p *uistate.State) error {
 	fmt.Fprintf(m, `<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="sysop-title" aria-describedby="sysop-desc" width="%d" height="%d" viewBox="0 0 %d %d">`+"\n", width, height, width, height)
 	fmt.Fprintf(m, "<title id=\"sysop-title\">%s</title>\n<desc id=\"sysop-desc\">%s</desc>\n<style>%s</style>\n", svgText(p.Title), svgText(m.described()), mapStyle)
 	fmt.Fprintf(m, `<rect class="ground" width="%d" height="%d"/><text class="title" x="%d" y="%d">%s</text>`, width, height, svgMargin, svgMargin+18, svgCut(p.Title, 80))
-	fmt.Fprintf(m, `<text class="faint" x="%d" y="%d">%s</text>`+"\n", svgMargin, svgMargin+38, svgCut(strings.Join(filled(m.only("namespace ", choice.Namespaces), m.only("System app ", choice.Apps), p.Source, p.At, svgPrices(p)), " · "), 100))
+	fmt.Fprintf(m, `<text class="faint" x="%d" y="%d">%s</text>`+"\n", svgMargin, svgMargin+38, svgCut(strings.Join(filled(m.restriction("namespace ", choice.Namespaces), m.restriction("System app ", choice.Apps), p.Source, p.At, svgPrices(p)), " · "), 100))
 	fmt.Fprintf(m, `<g transform="translate(%d %d)">`+"\n", svgMargin, svgMargin+svgHead)
 	for _, r := range at.Regions {
 		m.region(r)
@@ -81,8 +81,8 @@ func drawMap(w io.Writer, p *uistate.State) error {
 	return m.Flush()
 }
 
-// only says which stacks are shown, if not all are.
-func (m *svgMap) only(kind string, chosen []string) string {
+// restriction says which stacks are shown, if not all are.
+func (m *svgMap) restriction(kind string, chosen []string) string {
 	if len(chosen) == 0 {
 		return ""
 	}
@@ -271,12 +271,12 @@ func (m *svgMap) foot(c *stackmap.Card, height float64) {
 
 func (m *svgMap) cause(c *stackmap.Card, width float64) {
 	text, context := m.firstCause(c)
-	left := 1.0
+	x := 1.0
 	if m.choice.Tone {
-		left = mapStrip
+		x = mapStrip
 	}
 	if text != "" {
-		fmt.Fprintf(m, `<rect class="cause" x="%g" y="78" width="%g" height="46"/><text class="strong bad" x="12" y="97">%s</text><text x="12" y="114">%s</text>`, left, width-1-left, svgCut(text, 32), svgCut(context, 34))
+		fmt.Fprintf(m, `<rect class="cause" x="%g" y="78" width="%g" height="46"/><text class="strong bad" x="12" y="97">%s</text><text x="12" y="114">%s</text>`, x, width-1-x, svgCut(text, 32), svgCut(context, 34))
 	}
 }
 

@@ -63,30 +63,30 @@ func (m *Map) Shown(p *uistate.State, c Choice) *Map {
 		}
 		return len(chosen) == 0 || slices.Contains(chosen, group)
 	}
-	kept, needs := make([]bool, len(m.Cards)), make([][]int, len(m.Cards))
+	shown, needed := make([]bool, len(m.Cards)), make([][]int, len(m.Cards))
 	for _, l := range m.Lines {
 		if !l.Optional {
-			needs[l.From] = append(needs[l.From], l.To)
+			needed[l.From] = append(needed[l.From], l.To)
 		}
 	}
-	var keep func(int)
-	keep = func(i int) {
-		if kept[i] {
+	var show func(int)
+	show = func(i int) {
+		if shown[i] {
 			return
 		}
-		kept[i] = true
-		for _, to := range needs[i] {
-			keep(to)
+		shown[i] = true
+		for _, to := range needed[i] {
+			show(to)
 		}
 	}
 	for i, card := range m.Cards {
 		if s := card.Stack; s != nil && (all || !s.Cluster) && in(c.Namespaces, s.Namespace) && in(c.Apps, app(card.Node)) {
-			keep(i)
+			show(i)
 		}
 	}
 	out, number := &Map{}, make([]int, len(m.Cards))
 	for i, card := range m.Cards {
-		if !kept[i] {
+		if !shown[i] {
 			continue
 		}
 		own := *card
@@ -97,7 +97,7 @@ func (m *Map) Shown(p *uistate.State, c Choice) *Map {
 		out.Cards = append(out.Cards, &own)
 	}
 	for _, l := range m.Lines {
-		if kept[l.From] && kept[l.To] {
+		if shown[l.From] && shown[l.To] {
 			own := *l
 			own.From, own.To = number[l.From], number[l.To]
 			out.Lines = append(out.Lines, &own)

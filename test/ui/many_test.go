@@ -64,7 +64,8 @@ status: {observedGeneration: 1, replicas: 3, readyReplicas: 3, availableReplicas
 
 // teams writes a snapshot of n stacks in namespaces of 17, and of three Deployments in platform that
 // many of them name: orders-db, session-cache, and events, which fails. Every thirtieth stack fails.
-// Two of three are part of the System apps store and blog. All names begin with prefix.
+// Two of three are part of the System apps store and blog. A status is partly written from right to left. All names
+// begin with prefix.
 func teams(dir string, n int, prefix string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -84,7 +85,7 @@ func teams(dir string, n int, prefix string) error {
 		ready, state := 2, `ready: true, state: {running: {startedAt: "2026-09-01T00:00:00Z"}}`
 		condition := "True"
 		if fails {
-			ready, state, condition = 0, `ready: false, state: {waiting: {reason: CrashLoopBackOff, message: "back-off 5m0s restarting failed container"}}`, "False"
+			ready, state, condition = 0, `ready: false, state: {waiting: {reason: CrashLoopBackOff, message: "back-off 5m0s restarting failed container, שגיאה 12 קרסה"}}`, "False"
 		}
 		env := ""
 		if address != "" {

@@ -41,6 +41,13 @@ test('the map of the example', () => browsing(async (browser) => {
   assert.match(shared, /MysqlCluster.*3 need it.*wordpress6\.31moodle-16\.31moodle-26\.31/)
   assert.match(await card(page, 'moodle-1').textContent(), /20\.56.*Healthy.*4\/4.*14\.25 own \+ 6\.31 shared, needs cluster1, moodle/)
 
+  // What is in no stack is what stacks --all lists, each with why.
+  await page.getByText('In no stack').click()
+  const alone = page.locator('.in-none')
+  assert.match(await alone.textContent(), /^In no stack 11 objects6 CustomResourceDefinition .*2 ConfigMap moodle-usage, mysqlcluster-usage nothing owns, needs or serves it, nor it anything.*PersistentVolume spare-volume nothing needs it; it needs CSIDriver\/csi\.example\.dev/)
+  assert.match(await alone.getByRole('link', { name: 'spare-volume' }).getAttribute('href'), /root=PersistentVolume\/spare-volume/)
+  await page.getByText('In no stack').click()
+
   // A line says why it is there.
   const line = page.locator('.map-lines .line')
   assert.equal(await line.count(), 10)

@@ -11,7 +11,7 @@ import { cardsUpTo, curves, headHeight, listed, middle, placeCards, sheet, type 
 import type { Choice, Page } from './page.ts'
 import { cluster as ofCluster, showsCluster, wantedStacks } from './table.ts'
 import type { Stack } from './ui_state.ts'
-import { age, count, health, kindKey, money, plural, short, trouble } from './words.ts'
+import { age, count, health, money, plural, short, trouble } from './words.ts'
 
 /** Up to this many stacks each one is a chip; above, a namespace is a tile. */
 const chipsUpTo = 300
@@ -385,12 +385,12 @@ function Broken({ page, model, strip }: MapProps & { strip?: boolean }) {
     <ul class={strip ? 'broken broken-strip' : 'broken'} aria-label="What is broken">
       {all.slice(0, limit).map((i) => {
         const c = model.cards[i], cause = c.stack && causeOf(page, c.stack), n = c.dependants, { kind, name } = titleOf(c)
-        const why = cause ? page.inStack(c.key, cause.node) : toCard(page, model, c)
+        const why = cause ? page.inStack(c.key, cause.node) : toCard(page, model, c), part = c.stack ? undefined : page.node(c.node)
         return (
           <li key={c.key}>
             <span class="broken-head"><KindIcon kind={kind} /> <b>{strip && c.namespace && c.namespace + ' / '}{middle(name, shown)}</b>{c.stack?.since ? <span class="faint">{age(page.now() - c.stack.since)}</span> : null}</span>
-            <b class="tone-bad">{cause?.text ?? health[c.health].word}</b>
-            {cause?.by && <span>{cause.by}</span>}
+            <b class="tone-bad">{cause?.text ?? part?.r ?? health[c.health].word}</b>
+            {(cause?.by || part?.m) && <bdi>{cause?.by || part!.m}</bdi>}
             <span class="broken-foot"><span class="faint">{n ? `${plural(n, 'stack depends', 'stacks depend')} on it` : 'nothing depends on it'}</span><Link page={page} to={why}>Show why</Link></span>
           </li>
         )
@@ -435,19 +435,21 @@ function Rail(props: MapProps) {
   )
 }
 
-/** Objects without any relation, by kind. */
-function Unrelated({ page, model }: MapProps) {
-  if (!model.rest.size) return null
-  const total = [...model.rest.values()].reduce((sum, list) => sum + list.length, 0)
+/** The lines of the list of what is in no stack. */
+const restShown = 12
+
+/** Objects in no stack, and why. */
+function Unrelated({ page, model: { rest } }: MapProps) {
+  if (!rest.length) return null
   return (
     <details class="in-none">
-      <summary>Related to nothing <span class="faint">{plural(total, 'object')}</span></summary>
+      <summary>In no stack <span class="faint">{plural(rest.reduce((sum, r) => sum + r.nodes.length, 0), 'object')}</span></summary>
       <ul>
-        {[...model.rest].map(([kind, list]) => (
-          <li key={kind}>{list.length > 1 && count(list.length) + ' '}{kindKey(page.kind(page.node(list[0])))} <span class="faint">{list.slice(0, 3).map((i, at) => <>{at > 0 && ', '}{FILE ? page.node(i).n : <Link class="link" page={page} to={page.whereIs(page.ref(i))}>{page.node(i).n}</Link>}</>)}{list.length > 3 && ' ...'}</span></li>
+        {rest.slice(0, restShown).map(({ kind, why, nodes }) => (
+          <li key={kind + why}>{nodes.length > 1 && count(nodes.length) + ' '}{kind} {nodes.slice(0, 3).map((i, at) => <>{at > 0 && ', '}{FILE ? page.node(i).n : <Link class="link" page={page} to={page.whereIs(page.ref(i))}>{page.node(i).n}</Link>}</>)}{nodes.length > 3 && ' ...'} <span class="faint">{why}</span></li>
         ))}
       </ul>
-      <p class="faint">Nothing that was read owns, needs or serves them, nor they anything.</p>
+      {rest.length > restShown && <p class="faint">and {plural(rest.slice(restShown).reduce((sum, r) => sum + r.nodes.length, 0), 'more object')}: find them by name</p>}
     </details>
   )
 }

@@ -51,7 +51,7 @@ test('what several stacks need stands once; what one card alone needs is in that
   assert.deepEqual([a.cost, a.shared, b.cost, b.shared], [85, 15, 35, 15])
   assert.deepEqual([db.cost, [...db.payers]], [30, [['App/shop/a', 15], ['App/shop/b', 15]]])
   assert.deepEqual(db.pods, [1, 1])
-  assert.deepEqual([...m.rest], [['ConfigMap', [10]]])
+  assert.deepEqual(m.rest, [{ kind: 'App', why: 'nothing needs it; it owns Pod/x-0', nodes: [11] }, { kind: 'ConfigMap', why: 'nothing owns, needs or serves it, nor it anything', nodes: [10] }, { kind: 'Pod', why: 'only App/x owns it, which is in no stack', nodes: [12] }])
 })
 
 test('a part of the map keeps what its stacks need, with the costs and the users of the whole', () => {
