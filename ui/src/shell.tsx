@@ -88,17 +88,12 @@ export function Waiting({ message, failed }: { message: string; failed: boolean 
   return <main class="waiting"><h1>System Operator</h1><p role={failed ? 'alert' : 'status'} class={failed ? 'tone-bad' : 'faint'}>{message}</p></main>
 }
 
-/** The mark, as in the icon of the document (internal/page/page.go). */
-function Mark() {
-  return <svg class="head-mark" viewBox="0 0 16 16" width="22" height="22" aria-hidden="true"><path d="M4 4l8 3M4 4l2 8" stroke="#678" stroke-width="2" /><circle cx="4" cy="4" r="3" fill="#268" /><circle cx="12" cy="7" r="3" fill="#286" /><circle cx="6" cy="12" r="3" fill="#a62" /></svg>
-}
-
 function Header({ page }: { page: Page }) {
   const { uiState } = page
   const source = [uiState.source, uiState.namespace && 'namespace ' + uiState.namespace, LARGE && uiState.objects > uiState.nodes.length && `showing ${count(uiState.nodes.length)} of ${plural(uiState.objects, 'object')}, unhealthy ones included`].filter(Boolean).join(' · ')
   return (
     <header class="head">
-      <h1><Mark />{uiState.title}</h1>
+      <h1>{!FILE && <img class="head-mark" src={document.querySelector<HTMLLinkElement>('[rel=icon]')!.href} alt="" width="22" height="22" />}{uiState.title}</h1>
       <p class="head-source" title={source}>{source}</p>
       <Totals page={page} />
       <Find page={page} />
