@@ -36,8 +36,8 @@ type Page struct {
 	ByPods bool
 	// Members leaves out objects in no stack, except unhealthy ones. All keeps them.
 	Members, All bool
-	// Mode and shown are the Mode and the View of its UIStates.
-	Mode, Shown string
+	// Mode, Shown and Address are the Mode, the View and the Address of its UIStates.
+	Mode, Shown, Address string
 	// Flags are those that make another command read the same.
 	Flags map[string]string
 	// MissingSources says for a missing part of the page how to get it.

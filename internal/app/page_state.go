@@ -46,7 +46,7 @@ func (v *Page) stateOf(l *PageState, costs []uistate.Grouping) uistate.Input {
 
 func (v *Page) head(l *PageState) uistate.State {
 	p := uistate.State{
-		Version: v.Input.Version, Title: v.title(l), At: l.Session.AsOf().UTC().Format(time.RFC3339), Mode: v.Mode, Source: v.Input.sourceText(), Flags: v.Flags, View: v.Shown,
+		Version: v.Input.Version, Title: v.title(l), At: l.Session.AsOf().UTC().Format(time.RFC3339), Mode: v.Mode, Source: v.Input.sourceText(), Flags: v.Flags, View: v.Shown, Address: v.Address,
 		Currency: l.Report.Currency, Prices: l.Request.Book.Name, SharedAmong: l.SharedAmong(), Parts: v.parts(l), Gaps: l.Graph.Gaps(),
 		Window: document.WindowOf(l.Reading), Notes: document.NotesOf(l.Reading),
 	}

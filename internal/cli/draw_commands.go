@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/stackmap"
 )
 
 func (o *graphOptions) draw(ctx context.Context) error {
@@ -64,5 +65,6 @@ func (o *stacksOptions) draw(ctx context.Context) error {
 		return err
 	}
 	v.Ground, v.All, v.Shown = o.all, o.all, "stacks"
+	v.Address = stackmap.Choice{ByApp: o.by == "app", Tone: o.tone == "cost", Cluster: o.all}.Address()
 	return o.WritePage(ctx, v)
 }

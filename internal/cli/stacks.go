@@ -25,7 +25,11 @@ type stacksOptions struct {
 	all      bool
 	prices   string
 	rules    app.HealthRuleOptions
+	by, tone string // of the map
 }
+
+// The values of --by and --tone, the default first.
+var mapRegions, mapTones = []string{"namespace", "app"}, []string{"none", "cost"}
 
 func newStacks(env command.Env) *cobra.Command {
 	o := &stacksOptions{Common: command.NewCommon(env, "table", "wide", "json", "yaml", "csv", "svg", "html", "name")}
@@ -36,9 +40,13 @@ func newStacks(env command.Env) *cobra.Command {
 	o.AddSelectorFlags(cmd, &o.selector, "only stacks with a root that has these labels")
 	f.StringVar(&o.sortBy, "sort-by", "name", "order of the stacks: "+strings.Join(app.StackOrders(), ", "))
 	f.BoolVar(&o.all, "all", false, "also list the stacks of the cluster system, and the objects in no stack with the reason")
+	f.StringVar(&o.by, "by", mapRegions[0], "regions of the map (-o html, svg): "+strings.Join(mapRegions, ", ")+", which is the System app of the label app.kubernetes.io/part-of or of an adopted System")
+	f.StringVar(&o.tone, "tone", mapTones[0], "what darker cards of the map (-o html, svg) say: "+strings.Join(mapTones, ", "))
 	command.AddHealthRuleFlags(cmd, &o.rules, o.Common)
 	metricscmd.PricesFlag(cmd, &o.prices)
 	command.Offer(cmd, "sort-by", app.StackOrders()...)
+	command.Offer(cmd, "by", mapRegions...)
+	command.Offer(cmd, "tone", mapTones...)
 	return cmd
 }
 
@@ -77,8 +85,17 @@ func (o *stacksOptions) run(ctx context.Context, _ []string) error {
 
 // validateFlags checks the flags, before anything is read.
 func (o *stacksOptions) validateFlags() (labels.Selector, error) {
-	if _, err := command.OneOf("--sort-by", o.sortBy, app.StackOrders()); err != nil {
-		return nil, err
+	for _, f := range []struct {
+		flag, value string
+		valid       []string
+		ofMap       bool
+	}{{"--sort-by", o.sortBy, app.StackOrders(), false}, {"--by", o.by, mapRegions, true}, {"--tone", o.tone, mapTones, true}} {
+		if _, err := command.OneOf(f.flag, f.value, f.valid); err != nil {
+			return nil, err
+		}
+		if f.ofMap && f.value != f.valid[0] && !o.IsDrawing() {
+			return nil, hint.With(fmt.Errorf("%s %s: only the map has it", f.flag, f.value), "-o html and -o svg write the map")
+		}
 	}
 	return app.ParseSelector(o.selector)
 }

@@ -31,11 +31,11 @@ const (
 // Box is a rectangle.
 type Box struct{ X, Y, Width, Height float64 }
 
-// Region is the box of a namespace.
+// Region is the box of a namespace, or of a System app; of what has none, its name is empty.
 type Region struct {
 	Box
-	Namespace string
-	Cards     []int
+	Name  string
+	Cards []int
 }
 
 // Path is how a line goes, as the d of an SVG path, and where it ends. Back says that it arrives at
@@ -110,10 +110,10 @@ type plan struct {
 	*Map
 	column     []int
 	left       []float64 // of each column
-	names      []string  // the namespaces, that of the whole cluster last
+	names      []string  // the regions, that of what has none last
 	stacks     map[string]bool
 	linked     map[int]bool
-	lastColumn int // the last column of namespaces with stacks
+	lastColumn int // the last column of regions with stacks
 	// starts are the first columns that each depth of a wide map has, with the end of the last one; nil
 	// for a map of few stacks, whose depths are its columns. Cards without a line are at depth home.
 	starts []int
@@ -134,10 +134,10 @@ func (m *Map) Place() *Placed {
 	}
 	for _, c := range m.Cards {
 		if c.Stack != nil {
-			p.stacks[c.Namespace] = true
+			p.stacks[c.Group] = true
 		}
-		if !slices.Contains(p.names, c.Namespace) {
-			p.names = append(p.names, c.Namespace)
+		if !slices.Contains(p.names, c.Group) {
+			p.names = append(p.names, c.Group)
 		}
 	}
 	slices.SortFunc(p.names, func(a, b string) int {
@@ -158,8 +158,8 @@ func (m *Map) Place() *Placed {
 	return out
 }
 
-// isRight reports whether a card is of a namespace without stacks, which is right of all that may need it.
-func (p *plan) isRight(i int) bool { return !p.stacks[p.Cards[i].Namespace] }
+// isRight reports whether a card is in a region without stacks, which is right of all that may need it.
+func (p *plan) isRight(i int) bool { return !p.stacks[p.Cards[i].Group] }
 
 func (p *plan) columns() {
 	depth := p.depths()
@@ -237,7 +237,7 @@ func (p *plan) widen() {
 func (p *plan) order() {
 	near := make([][]int, len(p.Cards))
 	for i, c := range p.Cards {
-		p.rank = append(p.rank, slices.Index(p.names, c.Namespace)*10_000+i)
+		p.rank = append(p.rank, slices.Index(p.names, c.Group)*10_000+i)
 	}
 	for _, l := range p.Lines {
 		if !l.Optional {
@@ -270,16 +270,16 @@ func (p *plan) order() {
 	}
 }
 
-// cells are the cards of each column of each namespace.
+// cells are the cards of each column of each region.
 func (p *plan) cells() [][]int {
 	type cell struct {
-		namespace string
-		column    int
+		region string
+		column int
 	}
 	var out [][]int
 	number := map[cell]int{}
 	for i, c := range p.Cards {
-		key := cell{c.Namespace, p.column[i]}
+		key := cell{c.Group, p.column[i]}
 		at, ok := number[key]
 		if !ok {
 			at = len(out)
@@ -294,16 +294,16 @@ func (p *plan) cells() [][]int {
 func (p *plan) regions() *Placed {
 	out, s := &Placed{}, &shelf{next: slices.Clone(p.starts)}
 	right := 0.0
-	for _, namespace := range p.names {
-		r := Region{Namespace: namespace}
+	for _, name := range p.names {
+		r := Region{Name: name}
 		for i, c := range p.Cards {
-			if c.Namespace == namespace {
+			if c.Group == name {
 				r.Cards = append(r.Cards, i)
 			}
 		}
 		from, to := 0, p.lastColumn
 		switch {
-		case !p.stacks[namespace]:
+		case !p.stacks[name]:
 			from, to, r.Y = p.lastColumn+1, len(p.left)-2, right
 			p.fill(&r, from, to)
 		case p.starts == nil:
@@ -318,7 +318,7 @@ func (p *plan) regions() *Placed {
 		}
 		r.X, r.Width, r.Height = p.left[from]-inside, p.left[to]-p.left[from]+StackWidth+2*inside, bottom-r.Y+inside
 		out.Regions = append(out.Regions, r)
-		if p.stacks[namespace] {
+		if p.stacks[name] {
 			s.bottom = max(s.bottom, r.Y+r.Height+gap)
 		} else {
 			right = r.Y + r.Height + gap

@@ -19,11 +19,12 @@ type Payer struct {
 // Card is a stack, or a part that several cards need.
 type Card struct {
 	// Key is the name of the stack; Node is the top object, -1 for none.
-	Key       string
-	Stack     *uistate.Stack
-	Node      int
-	Namespace string
-	Health    int
+	Key   string
+	Stack *uistate.Stack
+	Node  int
+	// Group is the region that it stands in: its namespace, or its System app.
+	Group  string
+	Health int
 	// Pods are all, and Well those that are Healthy.
 	Pods, Well int
 	// Cost is in hundredths, nil if unknown; Shared is what a stack pays for parts that others need too.
@@ -106,7 +107,7 @@ func (b *builder) stacks() {
 		for _, r := range s.Roots {
 			b.roots[r] = len(b.cards)
 		}
-		c := &Card{Key: s.Name, Stack: s, Node: -1, Namespace: s.Namespace, Health: s.Health, Cost: s.Cost}
+		c := &Card{Key: s.Name, Stack: s, Node: -1, Group: s.Namespace, Health: s.Health, Cost: s.Cost}
 		if len(s.Roots) > 0 {
 			c.Node = s.Roots[0]
 		}
@@ -174,7 +175,7 @@ func (b *builder) group() {
 			if at, ok = byTop[t]; !ok {
 				at = len(b.cards)
 				byTop[t] = at
-				b.cards = append(b.cards, &Card{Node: t, Namespace: b.state.Namespaces[b.state.Nodes[t].Namespace]})
+				b.cards = append(b.cards, &Card{Node: t, Group: b.state.Namespaces[b.state.Nodes[t].Namespace]})
 			}
 		}
 		b.home[i] = at

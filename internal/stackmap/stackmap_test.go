@@ -18,6 +18,7 @@ func TestMaps(t *testing.T) {
 	}
 	var maps []struct {
 		State   *uistate.State
+		Address string // which part is shown, and how
 		Cards   [][]any
 		Boxes   [][]float64
 		Regions [][]any
@@ -31,7 +32,11 @@ func TestMaps(t *testing.T) {
 		t.Fatal("there is no map")
 	}
 	for i, want := range maps {
-		m := New(want.State)
+		choice, err := ParseChoice(want.Address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := New(want.State).Shown(want.State, choice)
 		p := m.Place()
 		var cards [][]any
 		for _, c := range m.Cards {
@@ -52,7 +57,7 @@ func TestMaps(t *testing.T) {
 		}
 		var regions [][]any
 		for _, r := range p.Regions {
-			regions = append(regions, []any{r.Namespace, r.X, r.Y, r.Width, r.Height})
+			regions = append(regions, []any{r.Name, r.X, r.Y, r.Width, r.Height})
 		}
 		var paths []string
 		for _, l := range p.Paths {
@@ -63,6 +68,19 @@ func TestMaps(t *testing.T) {
 				t.Errorf("map %d:\ngot  %v\nwant %v", i, c.got, c.want)
 			}
 		}
+	}
+}
+
+// TestChoice: what an address says is what the address of it says.
+func TestChoice(t *testing.T) {
+	for _, c := range []Choice{{}, {ByApp: true}, {Tone: true, Cluster: true}, {ByApp: true, Tone: true, Namespaces: []string{"shop", "-"}, Apps: []string{"a b&c"}}} {
+		got, err := ParseChoice(c.Address())
+		if err != nil || !reflect.DeepEqual(got, c) {
+			t.Errorf("%+v of %q, %v; want %+v", got, c.Address(), err, c)
+		}
+	}
+	if _, err := ParseChoice("stacks?%zz"); err == nil {
+		t.Error("no error for an address that is none")
 	}
 }
 

@@ -2,7 +2,6 @@ package web
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -43,6 +42,7 @@ func (a *API) file(ctx context.Context, query url.Values) (json.RawMessage, erro
 			}
 		}
 	case "svg":
+		p.Address = at
 		if im != nil {
 			p.Impact = im.Document
 		}
@@ -59,18 +59,15 @@ func (a *API) file(ctx context.Context, query url.Values) (json.RawMessage, erro
 	return json.Marshal(out.String())
 }
 
-// choose leaves the stacks that a view shows with its query; of a root, what is below it.
+// choose leaves the stack that a view shows; of a root, what is below it. The map chooses by itself.
 func (a *API) choose(ctx context.Context, p *uistate.State, shown string, query url.Values) error {
-	p.View = "stacks"
-	wanted := func(s uistate.Stack) bool {
-		return len(query["ns"]) == 0 || slices.Contains(query["ns"], cmp.Or(s.Namespace, "-"))
+	if shown != "stack" {
+		p.View = "stacks"
+		return nil
 	}
-	if shown == "stack" {
-		p.View = "stack"
-		wanted = func(s uistate.Stack) bool { return s.Name == query.Get("in") }
-	}
-	p.Stacks = slices.DeleteFunc(slices.Clone(p.Stacks), func(s uistate.Stack) bool { return !wanted(s) })
-	if root := query.Get("root"); root != "" && shown == "stack" {
+	p.View = "stack"
+	p.Stacks = slices.DeleteFunc(slices.Clone(p.Stacks), func(s uistate.Stack) bool { return s.Name != query.Get("in") })
+	if root := query.Get("root"); root != "" {
 		return a.chooseRoot(ctx, p, root)
 	}
 	if len(p.Stacks) == 0 {

@@ -64,7 +64,8 @@ status: {observedGeneration: 1, replicas: 3, readyReplicas: 3, availableReplicas
 
 // teams writes a snapshot of n stacks in namespaces of 17, and of three Deployments in platform that
 // many of them name: orders-db, session-cache, and events, which fails. Every thirtieth stack fails.
-// All names begin with prefix.
+// Two of three are part of the System apps store and blog. A status is partly written from right to left. All names
+// begin with prefix.
 func teams(dir string, n int, prefix string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -80,11 +81,11 @@ func teams(dir string, n int, prefix string) error {
 	owned := func(kind, name, uid string) string {
 		return fmt.Sprintf(", ownerReferences: [{apiVersion: apps/v1, kind: %s, name: %s, uid: %s, controller: true}]", kind, name, uid)
 	}
-	app := func(namespace, name, address string, fails bool) {
+	app := func(namespace, name, system, address string, fails bool) {
 		ready, state := 2, `ready: true, state: {running: {startedAt: "2026-09-01T00:00:00Z"}}`
 		condition := "True"
 		if fails {
-			ready, state, condition = 0, `ready: false, state: {waiting: {reason: CrashLoopBackOff, message: "back-off 5m0s restarting failed container"}}`, "False"
+			ready, state, condition = 0, `ready: false, state: {waiting: {reason: CrashLoopBackOff, message: "back-off 5m0s restarting failed container, שגיאה 12 קרסה"}}`, "False"
 		}
 		env := ""
 		if address != "" {
@@ -93,7 +94,11 @@ func teams(dir string, n int, prefix string) error {
 		containers := fmt.Sprintf("containers: [{name: main, image: \"example.com/main:1\", resources: {requests: {cpu: 100m, memory: 128Mi}}%s}]", env)
 		template := fmt.Sprintf("spec: {replicas: 2, selector: {matchLabels: {app: %[1]s}}, template: {metadata: {labels: {app: %[1]s}}, spec: {%[2]s}}}\n", name, containers)
 		status := fmt.Sprintf("observedGeneration: 1, replicas: 2, readyReplicas: %[1]d, availableReplicas: %[1]d, updatedReplicas: 2", ready)
-		uid := object("apps/v1", "Deployment", namespace, name, name, "", template+fmt.Sprintf("status: {%s, conditions: [{type: Available, status: %q}]}\n", status, condition))
+		label := name
+		if system != "" {
+			label += ", app.kubernetes.io/part-of: " + system
+		}
+		uid := object("apps/v1", "Deployment", namespace, name, label, "", template+fmt.Sprintf("status: {%s, conditions: [{type: Available, status: %q}]}\n", status, condition))
 		set := object("apps/v1", "ReplicaSet", namespace, name+"-abc", name, owned("Deployment", name, uid), template+fmt.Sprintf("status: {observedGeneration: 1, replicas: 2, fullyLabeledReplicas: 2, readyReplicas: %[1]d, availableReplicas: %[1]d}\n", ready))
 		for i := range 2 {
 			object("v1", "Pod", namespace, fmt.Sprintf("%s-abc-%d", name, i), name, owned("ReplicaSet", name+"-abc", set), fmt.Sprintf("spec: {nodeName: node-%d, %s}\nstatus: {phase: Running, conditions: [{type: Ready, status: %q}], containerStatuses: [{name: main, restartCount: 7, image: a, imageID: a, %s}]}\n", i, containers, condition, state))
@@ -101,7 +106,7 @@ func teams(dir string, n int, prefix string) error {
 	}
 	parts := []string{prefix + "orders-db", prefix + "session-cache", prefix + "events"}
 	for _, part := range parts {
-		app("platform", part, "", part == prefix+"events")
+		app("platform", part, "", "", part == prefix+"events")
 		object("v1", "Service", "platform", part, part, "", fmt.Sprintf("spec: {clusterIP: 10.0.0.1, selector: {app: %s}, ports: [{port: 80}]}\n", part))
 	}
 	for i := range n {
@@ -109,7 +114,7 @@ func teams(dir string, n int, prefix string) error {
 		if i%4 < len(parts) {
 			address = parts[i%4] + ".platform.svc.cluster.local:80"
 		}
-		app(fmt.Sprintf("%steam-%02d", prefix, i/17), fmt.Sprintf("%sapp-%03d", prefix, i), address, i%30 == 29)
+		app(fmt.Sprintf("%steam-%02d", prefix, i/17), fmt.Sprintf("%sapp-%03d", prefix, i), []string{"store", "blog", ""}[i%3], address, i%30 == 29)
 	}
 	return os.WriteFile(filepath.Join(dir, "teams.yaml"), []byte(b.String()), 0o600)
 }

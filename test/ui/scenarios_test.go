@@ -82,8 +82,12 @@ func TestLarge(t *testing.T) {
 
 // TestSave downloads what is shown, runs the commands beside it, and prints.
 func TestSave(t *testing.T) {
-	s := serve(t, os.DevNull, "--from", "demo", "-A")
-	scenario(t, "save", map[string]any{"address": s.URL}, map[string]deed{
+	dir := filepath.Join(t.TempDir(), "teams")
+	if err := teams(dir, 20, ""); err != nil {
+		t.Fatal(err)
+	}
+	s, apps := serve(t, os.DevNull, "--from", "demo", "-A"), serve(t, os.DevNull, "--from", dir, "-A")
+	scenario(t, "save", map[string]any{"address": s.URL, "apps": apps.URL}, map[string]deed{
 		"run": func(_ context.Context, body []byte) (any, error) {
 			line, _, _ := strings.Cut(string(body), " > ")
 			out, talk, code := sysop(t, os.DevNull, nil, strings.Fields(line)[2:]...)

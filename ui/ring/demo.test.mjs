@@ -81,6 +81,7 @@ test("the page", () => browsing(async (browser) => {
       }
       const beyond = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
       assert.ok(beyond <= 0, `${view} is ${beyond} px wider than ${width}`)
+      assert.ok(await page.getByRole('navigation', { name: 'Views' }).getByRole('list').evaluate((e) => e.scrollWidth <= e.clientWidth), `every view is in sight at ${width}`)
     }
   }
   await clean(page, origin)

@@ -41,6 +41,13 @@ test('the map of the example', () => browsing(async (browser) => {
   assert.match(shared, /MysqlCluster.*3 need it.*wordpress6\.31moodle-16\.31moodle-26\.31/)
   assert.match(await card(page, 'moodle-1').textContent(), /20\.56.*Healthy.*4\/4.*14\.25 own \+ 6\.31 shared, needs cluster1, moodle/)
 
+  // What is in no stack is what stacks --all lists, each with why.
+  await page.getByText('In no stack').click()
+  const alone = page.locator('.in-none')
+  assert.match(await alone.textContent(), /^In no stack 11 objects6 CustomResourceDefinition .*2 ConfigMap moodle-usage, mysqlcluster-usage nothing owns, needs or serves it, nor it anything.*PersistentVolume spare-volume nothing needs it; it needs CSIDriver\/csi\.example\.dev/)
+  assert.match(await alone.getByRole('link', { name: 'spare-volume' }).getAttribute('href'), /root=PersistentVolume\/spare-volume/)
+  await page.getByText('In no stack').click()
+
   // A line says why it is there.
   const line = page.locator('.map-lines .line')
   assert.equal(await line.count(), 10)
@@ -129,16 +136,27 @@ for (const [stacks, role, name] of [[120, 'group', 'Map of the stacks'], [500, '
       await page.getByRole('link', { name: /orders-db/ }).hover()
       await page.locator('.tile.card-near').nth(29).waitFor()
       assert.equal(await near.count(), 30)
-      const before = await spent(page)
-      await tiles.evaluateAll(async (all) => {
-        for (const tile of all.slice(0, 20)) {
-          tile.dispatchEvent(new MouseEvent('mouseenter'))
-          await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))
-        }
-      })
-      const each = (await spent(page) - before) / 20
+      // 4 ms a frame, and two frames each time; the least of some rounds, as whatever else the machine does only adds to it.
+      let each = Infinity
+      for (let round = 0; round < 5; round++) {
+        const before = await spent(page)
+        await tiles.evaluateAll(async (all) => {
+          for (const tile of all.slice(0, 20)) {
+            tile.dispatchEvent(new MouseEvent('mouseenter'))
+            await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))
+          }
+        })
+        each = Math.min(each, (await spent(page) - before) / 20)
+      }
       console.log(`500 stacks: ${each.toFixed(1)} ms each time that one points elsewhere`)
-      assert.ok(each <= 8 * slow, `${each} ms each time that one points elsewhere`) // two frames
+      assert.ok(each <= 8 * slow, `${each} ms each time that one points elsewhere`)
+      // The lines of a tile do not cross: they leave it in the order of the parts.
+      await page.mouse.move(0, 0)
+      await tiles.filter({ hasText: 'team-06' }).hover()
+      await page.waitForFunction(() => document.querySelectorAll('.map-lines .near').length === 3)
+      const ends = await page.locator('.map-lines .near').evaluateAll((all) => all.map((p) => [p.getPointAtLength(0).y, p.getPointAtLength(p.getTotalLength()).y]).sort((a, b) => a[1] - b[1]))
+      assert.ok(ends[0][0] < ends[1][0] && ends[1][0] < ends[2][0], `lines cross: ${ends.join(' ')}`)
+      await picture(page, 'tiles')
       await page.mouse.move(0, 0)
       // The tone says the cost, the legend what the tone says, and the address has it.
       const shade = () => tiles.first().evaluate((e) => getComputedStyle(e).backgroundColor), plain = await shade()

@@ -43,6 +43,24 @@ const short = (page) => page.evaluate((prefix) => {
   return { bad, seen: seen.size }
 }, world.prefix)
 
+/** Texts that are written from right to left, and share a line with others that they would turn around. */
+const turning = (page) => page.evaluate(() => {
+  const bad = [], walker = document.createTreeWalker(document.querySelector('#page'), NodeFilter.SHOW_TEXT)
+  let seen = 0
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    if (!/[\u0590-\u05ff]/.test(node.data) || node.parentElement.closest('textarea, option, pre, svg, .unseen')) continue
+    seen++
+    let e = node.parentElement, alone = false
+    for (; e && !alone; e = e.parentElement) {
+      const { display, unicodeBidi } = getComputedStyle(e)
+      alone = /isolate|plaintext/.test(unicodeBidi) && display === 'inline' || e.textContent.trim() === node.data.trim() && !/^inline/.test(display)
+      if (!/^(inline|contents)/.test(display)) break
+    }
+    if (!alone) bad.push(`${node.parentElement.localName}.${node.parentElement.className}: ${node.data}`)
+  }
+  return { bad, seen }
+})
+
 test('long names', () => browsing(async (browser) => {
   const page = await paged(browser)
   await page.goto(world.address)
@@ -70,6 +88,15 @@ test('long names', () => browsing(async (browser) => {
     for (const b of (await short(page)).bad) found.push(`search at ${width}: ${b}`)
     await page.getByRole('searchbox', { name: 'Find any object' }).fill('')
     await page.keyboard.press('Escape')
+  }
+  // A status that is written from right to left turns nothing around it.
+  for (const address of ['stacks', 'stacks?as=table', `stack?in=${app(2)}&at=Pod/platform/${world.prefix}events-abc-0`, `stack?in=${app(2)}&at=Pod/platform/${world.prefix}events-abc-0&show=graph&depth=objects`, 'findings']) {
+    await page.evaluate((hash) => { location.hash = hash }, address)
+    await page.locator('main').getByText(world.prefix.slice(0, 8)).first().waitFor({ state: 'attached' })
+    await page.waitForFunction(() => !document.querySelector('.waits .faint'))
+    const { bad, seen } = await turning(page)
+    assert.ok(seen || !address.startsWith('stack?'), `no such text at ${address}`)
+    for (const b of new Set(bad)) found.push(`${address}: ${b}`)
   }
   assert.equal(found.length, 0, found.join('\n'))
   await clean(page, new URL(world.address).origin)

@@ -145,3 +145,32 @@ test('the page saves what is shown', () => browsing(async (browser) => {
   }
   await clean(page, origin)
 }))
+
+test('the map is saved as it is shown', () => browsing(async (browser) => {
+  const page = await paged(browser)
+  await page.goto(world.apps)
+  await page.getByRole('group', { name: 'Map of the stacks' }).waitFor()
+  const regions = (text) => [...text.matchAll(/<rect class="region"[^>]*><text[^>]*>([^<]*) </g)].map((m) => m[1])
+  for (const [query, flags, shown] of [['', '', ['platform', 'team-00', 'team-01']], ['?group=app&tone=cost', ' --by app --tone cost', ['blog', 'store', 'Of no System app']], ['?ns=team-01', null, ['platform', 'team-01']], ['?label=blog&group=app', null, ['blog', 'Of no System app']]]) {
+    await page.goto(`${new URL(world.apps).origin}/#stacks${query}`)
+    await page.reload()
+    await page.getByRole('group', { name: 'Map of the stacks' }).waitFor()
+    const region = page.locator('.map-chips .region, .map-sheet .region')
+    const svg = readFileSync(await save(page, 'SVG'), 'utf8'), code = dialog(page).getByRole('listitem').filter({ hasText: 'SVG' }).locator('code')
+    assert.deepEqual(regions(svg).filter((r) => shown.includes(r)), shown, query)
+    if (await region.count()) assert.deepEqual((await region.evaluateAll((all) => all.map((e) => e.ariaLabel))).filter((r) => !regions(svg).includes(r)), [])
+    assert.equal(/darker: costs more, up to USD \d/.test(svg), /tone/.test(query))
+    assert.equal(readFileSync(await save(page, 'PNG')).subarray(1, 4).toString(), 'PNG')
+    // What a part costs is what all stacks pay for it, also where some of them are shown.
+    assert.equal(svg.match(/<desc[^>]*>Stacks: (\d+)\./)[1], await page.locator('.map-chips .stack-chip, .map-sheet .card:not(.part)').count() + '', query)
+    assert.match(svg, /session-cache<\/text><text class="strong" x="244" y="21" text-anchor="end">5\.\d\d</, query)
+    if (flags === null) assert.equal(await code.count(), 0, `no command draws ${query}`)
+    else {
+      const line = await code.textContent(), { out, code: exit, talk } = await deed('run', line)
+      assert.ok(line.includes(flags) && exit === 0, line + talk)
+      assert.equal(out, svg, `${line} makes what was saved`)
+    }
+    await dialog(page).getByRole('button', { name: 'Close' }).click()
+  }
+  await clean(page, new URL(world.apps).origin)
+}))

@@ -2,10 +2,10 @@
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Health, Link } from './bits.tsx'
-import { linksOf } from './links.ts'
+import { whyAlone } from './links.ts'
 import type { Page } from './page.ts'
 import { isQuiet } from './shape.ts'
-import { count, health, kindKey, optional, plural, relations, short, wordsOf } from './words.ts'
+import { count, health, kindKey, optional, plural, short, wordsOf } from './words.ts'
 
 /** The results that a group shows. */
 const maxShown = 12
@@ -36,14 +36,6 @@ export function find(page: Page, all: string[], search: string): Found {
     else out.alone.push(i)
   }
   return out
-}
-
-/** Why an object is in no stack. */
-export function whyAlone(page: Page, node: number): string {
-  if (page.node(node).b) return 'it is for the whole cluster'
-  const { into, out } = linksOf(page), [by] = into[node], [to] = out[node]
-  if (by) return `only ${short(page.ref(by.from))} ${relations[by.edge.r]} it, which is in no stack`
-  return to ? `nothing needs it; it ${relations[to.edge.r]} ${short(page.ref(to.to))}` : 'nothing owns, needs or serves it, nor it anything'
 }
 
 export function Find({ page }: { page: Page }) {

@@ -35,7 +35,7 @@ export function GraphCard({ page, stack, card, number, roots, selected, tabbable
       <span class="graph-health" aria-hidden="true">
         {state && <b>{state}</b>}
         {worse && <i class={'tone-' + health[worstBelow].tone}> {worse}</i>}
-        {reason && ` ${reason}`}
+        {reason && <> <bdi>{reason}</bdi></>}
       </span>
     </button>
   )

@@ -3,6 +3,7 @@
 
 import type { Page } from './page.ts'
 import type { Edge, UIState } from './ui_state.ts'
+import { relations, short } from './words.ts'
 
 export interface Arrow { from: number; to: number; edge: Edge }
 
@@ -44,4 +45,12 @@ export function linksOf(page: Page): Links {
   }
   last = { nodes, links: { rank, out, into } }
   return last.links
+}
+
+/** Why an object is in no stack. */
+export function whyAlone(page: Page, node: number): string {
+  if (page.node(node).b) return 'it is for the whole cluster'
+  const { into, out } = linksOf(page), [by] = into[node], [to] = out[node]
+  if (by) return `only ${short(page.ref(by.from))} ${relations[by.edge.r]} it, which is in no stack`
+  return to ? `nothing needs it; it ${relations[to.edge.r]} ${short(page.ref(to.to))}` : 'nothing owns, needs or serves it, nor it anything'
 }

@@ -1,19 +1,20 @@
 // The system as a picture: stacks as cards, what they share as cards of its own, who needs whom
 // as lines.
 
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, VNode } from 'preact'
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Command, Health, Link, useMedia } from './bits.tsx'
+import { commandOf } from './commands.ts'
 import { KindIcon } from './icons.tsx'
-import { broken, byApp, isBroken, mapModel, part, portOf, titleOf, type Card, type Line, type MapModel } from './map_model.ts'
-import { headHeight, listed, middle, placeCards, sheet, type Placed, type Region } from './map_layout.ts'
+import { broken, chosen, isBroken, mapModel, portOf, titleOf, type Card, type Line, type MapModel } from './map_model.ts'
+import { cardsUpTo, curves, headHeight, listed, middle, placeCards, sheet, type Curve, type Placed, type Region, type Side } from './map_layout.ts'
 import type { Choice, Page } from './page.ts'
-import { cluster as ofCluster, inGroups, showsCluster, wantedStacks } from './table.ts'
+import { cluster as ofCluster, showsCluster, wantedStacks } from './table.ts'
 import type { Stack } from './ui_state.ts'
-import { age, command, count, health, inNamespace, kindKey, money, plural, readFrom, short, trouble } from './words.ts'
+import { age, count, health, money, plural, short, trouble } from './words.ts'
 
-/** Up to this many stacks each one is a whole card, up to the second number a chip; above, a namespace is a tile. */
-export const cardsUpTo = 12, chipsUpTo = 300
+/** Up to this many stacks each one is a chip; above, a namespace is a tile. */
+const chipsUpTo = 300
 /** Above this many stacks what is broken stands over the map, and the map has the width. */
 const railed = 40
 /** The characters of a name that are shown. */
@@ -25,10 +26,7 @@ export interface MapProps { page: Page; model: MapModel; wanted: Set<string> }
 
 export function StackMap({ page, children }: { page: Page; children: ComponentChildren }) {
   const cluster = showsCluster(page), { uiState, choice } = page, whole = useMemo(() => mapModel(page, uiState.stacks), [uiState])
-  const model = useMemo(() => {
-    const m = part(whole, (s) => (cluster || !s.cluster) && inGroups(page, s))
-    return choice.group ? byApp(page, m) : m
-  }, [whole, cluster, choice.namespaces.join(), choice.labels.join(), choice.group])
+  const model = useMemo(() => chosen(page, whole), [whole, cluster, choice.namespaces.join(), choice.labels.join(), choice.group])
   const wanted = new Set(wantedStacks(page).map((s) => s.name)), stacks = model.cards.filter((c) => c.stack).length
   const wide = useMedia('(min-width: 1025px)') || page.printing, rail = wide && (!LARGE || stacks <= railed)
   const props = { page, model, wanted }
@@ -248,6 +246,55 @@ const regionLegend: typeof legend = [
 /** The regions in two columns, with their stacks by name or as a tile, and the parts that more than one stack needs between them. */
 function Regions(props: MapProps) {
   const { page, model } = props, [pointed, point] = useState(-1), [region, pointRegion] = useState<string>(), sheet = useRef<HTMLDivElement>(null)
+  const { parts, tiled, sum, top, columns, joins } = useMemo(() => regionsOf(model), [model]), paths = useJoins(page, model, sheet, joins)
+  // What one points at changes some elements; the others are kept, and not even compared.
+  const kept = useMemo(() => new Map<string, VNode>(), [model, paths, page.choice, page.printing])
+  const once = (key: string, make: () => VNode) => kept.get(key) ?? kept.set(key, make()).get(key)!
+  const lit = new Set<number>(pointed < 0 ? [] : [pointed]), from = region ?? model.cards[pointed]?.group
+  for (const l of model.lines) {
+    if (l.to === pointed) lit.add(l.from)
+    if (l.from === pointed || region !== undefined && !l.optional && model.cards[l.from].group === region) lit.add(l.to)
+  }
+  const isNear = (j: Join) => pointed === j.part || from === j.group && lit.has(j.part)
+  const tile = (name: string, cards: number[], near: boolean) => once(`tile ${near} ${name}`, () => <Tile key={name} {...props} name={name} cards={cards} tone={toned(sum(cards), top)} lit={near} point={pointRegion} />)
+  const chips = (name: string, cards: number[]) => once(`chips ${cards.filter((i) => lit.has(i))} ${name}`, () => <ChipRegion key={name} {...props} name={name} cards={cards} lit={lit} top={top} point={point} />)
+  const column = (regions: [string, number[]][]) => (
+    <div class="map-regions">{regions.map(([name, cards]) => tiled ? tile(name, cards, joins.some((j) => j.part === pointed && j.group === name)) : chips(name, cards))}</div>
+  )
+  return (
+    <>
+      <div ref={sheet} class={'map-chips' + (from !== undefined ? ' pointing' : '')} role="group" aria-label={tiled ? 'Map of the ' + (page.choice.group ? 'System apps' : 'namespaces') : 'Map of the stacks'}>
+        <svg class="map-lines" width="100%" height="100%" aria-hidden="true">
+          {joins.map((j, i) => (isNear(j) || joins.length <= readable) && paths[i] && once(`line ${isNear(j)} ${i}`, () => (
+            <path key={i} class={`line line-mark ${isNear(j) ? 'near' : ''} ${isBroken(model.cards[j.part].health) ? 'line-bad' : ''}`} d={paths[i]!.d} />
+          )))}
+          {joins.map((j, i) => isNear(j) && paths[i] && <g key={i} class="count"><circle cx={paths[i].x} cy={paths[i].y} r="10" /><text x={paths[i].x} y={paths[i].y + 4}>{j.count}</text></g>)}
+        </svg>
+        {column(columns[0])}
+        {parts.length > 0 && (
+          <section class="map-shared" aria-labelledby="shared-title">
+            <h3 id="shared-title">Shared parts, each once</h3>
+            {parts.map((i) => once(`part ${lit.has(i)} ${i}`, () => {
+              const c = model.cards[i], { kind, name } = titleOf(c)
+              return (
+                <Link key={c.key} id={'part-' + i} class={`card part ${isBroken(c.health) ? 'card-bad' : ''} ${lit.has(i) ? 'card-near' : ''}`} page={page} to={toCard(page, model, c)} title={c.key} style={toned(c.cost, top)} onMouseEnter={() => point(i)} onMouseLeave={() => point(-1)} onFocus={() => point(i)} onBlur={() => point(-1)}>
+                  <span class="card-kind"><KindIcon kind={kind} /> {kind}{c.cost !== undefined && <b class="card-cost">{money(c.cost)}</b>}</span>
+                  <span class="card-row"><CardName name={name} /><Health value={c.health} /></span>
+                  <span><b>{count(c.users)}</b> need it{c.spaces > 1 && `, in ${c.spaces} namespaces`}</span>
+                </Link>
+              )
+            }))}
+          </section>
+        )}
+        {column(columns[1])}
+      </div>
+      <Legend page={page} lines={joins.length ? regionLegend : []} top={top} />
+    </>
+  )
+}
+
+/** The regions in two columns of about one height, and the parts between them: those that most need, up to 12. */
+function regionsOf(model: MapModel) {
   const parts = model.cards.map((_, i) => i).filter((i) => !model.cards[i].stack && (model.cards[i].pods.length || model.cards[i].cost || isBroken(model.cards[i].health)))
     .sort((a, b) => model.cards[b].users - model.cards[a].users || (model.cards[b].cost ?? 0) - (model.cards[a].cost ?? 0) || a - b).slice(0, 12)
   const groups = new Map<string, number[]>()
@@ -260,48 +307,7 @@ function Regions(props: MapProps) {
     columns[at].push([name, cards])
     high[at] += tiled ? 1 : 3 + Math.ceil(cards.length / 4)
   }
-  const lit = new Set<number>(pointed < 0 ? [] : [pointed]), from = region ?? model.cards[pointed]?.group
-  for (const l of model.lines) {
-    if (l.to === pointed) lit.add(l.from)
-    if (l.from === pointed || region !== undefined && !l.optional && model.cards[l.from].group === region) lit.add(l.to)
-  }
-  const joins = useMemo(() => joinsOf(model, new Set(parts)), [model]), paths = useJoins(page, model, sheet, joins)
-  const isNear = (j: Join) => pointed === j.part || from === j.group && lit.has(j.part)
-  const column = (regions: [string, number[]][]) => (
-    <div class="map-regions">{regions.map(([name, cards]) => tiled
-      ? <Tile key={name} {...props} name={name} cards={cards} tone={toned(sum(cards), top)} lit={pointed >= 0 && joins.some((j) => j.part === pointed && j.group === name)} point={pointRegion} />
-      : <ChipRegion key={name} {...props} name={name} cards={cards} lit={lit} top={top} point={point} />)}</div>
-  )
-  return (
-    <>
-      <div ref={sheet} class={'map-chips' + (from !== undefined ? ' pointing' : '')} role="group" aria-label={tiled ? 'Map of the ' + (page.choice.group ? 'System apps' : 'namespaces') : 'Map of the stacks'}>
-        <svg class="map-lines" width="100%" height="100%" aria-hidden="true">
-          {joins.map((j, i) => (isNear(j) || joins.length <= readable) && paths[i] && (
-            <path key={i} class={`line line-mark ${isNear(j) ? 'near' : ''} ${isBroken(model.cards[j.part].health) ? 'line-bad' : ''}`} d={paths[i].d} />
-          ))}
-          {joins.map((j, i) => isNear(j) && paths[i] && <g key={i} class="count"><circle cx={paths[i].x} cy={paths[i].y} r="10" /><text x={paths[i].x} y={paths[i].y + 4}>{j.count}</text></g>)}
-        </svg>
-        {column(columns[0])}
-        {parts.length > 0 && (
-          <section class="map-shared" aria-labelledby="shared-title">
-            <h3 id="shared-title">Shared parts, each once</h3>
-            {parts.map((i) => {
-              const c = model.cards[i], { kind, name } = titleOf(c)
-              return (
-                <Link key={c.key} id={'part-' + i} class={`card part ${isBroken(c.health) ? 'card-bad' : ''} ${lit.has(i) ? 'card-near' : ''}`} page={page} to={toCard(page, model, c)} title={c.key} style={toned(c.cost, top)} onMouseEnter={() => point(i)} onMouseLeave={() => point(-1)} onFocus={() => point(i)} onBlur={() => point(-1)}>
-                  <span class="card-kind"><KindIcon kind={kind} /> {kind}{c.cost !== undefined && <b class="card-cost">{money(c.cost)}</b>}</span>
-                  <span class="card-row"><CardName name={name} /><Health value={c.health} /></span>
-                  <span><b>{count(c.users)}</b> need it{c.spaces > 1 && `, in ${c.spaces} namespaces`}</span>
-                </Link>
-              )
-            })}
-          </section>
-        )}
-        {column(columns[1])}
-      </div>
-      <Legend page={page} lines={joins.length ? regionLegend : []} top={top} />
-    </>
-  )
+  return { parts, tiled, sum, top, columns, joins: joinsOf(model, new Set(parts)) }
 }
 
 interface Join { group: string; part: number; count: number }
@@ -320,27 +326,17 @@ function joinsOf(m: MapModel, parts: Set<number>): Join[] {
 }
 
 /** Where the lines from regions to parts are, and the start of each: undefined where they are not side by side. */
-function useJoins(page: Page, model: MapModel, sheet: { current: HTMLDivElement | null }, joins: Join[]): ({ d: string; x: number; y: number } | undefined)[] {
-  const [paths, set] = useState<({ d: string; x: number; y: number } | undefined)[]>([])
+function useJoins(page: Page, model: MapModel, sheet: { current: HTMLDivElement | null }, joins: Join[]): (Curve | undefined)[] {
+  const [paths, set] = useState<(Curve | undefined)[]>([])
   const measure = () => {
-    const at = sheet.current!.getBoundingClientRect(), used = new Map<Element, number>()
-    const regions = new Map([...sheet.current!.querySelectorAll<HTMLElement>('[data-region]')].map((e) => [e.dataset.region, e]))
-    // The next free height of a side, from its middle on to both ends.
-    const port = (e: Element, r: DOMRect, room: number) => {
-      const n = used.get(e) ?? 0
-      used.set(e, n + 1)
-      return r.top - at.top + Math.max(8, Math.min(r.height - 8, room / 2 + (n % 2 ? 1 : -1) * Math.ceil(n / 2) * 7))
+    const origin = sheet.current!.getBoundingClientRect(), regions = new Map<string, Side>(), parts = new Map<number, Side>()
+    const side = (e: Element): Side => {
+      const { left, right, top, height } = e.getBoundingClientRect()
+      return { left: left - origin.left, right: right - origin.left, top: top - origin.top, height }
     }
-    set(joins.map(({ group, part }) => {
-      const region = regions.get(group), card = document.getElementById('part-' + part)
-      if (!region || !card) return undefined
-      const a = region.getBoundingClientRect(), b = card.getBoundingClientRect(), left = a.right < b.left
-      if (!left && a.left <= b.right) return undefined
-      const x = (left ? a.right : a.left) - at.left, to = (left ? b.left - 2 : b.right + 6) - at.left, y = port(region, a, Math.min(a.height, 120)), end = port(card, b, b.height), bow = (to - x) / 2
-      // The counts of one side stand one after the other along their lines.
-      const t = Math.min(0.8, 0.1 + 0.25 * ((used.get(region)! - 1) % 4)), part3 = t * t * t, part2 = 3 * (1 - t) * t * t
-      return { d: `M${x} ${y}C${x + bow} ${y} ${to - bow} ${end} ${to} ${end}`, x: x + bow * (3 * (1 - t) * (1 - t) * t + part2) + (to - x) * part3, y: y + (end - y) * (part2 + part3) }
-    }))
+    for (const e of sheet.current!.querySelectorAll<HTMLElement>('[data-region]')) regions.set(e.dataset.region!, side(e))
+    for (const { part } of joins) if (!parts.has(part)) parts.set(part, side(document.getElementById('part-' + part)!))
+    set(curves(joins.map(({ group, part }) => [regions.get(group), parts.get(part)])))
   }
   useLayoutEffect(() => {
     const seen = new ResizeObserver(measure)
@@ -397,12 +393,12 @@ function Broken({ page, model, strip }: MapProps & { strip?: boolean }) {
     <ul class={strip ? 'broken broken-strip' : 'broken'} aria-label="What is broken">
       {all.slice(0, limit).map((i) => {
         const c = model.cards[i], cause = c.stack && causeOf(page, c.stack), n = c.dependants, { kind, name } = titleOf(c)
-        const why = cause ? page.inStack(c.key, cause.node) : toCard(page, model, c)
+        const why = cause ? page.inStack(c.key, cause.node) : toCard(page, model, c), part = c.stack ? undefined : page.node(c.node)
         return (
           <li key={c.key}>
             <span class="broken-head"><KindIcon kind={kind} /> <b>{strip && c.namespace && c.namespace + ' / '}{middle(name, shown)}</b>{c.stack?.since ? <span class="faint">{age(page.now() - c.stack.since)}</span> : null}</span>
-            <b class="tone-bad">{cause?.text ?? health[c.health].word}</b>
-            {cause?.by && <span>{cause.by}</span>}
+            <b class="tone-bad">{cause?.text ?? part?.r ?? health[c.health].word}</b>
+            {(cause?.by || part?.m) && <bdi>{cause?.by || part!.m}</bdi>}
             <span class="broken-foot"><span class="faint">{n ? `${plural(n, 'stack depends', 'stacks depend')} on it` : 'nothing depends on it'}</span><Link page={page} to={why}>Show why</Link></span>
           </li>
         )
@@ -442,24 +438,26 @@ function Rail(props: MapProps) {
         </section>
       )}
       <Unrelated {...props} />
-      <section><h3>The same as a file</h3><Command text={command('kubectl', 'sysop', 'stacks', ...inNamespace(page.uiState.namespace, true), ...readFrom(page.uiState), '-o', 'html') + ' > stacks.html'} /></section>
+      <section><h3>The same as a file</h3><Command text={commandOf(page, 'HTML')} /></section>
     </aside>
   )
 }
 
-/** Objects without any relation, by kind. */
-function Unrelated({ page, model }: MapProps) {
-  if (!model.rest.size) return null
-  const total = [...model.rest.values()].reduce((sum, list) => sum + list.length, 0)
+/** The lines of the list of what is in no stack. */
+const restShown = 12
+
+/** Objects in no stack, and why. */
+function Unrelated({ page, model: { rest } }: MapProps) {
+  if (!rest.length) return null
   return (
     <details class="in-none">
-      <summary>Related to nothing <span class="faint">{plural(total, 'object')}</span></summary>
+      <summary>In no stack <span class="faint">{plural(rest.reduce((sum, r) => sum + r.nodes.length, 0), 'object')}</span></summary>
       <ul>
-        {[...model.rest].map(([kind, list]) => (
-          <li key={kind}>{list.length > 1 && count(list.length) + ' '}{kindKey(page.kind(page.node(list[0])))} <span class="faint">{list.slice(0, 3).map((i, at) => <>{at > 0 && ', '}{FILE ? page.node(i).n : <Link class="link" page={page} to={page.whereIs(page.ref(i))}>{page.node(i).n}</Link>}</>)}{list.length > 3 && ' ...'}</span></li>
+        {rest.slice(0, restShown).map(({ kind, why, nodes }) => (
+          <li key={kind + why}>{nodes.length > 1 && count(nodes.length) + ' '}{kind} {nodes.slice(0, 3).map((i, at) => <>{at > 0 && ', '}{FILE ? page.node(i).n : <Link class="link" page={page} to={page.whereIs(page.ref(i))}>{page.node(i).n}</Link>}</>)}{nodes.length > 3 && ' ...'} <span class="faint">{why}</span></li>
         ))}
       </ul>
-      <p class="faint">Nothing that was read owns, needs or serves them, nor they anything.</p>
+      {rest.length > restShown && <p class="faint">and {plural(rest.slice(restShown).reduce((sum, r) => sum + r.nodes.length, 0), 'more object')}: find them by name</p>}
     </details>
   )
 }

@@ -9,6 +9,8 @@ export const stackSize = { width: 268, height: 112, broken: 160 }
 export const partWidth = 256
 /** Between two columns, for lines; between two cards; inside a region, and above its first card. */
 export const between = 100, gap = 20, inside = 20, headHeight = 38
+/** Up to this many stacks each one is a whole card. */
+export const cardsUpTo = 12
 /** The width that a sheet of paper has room for. */
 export const sheet = 700
 const bend = 8, lane = 10
@@ -213,6 +215,36 @@ function rowOf(part: Card, payer: Card, b: Box): number | undefined {
 function channel(cards: Box[], y1: number, y2: number): number {
   const free = (y: number) => cards.every((c) => y <= c.y - 6 || y >= c.y + c.height + 6), detour = (y: number) => Math.abs(y - y1) + Math.abs(y - y2)
   return [y1, y2, ...cards.flatMap((c) => [c.y - 10, c.y + c.height + 10])].filter(free).sort((a, b) => detour(a) - detour(b) || a - b)[0] ?? y1
+}
+
+/** The box of what a line leaves or reaches on its left or its right. */
+export interface Side { left: number; right: number; top: number; height: number }
+/** A line as the d of an SVG path, and where its count is. */
+export interface Curve { d: string; x: number; y: number }
+
+/** The lines from regions to the parts that their stacks need; undefined where one is not beside the
+    other. The lines of a region leave it in the order of what they reach, and those of a part reach it
+    in the order of the regions, so that two of them do not cross without need. */
+export function curves(ends: (Side | undefined)[][]): (Curve | undefined)[] {
+  const isLeft = (a: Side, b: Side) => a.right < b.left, leaving = new Map<Side, number[]>(), arriving = [new Map<Side, number[]>(), new Map<Side, number[]>()]
+  const add = (lists: Map<Side, number[]>, at: Side, i: number) => lists.get(at)?.push(i) ?? lists.set(at, [i])
+  ends.forEach(([a, b], i) => {
+    if (!a || !b || !isLeft(a, b) && a.left <= b.right) return
+    add(leaving, a, i)
+    add(arriving[+isLeft(a, b)], b, i)
+  })
+  const out: (Curve | undefined)[] = ends.map(() => undefined), place = new Map<number, number>()
+  const height = (at: Side, n: number, of: number) => at.top + Math.max(8, Math.min(at.height - 8, at.height / 2 + (n - (of - 1) / 2) * Math.min(7, (at.height - 16) / of)))
+  for (const lists of arriving) for (const [b, list] of lists) list.sort((i, j) => ends[i][0]!.top - ends[j][0]!.top || i - j).forEach((i, n) => place.set(i, height(b, n, list.length)))
+  for (const [a, list] of leaving) {
+    list.sort((i, j) => ends[i][1]!.top - ends[j][1]!.top || i - j).forEach((i, n) => {
+      const b = ends[i][1]!, left = isLeft(a, b), x = left ? a.right : a.left, to = left ? b.left - 2 : b.right + 6, y = height({ ...a, height: Math.min(a.height, 120) }, n, list.length), end = place.get(i)!, bow = (to - x) / 2
+      // The counts of one region stand one after the other along their lines.
+      const t = Math.min(0.8, 0.15 + 0.22 * (n % 4)), part3 = t * t * t, part2 = 3 * (1 - t) * t * t
+      out[i] = { d: `M${x} ${y}C${x + bow} ${y} ${to - bow} ${end} ${to} ${end}`, x: x + bow * (3 * (1 - t) * (1 - t) * t + part2) + (to - x) * part3, y: y + (end - y) * (part2 + part3) }
+    })
+  }
+  return out
 }
 
 /** A path through points, with rounded corners. */

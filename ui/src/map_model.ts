@@ -2,9 +2,10 @@
 // who needs whom. Independent of the browser, for tests.
 
 import type { Page } from './page.ts'
+import { whyAlone } from './links.ts'
 import type { Edge, Stack } from './ui_state.ts'
-import { appsOf, compare } from './table.ts'
-import { kindKey, parse, visible } from './words.ts'
+import { appsOf, compare, inGroups, showsCluster } from './table.ts'
+import { parse, visible } from './words.ts'
 
 /** A card: a stack, or a part that several cards need. */
 export interface Card {
@@ -48,9 +49,11 @@ export interface MapModel {
   /** The stacks in the order of the names, then the parts. */
   cards: Card[]
   lines: Line[]
-  /** Objects without any relation, by kind. */
-  rest: Map<string, number[]>
+  rest: Rest[]
 }
+
+/** Objects of a kind that are in no stack, and why. */
+export interface Rest { kind: string; why: string; nodes: number[] }
 
 /** Health from this number on is broken: Missing and Degraded. What makes progress is not. */
 export const isBroken = (health: number) => health >= 5
@@ -176,7 +179,7 @@ function sums(page: Page, cards: Card[], home: Int32Array): void {
 }
 
 /** Drops the parts that no card needs, and numbers the others anew. */
-function compact(cards: Card[], lines: Line[], rest: Map<string, number[]>): MapModel {
+function compact(cards: Card[], lines: Line[], rest: Rest[]): MapModel {
   const needed = new Set(lines.map((l) => l.to)), number = new Map<number, number>(), kept: Card[] = []
   cards.forEach((c, i) => { if (c.stack || needed.has(i)) number.set(i, kept.push(c) - 1) })
   const m = { cards: kept, rest, lines: lines.filter((l) => number.has(l.from) && number.has(l.to)).map((l) => ({ ...l, from: number.get(l.from)!, to: number.get(l.to)! })) }
@@ -189,16 +192,17 @@ function compact(cards: Card[], lines: Line[], rest: Map<string, number[]>): Map
   return m
 }
 
-/** The objects that no edge leaves or reaches, and that are in no tree, by kind. */
-function rest(page: Page): Map<string, number[]> {
-  const { nodes, stacks } = page.uiState, related = new Set(stacks.flatMap((s) => s.tree.map((p) => p.n))), out = new Map<string, number[]>()
-  nodes.forEach((n, i) => { for (const e of n?.e ?? []) { related.add(i); related.add(e.t) } })
+/** The objects that are in no stack, by kind and why: those with the most first. */
+function rest(page: Page): Rest[] {
+  const { nodes, stacks } = page.uiState, within = new Set(stacks.flatMap((s) => s.tree.map((p) => p.n))), out = new Map<string, Rest>()
+  // What is for the whole cluster stands in no tree, also where a stack needs it.
+  for (const i of [...within]) for (const e of nodes[i]?.e ?? []) if (nodes[e.t]?.b) within.add(e.t)
   nodes.forEach((n, i) => {
-    if (!n || n.t || related.has(i)) return
-    const kind = kindKey(page.kind(n))
-    out.get(kind)?.push(i) ?? out.set(kind, [i])
+    if (!n || n.t || within.has(i)) return
+    const why = whyAlone(page, i), key = n.k + ' ' + why
+    out.get(key)?.nodes.push(i) ?? out.set(key, { kind: page.kind(n).kind, why, nodes: [i] })
   })
-  return new Map([...out].sort(([a, x], [b, y]) => y.length - x.length || compare(a, b, false)))
+  return [...out.values()].sort((a, b) => b.nodes.length - a.nodes.length || compare(a.kind, b.kind, false))
 }
 
 /** The stacks of a map that are wanted, and what they need, with the costs and users that it has in the whole. */
@@ -211,8 +215,10 @@ export function part(m: MapModel, wanted: (s: Stack) => boolean): MapModel {
   return { rest: m.rest, cards: [...number.keys()].map((i) => m.cards[i]), lines: m.lines.filter((l) => number.has(l.from) && number.has(l.to)).map((l) => ({ ...l, from: number.get(l.from)!, to: number.get(l.to)! })) }
 }
 
-/** A map whose regions are System apps. */
-export function byApp(page: Page, m: MapModel): MapModel {
+/** The part of the map that is chosen, in regions of namespaces or of System apps. */
+export function chosen(page: Page, whole: MapModel): MapModel {
+  const cluster = showsCluster(page), m = part(whole, (s) => (cluster || !s.cluster) && inGroups(page, s))
+  if (!page.choice.group) return m
   const app = appsOf(page)
   return { ...m, cards: m.cards.map((c) => ({ ...c, group: app(c.node) })) }
 }

@@ -2,47 +2,17 @@
 
 import { useState } from 'preact/hooks'
 import { Command } from './bits.tsx'
+import { commandOf, narrowed } from './commands.ts'
+import { cardsUpTo } from './map_layout.ts'
 import { encode, type Page } from './page.ts'
 import { byRule, levelOf, type Report } from './report.ts'
 import { isQuiet, shape } from './shape.ts'
-import { cluster, wantedStacks } from './table.ts'
-import type { UIState } from './ui_state.ts'
-import { command, health, inNamespace, money, optional, parse, readFrom, short } from './words.ts'
+import { wantedStacks } from './table.ts'
+import { health, money, optional, parse, short } from './words.ts'
 
 interface Kept { format: 'HTML' | 'SVG' | 'PNG' | 'CSV'; what: string; command: string; content: () => Promise<string | Blob> }
 
 const types = { HTML: 'text/html', SVG: 'image/svg+xml', PNG: 'image/png', CSV: 'text/csv' }
-
-/** The arguments that name what this page shows: its roots, a namespace, or all. */
-function scope(page: Page, name: string, namespace = page.uiState.namespace): string[] {
-  const { title } = page.uiState, all = title === 'all namespaces' || title.startsWith('namespace ')
-  return all ? [name, ...inNamespace(namespace, true)] : [name === 'stacks' ? 'graph' : name, ...title.split(' ')]
-}
-
-/** The flags that make a command read and count what the page does, as far as it has them. */
-function flagsOf(uiState: UIState, name: string): string[] {
-  const { flags = {} } = uiState
-  const takes = [...name === 'graph' ? [] : ['prices'], ...name === 'stacks' ? ['health-rules'] : name === 'metrics' ? ['prometheus'] : []]
-  return [...readFrom(uiState), ...takes.flatMap((f) => flags[f] ? ['--' + f, flags[f]] : [])]
-}
-
-/** Whether the stacks are narrowed by more than a namespace, which no command does. */
-const narrowed = ({ choice: { search, health, namespaces } }: Page) => search !== '' || health.length > 0 || namespaces.length > 1 || namespaces[0] === cluster
-
-/** The command that writes a format of what is shown, and the part of an address that shows it in the file. */
-export function commandOf(page: Page, format: string): string {
-  const { view, stack, root, by, as, impact } = page.choice, at = encode(page.choice)
-  // No command draws an impact.
-  if (view === 'stack' && impact) return ''
-  // With -A a stack shares costs with all others, as on a page of all; the file of one that is named alone says so.
-  const words = format === 'SVG' && view === 'stack' ? ['graph', root || stack, ...!root && page.uiState.sharedAmong === 'cluster' ? ['-A'] : []] : scope(page, view === 'costs' ? 'metrics' : 'stacks', view === 'stacks' && format !== 'HTML' ? page.choice.namespaces[0] : undefined)
-  // No command has the picture or the rows of some of the stacks, nor the rows of stacks of given roots.
-  if (view === 'stacks' && format !== 'HTML' && (narrowed(page) || format === 'CSV' && words[0] === 'graph')) return ''
-  if (format === 'CSV' && by) words.push('--by', by.replace('label ', 'label:'))
-  const kind = format.toLowerCase(), file = `${view === 'stack' ? parse(root || stack).name : view}.${kind}`
-  const line = `${command('kubectl', 'sysop', ...words, ...flagsOf(page.uiState, words[0]), '-o', kind)} > ${file}`
-  return format === 'HTML' && at !== 'stacks' && !(view === 'costs' && !by && !as) ? `${line}  # then open ${file}#${at}` : line
-}
 
 const cell = (text: string) => /[",\r\n]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text
 /** A spreadsheet takes a text that begins so for a formula, unless it is an amount with a unit. */
@@ -110,7 +80,7 @@ export function Save({ page }: { page: Page }) {
     // A file has nothing of the other views.
     ...['stacks', 'stack', 'costs'].includes(view) ? [{ format: 'HTML' as const, what: 'the page as it is now, in one file that needs no network', command: commandOf(page, 'HTML'), content: () => file('html') }] : [],
     ...(drawn ? [
-      { format: 'SVG' as const, what: (page.choice.group || page.choice.tone) && page.choice.view === 'stacks' ? 'the picture by namespace and without tones, sharp at every size' : 'the picture, sharp at every size', command: commandOf(page, 'SVG'), content: () => file('svg') },
+      { format: 'SVG' as const, what: view === 'stacks' && page.uiState.stacks.length > cardsUpTo ? 'the picture, with a card for each stack, sharp at every size' : 'the picture, sharp at every size', command: commandOf(page, 'SVG'), content: () => file('svg') },
       { format: 'PNG' as const, what: 'the picture for a chat or a slide', command: '', content: () => file('svg').then(png) },
     ] : []),
     ...(rows ? [{ format: 'CSV' as const, what: 'the rows for a spreadsheet', command: view === 'stacks' || view === 'costs' ? commandOf(page, 'CSV') : '', content: async () => (await (view === 'findings' ? findings : allRows)(page)).map((r) => r.map((t) => cell(safe(t))).join(',')).join('\r\n') + '\r\n' }] : []),

@@ -93,7 +93,7 @@ function Header({ page }: { page: Page }) {
   const source = [uiState.source, uiState.namespace && 'namespace ' + uiState.namespace, LARGE && uiState.objects > uiState.nodes.length && `showing ${count(uiState.nodes.length)} of ${plural(uiState.objects, 'object')}, unhealthy ones included`].filter(Boolean).join(' · ')
   return (
     <header class="head">
-      <h1>{uiState.title}</h1>
+      <h1>{!FILE && <img class="head-mark" src={document.querySelector<HTMLLinkElement>('[rel=icon]')!.href} alt="" width="22" height="22" />}{uiState.title}</h1>
       <p class="head-source" title={source}>{source}</p>
       <Totals page={page} />
       <Find page={page} />

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { load } from './load.mjs'
 
-const { broken, byApp, dependants, mapModel, part, titleOf } = await load('map_model.ts')
+const { broken, chosen, dependants, mapModel, part, titleOf } = await load('map_model.ts')
 const { hasApps, wantedStacks } = await load('table.ts')
-const { heightOf, middle, placeCards, rounded } = await load('map_layout.ts')
-const { Page } = await load('page.ts')
+const { curves, heightOf, middle, placeCards, rounded } = await load('map_layout.ts')
+const { decode, Page } = await load('page.ts')
 
 /** A page of stacks: objects "Kind/namespace/name health", edges "from relation to flags", trees by stack with costs. */
 function pageOf(objects, edges, stacks) {
@@ -51,7 +51,7 @@ test('what several stacks need stands once; what one card alone needs is in that
   assert.deepEqual([a.cost, a.shared, b.cost, b.shared], [85, 15, 35, 15])
   assert.deepEqual([db.cost, [...db.payers]], [30, [['App/shop/a', 15], ['App/shop/b', 15]]])
   assert.deepEqual(db.pods, [1, 1])
-  assert.deepEqual([...m.rest], [['ConfigMap', [10]]])
+  assert.deepEqual(m.rest, [{ kind: 'App', why: 'nothing needs it; it owns Pod/x-0', nodes: [11] }, { kind: 'ConfigMap', why: 'nothing owns, needs or serves it, nor it anything', nodes: [10] }, { kind: 'Pod', why: 'only App/x owns it, which is in no stack', nodes: [12] }])
 })
 
 test('a part of the map keeps what its stacks need, with the costs and the users of the whole', () => {
@@ -69,7 +69,8 @@ test('regions are System apps: by the label, and by the record of an adopted Sys
   label('App/shop/a', 0)
   label('App/shop/b', 1)
   label('ConfigMap/shop/alone', 2)
-  const { m } = of(page), grouped = byApp(page, m), names = () => wantedStacks(page).map((s) => titleOf({ key: s.name }).name)
+  page.choice.group = 'app'
+  const { m } = of(page), grouped = chosen(page, m), names = () => wantedStacks(page).map((s) => titleOf({ key: s.name }).name)
   assert.deepEqual(grouped.cards.map((c) => [titleOf(c).name, c.group, c.namespace]), [['a', 'store', 'shop'], ['b', 'alone', 'shop'], ['db', '', 'shop']])
   assert.deepEqual(placeCards(grouped).regions.map((r) => r.name), ['alone', 'store', ''])
   assert.deepEqual(m.cards.map((c) => c.group), ['shop', 'shop', 'shop'], 'the map by namespace is as it was')
@@ -134,13 +135,28 @@ test('a circle of needs is drawn', () => {
   assert.deepEqual(placeCards(m).paths.map((d) => d[0]), ['M', 'M'])
 })
 
+test('lines of a region leave it in the order of the parts, and reach a part in the order of the regions', () => {
+  const box = (left, top) => ({ left, right: left + 100, top, height: 60 }), regions = [box(0, 0), box(0, 80), box(600, 0)], parts = [box(300, 0), box(300, 80), box(300, 160)]
+  const ends = [[0, 2], [0, 0], [1, 0], [0, 1], [2, 1], [2, 0], [1, 2]], drawn = curves(ends.map(([r, p]) => [regions[r], parts[p]]))
+  const [start, end] = [/^M\S+ (\S+)C/, / (\S+)$/].map((at) => drawn.map(({ d }) => +d.match(at)[1]))
+  const of = (list, which) => ends.flatMap((e, i) => which(e) ? [i] : []).sort((a, b) => list[a] - list[b]).map((i) => ends[i].join(''))
+  assert.deepEqual(of(start, ([r]) => r === 0), ['00', '01', '02'])
+  assert.deepEqual(of(start, ([r]) => r === 2), ['20', '21'])
+  assert.deepEqual(of(end, ([r, p]) => p === 0 && r < 2), ['00', '10'])
+  assert.ok(drawn.every(({ x }) => x > 100 && x < 600), 'counts stand between the two')
+  ends.forEach(([r, p], i) => assert.ok(start[i] >= regions[r].top && start[i] <= regions[r].top + 60 && end[i] >= parts[p].top && end[i] <= parts[p].top + 60))
+  assert.deepEqual(curves([[box(0, 0), box(50, 80)], [undefined, box(0, 0)]]), [undefined, undefined], 'one above the other has no line')
+})
+
 test('corners are round, and no rounder than there is room', () => {
   assert.equal(rounded([[0, 0], [20, 0], [20, 10]]), 'M0,0L15 0Q20 0 20 5L20 10')
 })
 
 test('cards, boxes and paths are those of Go', () => {
   for (const want of JSON.parse(readFileSync(new URL('../../internal/stackmap/testdata/maps.json', import.meta.url)))) {
-    const m = mapModel(new Page(want.state, null), want.state.stacks), p = placeCards(m)
+    const page = new Page(want.state, null)
+    page.choice = decode(want.address ?? 'stacks')
+    const m = chosen(page, mapModel(page, want.state.stacks)), p = placeCards(m)
     assert.deepEqual(m.cards.map((c) => [c.stack ? c.key : '', c.node, c.health, c.pods[0] ?? 0, c.pods[1] ?? 0, c.cost ?? -1, c.shared, c.users, c.payers.size]), want.cards)
     assert.deepEqual(p.boxes.map((b) => [b.x, b.y, b.width, b.height]), want.boxes)
     assert.deepEqual(p.regions.map((r) => [r.name, r.x, r.y, r.width, r.height]), want.regions)

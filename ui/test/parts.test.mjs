@@ -4,7 +4,7 @@ import { load } from './load.mjs'
 
 const { common, partsModel } = await load('parts_model.ts')
 const { placeParts } = await load('parts.tsx')
-const { whyAlone } = await load('find.tsx')
+const { whyAlone } = await load('links.ts')
 const { Page } = await load('page.ts')
 
 /** A page of one stack of objects "Kind/name health" with edges "from relation to". */

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { load } from './load.mjs'
 
-const { commandOf, safe } = await load('save.tsx')
+const { commandOf } = await load('commands.ts')
+const { safe } = await load('save.tsx')
 const { Page } = await load('page.ts')
 
 const pageAt = (address, title = 'all namespaces', more = {}) => new Page({
@@ -18,10 +19,13 @@ test('no command draws an impact', () => {
 
 test('a command has what is shown, or there is none', () => {
   assert.equal(commandOf(pageAt('stacks'), 'CSV'), 'kubectl sysop stacks -A -o csv > stacks.csv')
-  assert.equal(commandOf(pageAt('stacks?ns=shop'), 'SVG'), 'kubectl sysop stacks -n shop -o svg > stacks.svg')
-  for (const filter of ['q=web', 'health=Degraded', 'ns=shop&ns=x', 'ns=-']) assert.equal(commandOf(pageAt('stacks?' + filter), 'CSV'), '')
-  assert.equal(commandOf(pageAt('stacks', 'Pod/shop/web'), 'CSV'), '', 'graph writes no CSV')
-  assert.equal(commandOf(pageAt('stacks', 'Pod/shop/web'), 'SVG'), 'kubectl sysop graph Pod/shop/web -o svg > stacks.svg')
+  const map = 'stacks?open=cluster&group=app&tone=cost'
+  assert.equal(commandOf(pageAt(map), 'SVG'), 'kubectl sysop stacks -A --all --by app --tone cost -o svg > stacks.svg')
+  assert.equal(commandOf(pageAt(map), 'HTML'), 'kubectl sysop stacks -A --all --by app --tone cost -o html > stacks.html')
+  assert.equal(commandOf(pageAt(map + '&q=web'), 'HTML'), `kubectl sysop stacks -A --all --by app --tone cost -o html > stacks.html  # then open stacks.html#stacks?q=web&open=cluster&group=app&tone=cost`)
+  // A command of a namespace has other shares of the costs than the page of all.
+  for (const filter of ['q=web', 'health=Degraded', 'ns=shop', 'ns=-', 'label=store']) for (const format of ['CSV', 'SVG']) assert.equal(commandOf(pageAt('stacks?' + filter), format), '')
+  for (const format of ['CSV', 'SVG']) assert.equal(commandOf(pageAt('stacks', 'Pod/shop/web'), format), '', 'graph has no map')
 })
 
 test('a command has the flags of the page that it takes, as they were typed', () => {
