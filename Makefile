@@ -140,7 +140,7 @@ ui-checked: $(NODE_MODULES)
 	cd ui && npx --no-install tsc --noEmit && node build.mjs --check && node --test test/*.test.mjs
 
 # krew's users fetch it: Helm's library is most of it (that of Lua is 0.9 MB), and it must not grow without notice.
-LARGEST := 90500000
+LARGEST := 90600000
 size: build
 	@bytes=$$(wc -c < $(BIN)); test $$bytes -lt $(LARGEST) || { echo "$(BIN) has $$bytes bytes, and $(LARGEST) are the most" >&2; exit 1; }
 
