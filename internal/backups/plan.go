@@ -316,6 +316,21 @@ func export(ctx context.Context, given *app.Input, r Request, roots []string, p 
 // graph does not show. They are between apps with workloads or custom resources: Services and ConfigMaps
 // wait for nothing.
 func keepDependencies(sys, declared *system.System, kinds *object.Kinds) {
+	in := recordedApps(sys, declared, kinds)
+	for _, d := range declared.Dependencies {
+		for _, from := range in(d.From) {
+			for _, to := range in(d.To) {
+				if !needs(sys, from, to) && !needs(sys, to, from) {
+					sys.Dependencies = append(sys.Dependencies, system.Dependency{From: from, To: to, Reason: d.Reason})
+				}
+			}
+		}
+	}
+}
+
+// recordedApps returns a function from an app of a manifest to the apps of a record with its workloads
+// and custom resources.
+func recordedApps(sys, declared *system.System, kinds *object.Kinds) func(name string) []string {
 	apps := map[object.Ref]string{}
 	for i := range sys.Apps {
 		for _, o := range sys.Apps[i].Resources {
@@ -324,7 +339,7 @@ func keepDependencies(sys, declared *system.System, kinds *object.Kinds) {
 			apps[ref] = sys.Apps[i].Name
 		}
 	}
-	in := func(name string) (out []string) {
+	return func(name string) (out []string) {
 		i := slices.IndexFunc(declared.Apps, func(a system.App) bool { return a.Name == name })
 		if i < 0 {
 			return nil
@@ -340,15 +355,6 @@ func keepDependencies(sys, declared *system.System, kinds *object.Kinds) {
 			}
 		}
 		return out
-	}
-	for _, d := range declared.Dependencies {
-		for _, from := range in(d.From) {
-			for _, to := range in(d.To) {
-				if !needs(sys, from, to) && !needs(sys, to, from) {
-					sys.Dependencies = append(sys.Dependencies, system.Dependency{From: from, To: to, Reason: d.Reason})
-				}
-			}
-		}
 	}
 }
 

@@ -39,8 +39,10 @@ func TestKeepDependencies(t *testing.T) {
   - {from: worker, to: base}
 `)
 	kinds := object.NewKinds([]object.Resource{
-		{Version: "v1", Kind: "Service", Plural: "services", Singular: "service", Namespaced: true}, {Version: "v1", Kind: "ConfigMap", Plural: "configmaps", Singular: "configmap", Namespaced: true},
-		{Group: "apps", Version: "v1", Kind: "StatefulSet", Plural: "statefulsets", Singular: "statefulset", Namespaced: true}, {Group: "apps", Version: "v1", Kind: "Deployment", Plural: "deployments", Singular: "deployment", Namespaced: true},
+		{Version: "v1", Kind: "Service", Plural: "services", Singular: "service", Namespaced: true},
+		{Version: "v1", Kind: "ConfigMap", Plural: "configmaps", Singular: "configmap", Namespaced: true},
+		{Group: "apps", Version: "v1", Kind: "StatefulSet", Plural: "statefulsets", Singular: "statefulset", Namespaced: true},
+		{Group: "apps", Version: "v1", Kind: "Deployment", Plural: "deployments", Singular: "deployment", Namespaced: true},
 	})
 	keepDependencies(sys, declared, kinds)
 	got := sys.Dependencies[2:]

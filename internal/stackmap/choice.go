@@ -63,12 +63,8 @@ func (m *Map) Shown(p *uistate.State, c Choice) *Map {
 		}
 		return len(chosen) == 0 || slices.Contains(chosen, group)
 	}
-	shown, needed := make([]bool, len(m.Cards)), make([][]int, len(m.Cards))
-	for _, l := range m.Lines {
-		if !l.Optional {
-			needed[l.From] = append(needed[l.From], l.To)
-		}
-	}
+	shown := make([]bool, len(m.Cards))
+	needed := m.needed()
 	var show func(int)
 	show = func(i int) {
 		if shown[i] {
@@ -106,6 +102,17 @@ func (m *Map) Shown(p *uistate.State, c Choice) *Map {
 	return out
 }
 
+// needed returns, by card, the cards that it cannot work without.
+func (m *Map) needed() [][]int {
+	out := make([][]int, len(m.Cards))
+	for _, l := range m.Lines {
+		if !l.Optional {
+			out[l.From] = append(out[l.From], l.To)
+		}
+	}
+	return out
+}
+
 // apps returns the System app of a node, or empty: as its label says, or the record of an adopted
 // System.
 func apps(p *uistate.State) func(node int) string {
@@ -134,15 +141,12 @@ func apps(p *uistate.State) func(node int) string {
 		if node < 0 || p.Nodes[node] == nil {
 			return ""
 		}
-		for _, l := range p.Nodes[node].Labels {
-			if name, ok := named[l]; ok {
-				return name
-			}
+		labels := p.Nodes[node].Labels
+		if i := slices.IndexFunc(labels, func(l int) bool { _, ok := named[l]; return ok }); i >= 0 {
+			return named[labels[i]]
 		}
-		for _, l := range p.Nodes[node].Labels {
-			if id, ok := members[l]; ok {
-				return systems[id]
-			}
+		if i := slices.IndexFunc(labels, func(l int) bool { _, ok := members[l]; return ok }); i >= 0 {
+			return systems[members[labels[i]]]
 		}
 		return ""
 	}

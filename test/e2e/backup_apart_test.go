@@ -49,7 +49,8 @@ spec:
 
 	// Elsewhere: the Secrets are there, as in a namespace that was prepared.
 	elsewhere := w.ns + "-copy"
-	applyText(t, w.c, strings.ReplaceAll(backupShop[:strings.Index(backupShop, "apiVersion: v1\nkind: ConfigMap")], "NS", elsewhere))
+	secrets, _, _ := strings.Cut(backupShop, "apiVersion: v1\nkind: ConfigMap")
+	applyText(t, w.c, strings.ReplaceAll(secrets, "NS", elsewhere))
 	r = w.run("restore", "run", name, "-n", w.ns, "--namespace-map", w.ns+"="+elsewhere, "--no-operators", "--yes", "--timeout", limit.String()).succeeds(t)
 	t.Logf("it says:\n%s%s", r.stdout, r.stderr)
 	copied := w.spec(pgClusters, elsewhere, "pg").(map[string]any)

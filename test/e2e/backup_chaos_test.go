@@ -140,10 +140,16 @@ func (w *chaos) whole(n int) {
 
 // kinds are those of which a run may leave an object.
 var chaosKinds = []schema.GroupVersionResource{
-	{Version: "v1", Resource: "namespaces"}, {Version: "v1", Resource: "configmaps"}, {Version: "v1", Resource: "secrets"},
-	{Version: "v1", Resource: "persistentvolumeclaims"}, {Version: "v1", Resource: "persistentvolumes"}, {Version: "v1", Resource: "serviceaccounts"},
-	{Group: "batch", Version: "v1", Resource: "jobs"}, {Group: "coordination.k8s.io", Version: "v1", Resource: "leases"},
-	{Group: "apps", Version: "v1", Resource: "deployments"}, {Group: "apps", Version: "v1", Resource: "statefulsets"},
+	{Version: "v1", Resource: "namespaces"},
+	{Version: "v1", Resource: "configmaps"},
+	{Version: "v1", Resource: "secrets"},
+	{Version: "v1", Resource: "persistentvolumeclaims"},
+	{Version: "v1", Resource: "persistentvolumes"},
+	{Version: "v1", Resource: "serviceaccounts"},
+	{Group: "batch", Version: "v1", Resource: "jobs"},
+	{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"},
+	{Group: "apps", Version: "v1", Resource: "deployments"},
+	{Group: "apps", Version: "v1", Resource: "statefulsets"},
 	snapshotsGVR, contentsGVR,
 }
 

@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,7 +46,7 @@ func TestRestoreReplace(t *testing.T) {
 	}
 
 	// Killed while it deletes, and continued by the same command.
-	replace := append(restore, "--replace", "shop")
+	replace := append(slices.Clone(restore), "--replace", "shop")
 	deletes := func(q *http.Request) bool { return q.Method == http.MethodDelete && !q.URL.Query().Has("dryRun") }
 	if !w.killed(2, deletes, replace...) {
 		t.Fatal("it deleted less than two objects")
