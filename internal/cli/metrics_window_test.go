@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/common/model"
 	"github.com/shopspring/decimal"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/cli"
@@ -208,11 +209,11 @@ func rangeAtEnd(t *testing.T, query string) time.Duration {
 	t.Helper()
 	text, _, _ := strings.Cut(query[strings.LastIndex(query, "[")+1:], "]")
 	text, _, _ = strings.Cut(text, ":")
-	d, err := time.ParseDuration(text)
+	d, err := model.ParseDuration(text)
 	if err != nil {
 		t.Errorf("query %s: %v", query, err)
 	}
-	return d.Round(time.Minute)
+	return time.Duration(d).Round(time.Minute)
 }
 
 // TestWindowByDay divides three days and a half by the calendar: the rows of each format add up to
