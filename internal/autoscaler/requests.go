@@ -70,7 +70,7 @@ func (r *reading) requests(ctx context.Context, w *autoscale.World) error {
 func (r *reading) inCluster() (server, problem string) {
 	h := r.req.History
 	if !h.Access.IsPlain() {
-		return "", "the Prometheus asks for credentials, and a TriggerAuthentication has to be written by hand"
+		return "", "KEDA needs a TriggerAuthentication for the headers, certificates or credentials of the Prometheus, which has to be written by hand"
 	}
 	rest, isService := strings.CutPrefix(h.Address, "svc:")
 	const address = "KEDA needs the address of the Prometheus in the cluster: --prometheus svc:NAMESPACE/NAME:PORT, with the number of the port"

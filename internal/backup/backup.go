@@ -104,6 +104,8 @@ type Plan struct {
 	// stopped meanwhile.
 	Spread string `json:"spread,omitempty"`
 	Pause  *Pause `json:"pause,omitempty"`
+	// NotQuiesced is why a backup that was to be quiesced is none.
+	NotQuiesced string `json:"-"`
 	// Apps is how many apps have their manifests in the record. Inputs are the Secrets and
 	// ConfigMaps that they need and that are not in it; the Secrets can be in a file, encrypted.
 	Apps   int          `json:"apps"`

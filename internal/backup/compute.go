@@ -27,7 +27,7 @@ type State struct {
 	// Kinds are those that the cluster serves, and Gaps what could not be read.
 	Kinds *object.Kinds
 	Gaps  []object.Gap
-	// Namespaces are those that were read completely.
+	// Namespaces are those that were read, but for Gaps.
 	Namespaces []string
 }
 

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -79,7 +80,10 @@ func (c *computer) groupSnapshot(version, class string, labels map[string]string
 // selector returns labels that all claims of the parts have and no other claim of their namespace.
 // They are matchLabels, since the snapshot controller reads no matchExpressions (v8.7).
 func (c *computer) selector(at group, parts []*Part) (labels map[string]string, wrong string) {
-	if !slices.Contains(c.Namespaces, at.namespace) {
+	unread := slices.ContainsFunc(c.Gaps, func(g object.Gap) bool {
+		return g.Resource == "persistentvolumeclaims" && (g.Namespace == "" || g.Namespace == at.namespace)
+	})
+	if unread || !slices.Contains(c.Namespaces, at.namespace) {
 		return nil, "its other claims were not read"
 	}
 	saved := map[object.Ref]bool{}
@@ -141,12 +145,13 @@ func (p *Part) snapshot() object.Ref {
 	return *p.Snapshot
 }
 
-// OfGroup says whether a VolumeSnapshot is the one of the part's claim in its group.
-func (p *Part) OfGroup(snapshot *unstructured.Unstructured) bool {
+// OfGroup says whether a VolumeSnapshot is the one of the part's claim in its group, which has that UID:
+// others may have made one that names it.
+func (p *Part) OfGroup(snapshot *unstructured.Unstructured, group types.UID) bool {
 	if Text(snapshot.Object, "spec", "source", "persistentVolumeClaimName") != p.Object.Name {
 		return false
 	}
 	return slices.ContainsFunc(snapshot.GetOwnerReferences(), func(o metav1.OwnerReference) bool {
-		return o.Kind == p.Backup.Kind && o.Name == p.Backup.Name
+		return o.UID == group
 	})
 }

@@ -69,8 +69,8 @@ func (p *Plan) Settle() {
 	if wrong == "" {
 		return
 	}
-	p.Consistency = Application
-	p.Notes = append(p.Notes, "the backup is not quiesced: "+wrong)
+	p.Consistency, p.NotQuiesced = Application, "the backup is not quiesced: "+wrong
+	p.Notes = append(p.Notes, p.NotQuiesced)
 }
 
 // Objects are those of all parts, and running those that their operators save: their apps have to

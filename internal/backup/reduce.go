@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// cronJobKind is of what acts at its own times, often outside of the cluster.
+// cronJobKind: a CronJob of a rehearsal would send mail, pay or delete a second time.
 var cronJobKind = schema.GroupKind{Group: "batch", Kind: "CronJob"}
 
 // Rehearsed drops the objects of apps that a rehearsal shares with what runs, which are

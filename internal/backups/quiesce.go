@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/regulator"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/systems"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -56,11 +57,34 @@ func NewQuiesce(ctx context.Context, given *app.Input, r Request, limit time.Dur
 		return nil, err
 	}
 	pause.ID, pause.Limit = r.Name, limit
+	out := &Quiesce{in: given.Another(pause.Session.Namespace), pause: pause, Stopped: func(*regulator.Pause) {}, Released: func(*regulator.Pause) {}}
 	pause.Alive = func(ctx context.Context, run string) (bool, error) {
-		h, held, err := install.ReadHolder(ctx, pause.Session.Config, install.Installation{Name: run, Namespace: pause.Session.Namespace, System: true})
+		h, held, err := out.holder(ctx, run)
 		return held && h.ValidAt(given.Now()), err
 	}
-	return &Quiesce{in: given.Another(pause.Session.Namespace), pause: pause, Stopped: func(*regulator.Pause) {}, Released: func(*regulator.Pause) {}}, nil
+	return out, nil
+}
+
+// holder is who holds the Lease of a run.
+func (q *Quiesce) holder(ctx context.Context, run string) (journal.LeaseStatus, bool, error) {
+	return install.ReadHolder(ctx, q.pause.Session.Config, install.Installation{Name: run, Namespace: q.pause.Session.Namespace, System: true})
+}
+
+// another says whether another process runs this backup. The Lease of a killed one is valid for a
+// while: it waits for that, and one that lives renews it meanwhile.
+func (q *Quiesce) another(ctx context.Context) (bool, error) {
+	first, held, err := q.holder(ctx, q.pause.ID)
+	if !held || err != nil {
+		return false, err
+	}
+	ctx, stop := context.WithTimeout(ctx, first.Duration)
+	defer stop()
+	for now := first; held && now.Version == first.Version; now, held, err = q.holder(ctx, q.pause.ID) {
+		if err != nil || !now.ValidAt(q.in.Now()) || wait(ctx) != nil {
+			return false, err
+		}
+	}
+	return held, err
 }
 
 // EndOthers recovers what killed backups stopped. It comes before a backup is planned: the manifests
@@ -132,6 +156,11 @@ func (q *Quiesce) await(ctx context.Context) {
 func (q *Quiesce) End(ctx context.Context, saved bool) error {
 	after := context.WithoutCancel(ctx)
 	if q.stop == nil { // a run that was killed may have stopped apps
+		if !saved {
+			if alive, err := q.another(after); alive || err != nil {
+				return err // another process recovers what it stopped
+			}
+		}
 		stopped, err := q.pause.Continue(after)
 		if err != nil || !stopped {
 			return err

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/backup"
@@ -286,7 +287,7 @@ func (c cluster) result(ctx context.Context, p *backup.Part) error {
 	case backup.BySnapshot:
 	}
 	if p.IsGroup() {
-		if o, err = c.ofGroup(ctx, p); err != nil || o == nil {
+		if o, err = c.ofGroup(ctx, p, types.UID(backup.Text(o, "metadata", "uid"))); err != nil || o == nil {
 			return err
 		}
 	}
@@ -309,20 +310,23 @@ func (c cluster) result(ctx context.Context, p *backup.Part) error {
 }
 
 // ofGroup is the snapshot of a claim in a group; nil while there is none.
-func (c cluster) ofGroup(ctx context.Context, p *backup.Part) (map[string]any, error) {
+func (c cluster) ofGroup(ctx context.Context, p *backup.Part, group types.UID) (map[string]any, error) {
 	list, err := c.Objects.Resource(volumeSnapshots).Namespace(p.Backup.Namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("list the snapshots of %s: %w", p.Backup, err)
 	}
-	for i := range list.Items {
-		if o := &list.Items[i]; p.OfGroup(o) {
-			ref := object.RefOf(o)
-			p.Snapshot = &ref
-			return o.Object, nil
-		}
+	found := slices.DeleteFunc(list.Items, func(o unstructured.Unstructured) bool { return !p.OfGroup(&o, group) })
+	switch len(found) {
+	case 0:
+		p.Status, p.Message = health.Progressing, "it has no snapshot of "+p.Object.String()+" yet"
+		return nil, nil
+	case 1:
+		ref := object.RefOf(&found[0])
+		p.Snapshot = &ref
+		return found[0].Object, nil
 	}
-	p.Status, p.Message = health.Progressing, "it has no snapshot of "+p.Object.String()+" yet"
-	return nil, nil
+	return nil, hint.With(fmt.Errorf("%s has %d snapshots of %s: %s, %s", p.Backup, len(found), p.Object, found[0].GetName(), found[1].GetName()),
+		"the snapshot controller makes one: delete the others")
 }
 
 var volumeSnapshots = schema.GroupVersionResource{Group: backup.SnapshotGroup, Version: "v1", Resource: "volumesnapshots"}

@@ -3,7 +3,6 @@ package backups
 import (
 	"context"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
@@ -62,12 +61,10 @@ func Forget(ctx context.Context, in *app.Input, p *backup.Plan) error {
 	if n := len(j.Runs); j.Run != nil || n == 0 || j.Runs[n-1].Action != install.Uninstall || j.Runs[n-1].Result != install.ResultDone {
 		return nil // it was not deleted
 	}
-	err = store.Remove(ctx, j)
-	if apierrors.IsForbidden(err) {
-		in.Report.Note("the backup is deleted, and its journal is left: " + err.Error())
-		return nil
+	if err := store.Remove(ctx, j); err != nil { // it stays, and does no harm
+		in.Report.Note("the backup " + p.Name + " is deleted, and its journal is left: " + err.Error())
 	}
-	return err
+	return nil
 }
 
 // RetentionRoles are the roles that deleting older backups needs beside those of the run that makes

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -46,10 +47,20 @@ func (c *Copy) Separate(fields, given map[string]any, v BackupValues) (removed, 
 			}
 		}
 	}
-	if patch, _ := v.Fill(c.Patch).(map[string]any); len(patch) > 0 {
+	if patch, _ := v.Fill(c.Patch).(map[string]any); dropEmpty(patch) {
 		set = MergePatch(fields, patch, "")
 	}
 	return removed, set
+}
+
+// dropEmpty drops the maps of a patch whose keys were all left out, and says whether anything is left.
+// Merged, an empty map could make a section without the fields that it requires.
+func dropEmpty(patch map[string]any) bool {
+	maps.DeleteFunc(patch, func(_ string, v any) bool {
+		inner, isMap := v.(map[string]any)
+		return isMap && !dropEmpty(inner)
+	})
+	return len(patch) > 0
 }
 
 func anyMatch(p field.Path, fields map[string]any) bool {

@@ -93,5 +93,8 @@ func (o *backupDeleteOptions) delete(ctx context.Context, name string) error {
 	if err := o.changeNamed(ctx, req); err != nil {
 		return err
 	}
+	if o.dryRun != "none" || o.printRBAC {
+		return nil
+	}
 	return backups.Forget(ctx, &in, p)
 }

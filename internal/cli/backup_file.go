@@ -63,8 +63,8 @@ func (o *backupRunOptions) save(ctx context.Context, p *backup.Plan, recipients 
 	if !result.Complete() {
 		return hint.With(fmt.Errorf("%d of %d parts of the backup %s are saved", result.Ready(), len(result.Parts), p.Name), "kubectl sysop backup show "+p.Name+" -n "+p.Namespace)
 	}
-	if p.Consistency == backup.Quiesced && result.Consistency != p.Consistency {
-		return hint.With(errors.New(result.Notes[len(result.Notes)-1]), "kubectl sysop backup show "+p.Name+" -n "+p.Namespace)
+	if result.NotQuiesced != "" {
+		return hint.With(errors.New(result.NotQuiesced), "kubectl sysop backup show "+p.Name+" -n "+p.Namespace)
 	}
 	if result.Pause != nil {
 		o.Say(result.Pause.Text())

@@ -46,7 +46,7 @@ func (p *Plan) planRecovery(ctx context.Context, fingerprint string, user User) 
 	r.options.Seen = r.Plan.Seen
 	r.Changed = r.Plan.What == install.RecoveredUndone && fingerprint != "" && !r.Plan.Run.Undoing && r.Plan.Run.Action == p.req.Action
 	if r.Changed && p.req.SameRun {
-		return nil, hint.With(fmt.Errorf("%s cannot be continued: what its run was to create is not what is there to create now", p.Installation.Name),
+		return nil, hint.With(fmt.Errorf("%s cannot be continued: its unfinished run is for other objects than those that would be saved now", p.Installation.Name),
 			fmt.Sprintf("kubectl sysop rollback %s --unfinished -n %s undoes the run", p.Installation.Name, p.Installation.Namespace))
 	}
 	if p.req.RolesOnly { // A user who wants the roles may not be able to read yet.

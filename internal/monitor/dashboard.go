@@ -122,8 +122,10 @@ func (d *board) cost(p *Prices, selector string) string {
 		request := fmt.Sprintf(requested, resource)
 		return fmt.Sprintf("((%[1]s > %[2]s) or %[2]s or %[1]s)", used, request)
 	}
-	return fmt.Sprintf("%d * (%s * %s + %s * %s / 1024 ^ 3)", cost.HoursPerMonth,
-		d.usage(charged(cpuUsed, "cpu"), selector, AppLabel), p.CPU, d.usage(charged(memoryUsed, "memory"), selector, AppLabel), p.Memory)
+	cpu := d.usage(charged(cpuUsed, "cpu"), selector, AppLabel) + " * " + p.CPU
+	memory := d.usage(charged(memoryUsed, "memory"), selector, AppLabel) + " * " + p.Memory + " / 1024 ^ 3"
+	// An app of which only one is known has that cost.
+	return fmt.Sprintf("%d * (%[2]s + %[3]s or %[2]s or %[3]s)", cost.HoursPerMonth, cpu, memory)
 }
 
 // app draws the row of an app: usage against requests and limits, saturation, restarts.

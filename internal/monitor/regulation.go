@@ -54,13 +54,13 @@ func (m *maker) regulationRules(a *monitored) []rule {
 	return []rule{
 		{
 			"SystemAppNotHealthy", "critical", m.threshold("notHealthyMinutes"),
-			fmt.Sprintf(`max by (health) (%s) > 0`, series("sysop_regulate_app_health", `,health=~"Degraded|Missing|Progressing"`)),
-			"it is not Healthy", a.Name + " is {{ $labels.health }}.",
+			fmt.Sprintf(`max(%s) > 0`, series("sysop_regulate_app_health", `,health=~"Degraded|Missing|Progressing"`)),
+			"it is not Healthy", a.Name + " is Degraded, Missing or Progressing.",
 		},
 		{
 			"SystemAppHeld", "warning", m.threshold("heldMinutes"),
-			fmt.Sprintf(`max by (signal) (%s) > 0`, series("sysop_regulate_held", "")),
-			"it is held", a.Name + " is held by {{ $labels.signal }}: what it needs fails, or is upgraded.",
+			fmt.Sprintf(`max(%s) > 0`, series("sysop_regulate_held", "")),
+			"it is held", a.Name + " is held: what it needs fails, or is upgraded.",
 		},
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/userfile"
@@ -220,8 +221,8 @@ func (a Access) Client(via http.RoundTripper) (*http.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	if plain, ok := http.DefaultTransport.(*http.Transport); ok && via == nil {
-		own := plain.Clone()
+	if via == nil {
+		own := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, IdleConnTimeout: 90 * time.Second, TLSHandshakeTimeout: 10 * time.Second}
 		own.MaxIdleConnsPerHost = 4 // as many as are asked at a time
 		if own.TLSClientConfig, err = a.tls(); err != nil {
 			return nil, err

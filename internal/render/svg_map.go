@@ -48,7 +48,7 @@ func drawMap(w io.Writer, p *uistate.State) error {
 	}
 	m := &svgMap{Writer: bufio.NewWriter(w), state: p, choice: choice, stacks: stackmap.New(p).Shown(p, choice), top: 1}
 	if len(m.stacks.Cards) == 0 && len(p.Stacks) > 0 {
-		return fmt.Errorf("there is no stack to draw at %q", p.Address)
+		return fmt.Errorf("there is no stack to draw at %q: leave out its namespaces or System apps", p.Address)
 	}
 	for _, c := range m.stacks.Cards {
 		if c.Cost != nil {

@@ -96,7 +96,7 @@ func rawText(ctx context.Context, in *app.Input, file string) ([]byte, error) {
 // Place gives a System that names no namespace that of the user.
 func Place(s *system.System, namespace string, named bool) error {
 	if named && s.Namespace != "" && s.Namespace != namespace {
-		return hint.With(fmt.Errorf("-n %s: the manifest says that the System is in namespace %s", namespace, s.Namespace), "without metadata.namespace a manifest is for any namespace; a bundle is made of it again: kubectl sysop catalog bundle -f FILE")
+		return hint.With(fmt.Errorf("-n %s: the manifest says that the System is in namespace %s", namespace, s.Namespace), "without metadata.namespace a manifest is for any namespace; make a bundle of it again with kubectl sysop catalog bundle -f FILE")
 	}
 	s.Namespace = cmp.Or(s.Namespace, namespace)
 	return nil

@@ -245,8 +245,11 @@ func (b *stateBuilder) port(from graph.ID, e graph.Edge) string {
 	}
 	ports := b.PortsOf(service)
 	for _, p := range ports {
-		if _, after, found := strings.Cut(e.Why(), fmt.Sprintf(":%d", p.Port)); found && (after == "" || after[0] < '0' || after[0] > '9') {
-			return portText(p)
+		text := fmt.Sprintf(":%d", p.Port)
+		for _, after := range strings.Split(e.Why(), text)[1:] {
+			if after == "" || after[0] < '0' || after[0] > '9' {
+				return portText(p)
+			}
 		}
 	}
 	switch len(ports) {
