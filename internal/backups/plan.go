@@ -292,7 +292,7 @@ func export(ctx context.Context, given *app.Input, r Request, roots []string, p 
 	omitBackups(sys)
 	if saved != nil {
 		sys.Backup = saved.Backup
-		keepDependencies(sys, saved, kinds)
+		p.Notes = append(p.Notes, keepDependencies(sys, saved, kinds)...)
 	}
 	text, err := sys.YAML()
 	if err != nil {
@@ -314,18 +314,23 @@ func export(ctx context.Context, given *app.Input, r Request, roots []string, p 
 
 // keepDependencies adds the dependencies that a manifest declares, so that a restore waits for what the
 // graph does not show. They are between apps with workloads or custom resources: Services and ConfigMaps
-// wait for nothing.
-func keepDependencies(sys, declared *system.System, kinds *object.Kinds) {
+// wait for nothing. It returns which it leaves out, and why.
+func keepDependencies(sys, declared *system.System, kinds *object.Kinds) (notes []string) {
 	in := recordedApps(sys, declared, kinds)
 	for _, d := range declared.Dependencies {
 		for _, from := range in(d.From) {
 			for _, to := range in(d.To) {
-				if !needs(sys, from, to) && !needs(sys, to, from) {
+				switch {
+				case needs(sys, from, to):
+				case needs(sys, to, from):
+					notes = append(notes, fmt.Sprintf("a restore does not wait for the dependency %s -> %s of the manifest: %s needs %s", d.From, d.To, to, from))
+				default:
 					sys.Dependencies = append(sys.Dependencies, system.Dependency{From: from, To: to, Reason: d.Reason})
 				}
 			}
 		}
 	}
+	return notes
 }
 
 // recordedApps returns a function from an app of a manifest to the apps of a record with its workloads

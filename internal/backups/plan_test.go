@@ -44,7 +44,10 @@ func TestKeepDependencies(t *testing.T) {
 		{Group: "apps", Version: "v1", Kind: "StatefulSet", Plural: "statefulsets", Singular: "statefulset", Namespaced: true},
 		{Group: "apps", Version: "v1", Kind: "Deployment", Plural: "deployments", Singular: "deployment", Namespaced: true},
 	})
-	keepDependencies(sys, declared, kinds)
+	notes := keepDependencies(sys, declared, kinds)
+	if len(notes) != 1 || notes[0] != "a restore does not wait for the dependency worker -> base of the manifest: db needs worker" {
+		t.Errorf("notes: %q", notes)
+	}
 	got := sys.Dependencies[2:]
 	if len(got) != 1 || got[0].From != "web" || got[0].To != "db" || got[0].Reason != "it stores orders" {
 		t.Errorf("added: %+v", got)

@@ -69,6 +69,7 @@ func TestSeparate(t *testing.T) {
 		},
 		{"Elasticsearch.elasticsearch.k8s.elastic.co", "spec: {version: 9.0.0, secureSettings: [{secretName: s3}]}", "", "spec: {version: 9.0.0}", "[spec.secureSettings]"},
 		{"InnoDBCluster.mysql.oracle.com", "spec: {backupSchedules: [{name: daily}], backupProfiles: [{name: s3}]}", "", "spec: {backupProfiles: [{name: s3}]}", "[spec.backupSchedules]"},
+		{"PostgresCluster.postgres-operator.crunchydata.com", "spec: {instances: [{name: a}]}", "", "spec: {instances: [{name: a}]}", "[]"},
 		{"VitessCluster.planetscale.com", "spec: {backup: {locations: [{name: s3}]}}", "", "spec: {}", "[spec.backup]"},
 	} {
 		fields, want, patch := fieldsOf(t, c.given), fieldsOf(t, c.want), fieldsOf(t, c.patch)

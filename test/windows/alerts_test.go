@@ -61,7 +61,10 @@ var alertCases = []struct {
 	},
 	{
 		"SystemAppNotHealthy", "web",
-		series{`sysop_regulate_app_health{system_namespace="shop",system="shop",app="web",health="Degraded"}`: "1x600"},
+		series{
+			`sysop_regulate_app_health{system_namespace="shop",system="shop",app="web",health="Degraded"}`:    "1x593 _x7",
+			`sysop_regulate_app_health{system_namespace="shop",system="shop",app="web",health="Progressing"}`: "_x593 1x7",
+		},
 		series{
 			`sysop_regulate_app_health{system_namespace="shop",system="shop",app="web",health="Suspended"}`:    "1x600",
 			`sysop_regulate_app_health{system_namespace="shop",system="shop",app="web",health="Progressing"}`:  "_x595 1x5",
