@@ -72,6 +72,7 @@ func (c cluster) planReplace(ctx context.Context, r *backup.Restore, req *Restor
 		}
 		ref.Namespace = o.GetNamespace()
 		restored, err := c.restoredBefore(ctx, r, o)
+		manager := install.ManagerOf(o)
 		switch {
 		case err != nil:
 			return err
@@ -81,6 +82,8 @@ func (c cluster) planReplace(ctx context.Context, r *backup.Restore, req *Restor
 			no.add(besideHint, "%s exists and has the data of the backup: it is not replaced", ref)
 		case ref.Namespace == "" && !restored:
 			no.add("delete it, or --only-missing leaves it", "%s exists and has no namespace: others may use it, and it is not replaced", ref)
+		case manager.By == "argocd" || manager.By == "flux":
+			no.add("take it out of what manages it first; "+besideHint, "%s is managed by %s, which would create it again before it is restored", ref, manager)
 		default:
 			r.Replaced = append(r.Replaced, backup.ReplacedObject{Ref: ref, UID: o.GetUID()})
 		}

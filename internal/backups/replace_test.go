@@ -41,7 +41,9 @@ func configMap(name string) *unstructured.Unstructured {
 func TestReplace(t *testing.T) {
 	owned := configMap("owned")
 	owned.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "settings", UID: "1"}})
-	s, in, _ := newServer(t, configMap("settings"), configMap("copy"), owned)
+	synced := configMap("synced")
+	synced.SetLabels(map[string]string{"kustomize.toolkit.fluxcd.io/name": "shop", "kustomize.toolkit.fluxcd.io/namespace": "flux-system"})
+	s, in, _ := newServer(t, configMap("settings"), configMap("copy"), owned, synced)
 	connected, err := systems.Connect(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)
@@ -81,6 +83,9 @@ func TestReplace(t *testing.T) {
 		}},
 		{"shop", "Namespace/other exists and has no namespace: others may use it, and it is not replaced", "--only-missing leaves it", func(r *backup.Restore, _ *backup.Plan) {
 			r.SecretObjects = []*unstructured.Unstructured{{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "other"}}}}
+		}},
+		{"shop", "ConfigMap/shop/synced is managed by Flux's Kustomization shop in flux-system, which would create it again", "take it out of what manages it", func(r *backup.Restore, _ *backup.Plan) {
+			r.SecretObjects = []*unstructured.Unstructured{configMap("synced")}
 		}},
 		{"shop", "Velero restores the backup", besideHint, func(_ *backup.Restore, p *backup.Plan) { p.Parts[0].Method = backup.ByVelero }},
 		{"shop", "ConfigMap/shop/owned is owned by ConfigMap settings, and is deleted with it: there would be no copy", "--namespace-map", func(_ *backup.Restore, p *backup.Plan) { p.Parts[0].Backup.Name = "owned" }},

@@ -68,12 +68,29 @@ func TestRestoreReplace(t *testing.T) {
 	// Again: now it is an installed System. The PostgreSQL cluster is a new one, and archives to another
 	// place: that of its predecessor is in use.
 	uid = w.uid("web")
-	archive := w.archive()
+	archive := w.archive(w.ns)
 	r = w.run(replace...).succeeds(t)
 	t.Logf("it says:\n%s%s", r.stdout, r.stderr)
 	w.restored(saved, before, uid)
-	if got := w.archive(); archive == "" || got == "" || got == archive {
+	if got := w.archive(w.ns); archive == "" || got == "" || got == archive {
 		t.Errorf("the archives are %q and %q", archive, got)
+	}
+
+	// A copy, whose snapshots and their contents are its own: they go with it, and their data stays.
+	elsewhere := w.ns + "-copy"
+	secrets, _, _ := strings.Cut(backupShop, "apiVersion: v1\nkind: ConfigMap")
+	applyText(t, w.c, strings.ReplaceAll(secrets, "NS", elsewhere))
+	mapped := append(slices.Clone(restore), "--namespace-map", w.ns+"="+elsewhere)
+	w.run(mapped...).succeeds(t)
+	archive = w.archive(elsewhere)
+	r = w.run(append(mapped, "--replace", "shop")...).succeeds(t)
+	t.Logf("it says:\n%s%s", r.stdout, r.stderr)
+	w.driver.bound(elsewhere, "files", "data-db-0", "data-db-1")
+	if got := w.driver.handles(elsewhere); fmt.Sprint(got) != fmt.Sprint(saved) || w.archive(elsewhere) == archive {
+		t.Errorf("the claims of the copy are from %v, want %v; it archives to %s again", got, saved, archive)
+	}
+	if got := w.backups(); got[name] != 4 {
+		t.Errorf("the backups are %v", got)
 	}
 
 	// What was added after the backup would be deleted and not restored.
@@ -117,9 +134,9 @@ func (w *backupWorld) add(name, text string) {
 }
 
 // archive is where the PostgreSQL cluster archives to.
-func (w *backupWorld) archive() string {
+func (w *backupWorld) archive(ns string) string {
 	w.t.Helper()
-	spec := w.spec(pgClusters, w.ns, "pg").(map[string]any)
+	spec := w.spec(pgClusters, ns, "pg").(map[string]any)
 	name, _, _ := unstructured.NestedString(spec, "backup", "barmanObjectStore", "serverName")
 	return name
 }
