@@ -185,7 +185,11 @@ func (c cluster) restoredBefore(ctx context.Context, r *backup.Restore, o *unstr
 		return ref.Namespace == "", nil
 	}
 	if ref.Kind != backup.ContentKind.Kind {
-		content, err := c.at(ctx, object.Ref{Group: backup.SnapshotGroup, Kind: backup.ContentKind.Kind, Name: backup.Text(o.Object, "spec", "source", "volumeSnapshotContentName")})
+		name := backup.Text(o.Object, "spec", "source", "volumeSnapshotContentName")
+		if name == "" {
+			return false, nil // it is the data of a claim
+		}
+		content, err := c.at(ctx, object.Ref{Group: backup.SnapshotGroup, Kind: backup.ContentKind.Kind, Name: name})
 		if err != nil || content == nil {
 			return false, err
 		}

@@ -189,8 +189,10 @@ func TestRefuseUninstall(t *testing.T) {
 		}
 	}
 	next.Refusals = []install.Refusal{
-		{Topic: "ownership", Object: ref("ConfigMap", "settings")}, {Topic: "ownership", Object: ref("ConfigMap", "foreign")},
-		{Topic: "rights", Object: ref("ConfigMap", "settings")}, {Topic: "images"},
+		{Topic: "ownership", Object: ref("ConfigMap", "settings")},
+		{Topic: "ownership", Object: ref("ConfigMap", "foreign")},
+		{Topic: "rights", Object: ref("ConfigMap", "settings")},
+		{Topic: "images"},
 	}
 	if DropReplaced(r, next); len(next.Refusals) != 3 || next.Refusals[0].Object.Name != "foreign" {
 		t.Errorf("the refusals are %v", next.Refusals)

@@ -79,6 +79,10 @@ func parseMap(flag string, pairs []string) (map[string]string, error) {
 func tellRestore(c *command.Common, r *backup.Restore) {
 	c.Notes(r.Notes)
 	for _, o := range r.Replaced {
+		if o.Group == backup.SnapshotGroup {
+			c.Warn(o.String() + " exists, and is deleted first; its data stays")
+			continue
+		}
 		c.Warn(o.String() + " exists, and is deleted with its data first")
 	}
 	for _, u := range r.Unrestored {
