@@ -41,6 +41,8 @@ type RestoreOptions struct {
 	Rehearsal bool
 	// KeepSchedules leaves a copy what writes to the stores of backups of its original, which is gone.
 	KeepSchedules bool
+	// Replace says that the original is deleted first: what is restored in its place is no copy.
+	Replace bool
 }
 
 // Restore is how a backup is restored (docs/schema/restore.json).
@@ -59,11 +61,10 @@ type Restore struct {
 	Secrets []object.Ref `json:"secrets,omitempty"`
 	Inputs  []object.Ref `json:"inputs,omitempty"`
 	// Replaced are the objects that exist, and are deleted first, with their data.
-	Replaced []object.Ref `json:"replaced,omitempty"`
-	Notes    []string     `json:"notes,omitempty"`
-	// ReplacedUIDs are those of Replaced, and Installed says that a run of install made the System.
-	ReplacedUIDs []types.UID `json:"-"`
-	Installed    bool        `json:"-"`
+	Replaced []ReplacedObject `json:"replaced,omitempty"`
+	Notes    []string         `json:"notes,omitempty"`
+	// Installed says that a run of install made what is replaced.
+	Installed bool `json:"-"`
 	// System is what is installed, Manifest its text, and SecretObjects come before its apps.
 	System        *system.System               `json:"-"`
 	Manifest      string                       `json:"-"`
@@ -78,6 +79,12 @@ type Restore struct {
 func (r *Restore) Unstamped(stamp time.Time) string {
 	sum := sha256.Sum256([]byte(strings.ReplaceAll(r.Manifest, stamp.UTC().Format(StampFormat), "")))
 	return hex.EncodeToString(sum[:])
+}
+
+// ReplacedObject is an object that exists and is deleted before a restore.
+type ReplacedObject struct {
+	object.Ref
+	UID types.UID
 }
 
 // RestoredPart is a part whose data is restored.

@@ -173,6 +173,8 @@ func TestRestoredApart(t *testing.T) {
 		{"another namespace", true, backup.RestoreOptions{Namespaces: elsewhere}, false, false, true, false},
 		{"another cluster", false, backup.RestoreOptions{}, false, false, true, false},
 		{"a rehearsal", true, backup.RestoreOptions{Namespaces: elsewhere, Rehearsal: true}, false, false, false, false},
+		{"in place of the original", false, backup.RestoreOptions{Replace: true}, true, true, true, true},
+		{"in place of a copy", true, backup.RestoreOptions{Namespaces: elsewhere, Replace: true}, false, false, true, false},
 		{"the original is gone", false, backup.RestoreOptions{KeepSchedules: true}, true, true, true, true},
 	} {
 		p := saved()

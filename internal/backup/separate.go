@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"fmt"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -24,7 +25,11 @@ func (r *restorer) separate() {
 		}
 	}
 	if len(r.Notes) > changes && !r.options.Rehearsal {
-		r.Notes = append(r.Notes, "the manifests of the backup (system.yaml) have these schedules and archives, to set them again once the original is gone; --keep-schedules restores with them")
+		at := "of the file"
+		if r.plan.Live {
+			at = fmt.Sprintf("of the ConfigMap %s in %s", r.plan.Name, r.plan.Namespace)
+		}
+		r.Notes = append(r.Notes, "system.yaml "+at+" has these schedules and archives, to set them again once the original is gone; --keep-schedules restores with them")
 	}
 	if len(omitted) > 0 {
 		dropObjects(r.sys, func(ref object.Ref) bool { return omitted[ref] })
@@ -65,5 +70,5 @@ func (r *restorer) isCopy(namespace string) bool {
 			return true
 		}
 	}
-	return r.options.Rehearsal || !r.plan.Live
+	return r.options.Rehearsal || !r.plan.Live && !r.options.Replace
 }

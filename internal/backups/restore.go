@@ -36,9 +36,7 @@ type RestoreRequest struct {
 // PlanRestore plans a restore, and writes nothing. It returns the time of its names, too: that of the
 // run that it continues or repeats, or now.
 func PlanRestore(ctx context.Context, given *app.Input, r RestoreRequest) (*backup.Restore, time.Time, error) {
-	if r.Replace != "" && r.OnlyMissing {
-		return nil, time.Time{}, errReplaceMissing
-	}
+	r.Options.Replace = r.Replace != ""
 	r.Options.Time = given.Now().UTC().Truncate(time.Second)
 	out, err := r.plan(ctx, given)
 	if err != nil || !r.Run && !r.Plan.Live && r.Replace == "" {
@@ -50,7 +48,7 @@ func PlanRestore(ctx context.Context, given *app.Input, r RestoreRequest) (*back
 		return nil, time.Time{}, err
 	}
 	c := cluster{connected}
-	began, err := c.began(ctx, out, out.Unstamped(r.Options.Time))
+	began, err := c.began(ctx, out, out.Unstamped(r.Options.Time), r.Options.Replace)
 	if err == nil && !began.IsZero() {
 		r.Options.Time = began
 		out, err = r.plan(ctx, given)
@@ -62,7 +60,7 @@ func PlanRestore(ctx context.Context, given *app.Input, r RestoreRequest) (*back
 		err = c.checkCopies(ctx, out, r.Plan)
 	}
 	if err == nil && r.Replace != "" {
-		err = c.planReplace(ctx, out, r.Plan, r.Replace)
+		err = c.planReplace(ctx, out, &r)
 	}
 	return out, r.Options.Time, err
 }
@@ -77,15 +75,18 @@ func (r *RestoreRequest) plan(ctx context.Context, given *app.Input) (*backup.Re
 }
 
 // began is the time in the names of a run of the same request that did not end, or of one that is done
-// and whose objects exist: these names stay. It is zero where there is none.
-func (c cluster) began(ctx context.Context, r *backup.Restore, unstamped string) (time.Time, error) {
+// and whose objects exist: these names stay, unless they are replaced. It is zero where there is none.
+func (c cluster) began(ctx context.Context, r *backup.Restore, unstamped string, replace bool) (time.Time, error) {
 	found, err := install.Find(ctx, c.Config, r.Name, []string{r.Namespace})
 	if err != nil || len(found) == 0 || found[0].Err != nil { // with an error of the journal, the plan of the install says so
 		return time.Time{}, err
 	}
 	at, done := stampOf(found[0].Journal, unstamped)
-	if !done {
+	switch {
+	case !done:
 		return at, nil
+	case replace:
+		return time.Time{}, nil // its archives are in use, and stay
 	}
 	for i := range r.Parts {
 		o, err := c.at(ctx, r.Parts[i].Object)
@@ -116,28 +117,38 @@ func stampOf(j *install.Journal, unstamped string) (at time.Time, done bool) {
 // checkCopies returns an error if the data of a backup is gone. That is known of a file in the cluster
 // that it was made in: elsewhere, the storage alone knows.
 func (c cluster) checkCopies(ctx context.Context, r *backup.Restore, p *backup.Plan) error {
-	if p.Live || p.Cluster == "" || p.Cluster != c.id(ctx) {
+	if p.Live || !c.made(ctx, p) {
 		return nil
 	}
-	lines := &hint.Lines{}
-	var wrong error
+	gone, doubts, err := c.lost(ctx, p)
+	r.Notes = append(r.Notes, doubts...)
+	if err != nil || len(gone) == 0 {
+		return err
+	}
+	return hint.With(&hint.Lines{Lines: gone}, "restore another backup; a class with deletionPolicy: Retain keeps the data of snapshots that are deleted")
+}
+
+// made says whether a backup is known to be of this cluster.
+func (c cluster) made(ctx context.Context, p *backup.Plan) bool {
+	return p.Cluster != "" && p.Cluster == c.id(ctx)
+}
+
+// lost says which data of a backup that was made in this cluster is gone, and which may be.
+func (c cluster) lost(ctx context.Context, p *backup.Plan) (gone, doubts []string, wrong error) {
 	for i := range p.Parts {
-		gone, doubt := p.Parts[i].Lost(func(ref object.Ref) bool {
+		is, maybe := p.Parts[i].Lost(func(ref object.Ref) bool {
 			o, err := c.at(ctx, ref)
 			wrong = errors.Join(wrong, err)
 			return o != nil
 		})
-		if gone != "" {
-			lines.Lines = append(lines.Lines, gone)
+		if is != "" {
+			gone = append(gone, is)
 		}
-		if doubt != "" {
-			r.Notes = append(r.Notes, doubt)
+		if maybe != "" {
+			doubts = append(doubts, maybe)
 		}
 	}
-	if wrong != nil || len(lines.Lines) == 0 {
-		return wrong
-	}
-	return hint.With(lines, "restore another backup; a class with deletionPolicy: Retain keeps the data of snapshots that are deleted")
+	return gone, doubts, wrong
 }
 
 // checkRestore returns an error if the cluster cannot take a restore.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -32,13 +33,16 @@ func (q *restoreQuestion) flags(cmd *cobra.Command) {
 	f.StringSliceVar(&q.namespaces, "namespace-map", nil, "restore the objects of one namespace in another one: FROM=TO")
 	f.StringSliceVar(&q.storageClasses, "storage-class-map", nil, "use another storage class: FROM=TO")
 	f.BoolVar(&q.onlyMissing, "only-missing", false, "restore only what does not exist, and leave the rest as it is")
-	f.StringVar(&q.replace, "replace", "", "delete what exists of the System NAME, with its data, and restore it: its name confirms it")
+	f.StringVar(&q.replace, "replace", "", "first delete what exists of the System NAME, with its data; the name confirms it")
 	f.BoolVar(&q.keepSchedules, "keep-schedules", false, "let a copy back up to the stores of the original, which is gone")
 	f.BoolVar(&q.noOperators, "no-operators", false, "do not install the operators that the apps need: they exist")
 }
 
 // plan reads a backup, and plans its restore.
 func (q *restoreQuestion) plan(ctx context.Context, c *command.Common, args []string, run bool) (*backup.Restore, time.Time, error) {
+	if q.replace != "" && q.onlyMissing {
+		return nil, time.Time{}, errors.New("name --replace or --only-missing: the first deletes what exists, the other leaves it")
+	}
 	r := backups.RestoreRequest{OnlyMissing: q.onlyMissing, Replace: q.replace, Run: run}
 	r.Options.NoOperators, r.Options.KeepSchedules = q.noOperators, q.keepSchedules
 	var err error
@@ -74,8 +78,12 @@ func parseMap(flag string, pairs []string) (map[string]string, error) {
 // tellRestore writes what a restore leaves out.
 func tellRestore(c *command.Common, r *backup.Restore) {
 	c.Notes(r.Notes)
-	for _, ref := range r.Replaced {
-		c.Warn(ref.String() + " exists, and is deleted with its data first")
+	for _, o := range r.Replaced {
+		if o.Group == backup.SnapshotGroup {
+			c.Warn(o.String() + " exists, and is deleted first; its data stays")
+			continue
+		}
+		c.Warn(o.String() + " exists, and is deleted with its data first")
 	}
 	for _, u := range r.Unrestored {
 		if u.Hint != "" {

@@ -2,12 +2,14 @@ package cli
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/command"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
 )
 
 type restoreRunOptions struct {
@@ -49,10 +51,25 @@ func (o *restoreRunOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if len(r.Replaced) > 0 {
+	if len(r.Replaced) > 0 || r.Installed {
 		if done, err := o.replace(ctx, cats, r, req); done || err != nil {
 			return err
 		}
 	}
 	return o.change(ctx, cats, req)
+}
+
+// review returns an error if a permission is missing.
+func (o *restoreRunOptions) review(ctx context.Context, needed []permission.Permission) error {
+	config, err := o.Config.ToRESTConfig()
+	if err != nil {
+		return err
+	}
+	missing, err := permission.Review(ctx, config, needed)
+	if unknown, ok := errors.AsType[*permission.UnknownError](err); ok {
+		o.Note(unknown.Error())
+	} else if err != nil {
+		return err
+	}
+	return permission.Refuse(missing)
 }

@@ -1,14 +1,21 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 )
 
 // TestRestoreReplace: what exists is overwritten only when its System is named. It is deleted with its
@@ -58,11 +65,80 @@ func TestRestoreReplace(t *testing.T) {
 		t.Errorf("the backups are %v", got)
 	}
 
-	// Again: now it is an installed System.
+	// Again: now it is an installed System. The PostgreSQL cluster is a new one, and archives to another
+	// place: that of its predecessor is in use.
 	uid = w.uid("web")
+	archive := w.archive(w.ns)
 	r = w.run(replace...).succeeds(t)
 	t.Logf("it says:\n%s%s", r.stdout, r.stderr)
 	w.restored(saved, before, uid)
+	if got := w.archive(w.ns); archive == "" || got == "" || got == archive {
+		t.Errorf("the archives are %q and %q", archive, got)
+	}
+
+	// A copy, whose snapshots and their contents are its own: they go with it, and their data stays.
+	elsewhere := w.ns + "-copy"
+	secrets, _, _ := strings.Cut(backupShop, "apiVersion: v1\nkind: ConfigMap")
+	applyText(t, w.c, strings.ReplaceAll(secrets, "NS", elsewhere))
+	mapped := append(slices.Clone(restore), "--namespace-map", w.ns+"="+elsewhere)
+	w.run(mapped...).succeeds(t)
+	archive = w.archive(elsewhere)
+	r = w.run(append(mapped, "--replace", "shop")...).succeeds(t)
+	t.Logf("it says:\n%s%s", r.stdout, r.stderr)
+	w.driver.bound(elsewhere, "files", "data-db-0", "data-db-1")
+	if got := w.driver.handles(elsewhere); fmt.Sprint(got) != fmt.Sprint(saved) || w.archive(elsewhere) == archive {
+		t.Errorf("the claims of the copy are from %v, want %v; it archives to %s again", got, saved, archive)
+	}
+	if got := w.backups(); got[name] != 4 {
+		t.Errorf("the backups are %v", got)
+	}
+
+	// What was added after the backup would be deleted and not restored.
+	uid = w.uid("web")
+	w.add("later", `{"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "later"}, "spec": {"storageClassName": "fast", "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}`)
+	w.driver.bound(w.ns, "later")
+	const want = "is of the installation shop and not of the backup: it would be deleted and not restored"
+	w.refused([]string{"PersistentVolumeClaim/" + w.ns + "/later " + want}, append(replace, "--dry-run=client")...)
+	t.Logf("it says:\n%s", w.refused([]string{"PersistentVolumeClaim/" + w.ns + "/later " + want, "kubectl sysop uninstall shop -n " + w.ns}, replace...).stderr)
+	w.driver.bound(w.ns, "files", "data-db-0", "data-db-1", "later")
+	if got := w.uid("web"); got != uid {
+		t.Error("what was refused deleted something")
+	}
+}
+
+// add adds an app with one object to the installed shop.
+func (w *backupWorld) add(name, text string) {
+	w.t.Helper()
+	store, err := install.NewStore(w.c.Config(), install.Installation{Name: "shop", Namespace: w.ns, System: true})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	j, err := store.Load(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var doc, object map[string]any
+	if err := errors.Join(yaml.Unmarshal([]byte(j.Manifest), &doc), yaml.Unmarshal([]byte(text), &object)); err != nil {
+		w.t.Fatal(err)
+	}
+	spec := doc["spec"].(map[string]any)
+	spec["apps"] = append(spec["apps"].([]any), map[string]any{"name": name, "resources": []any{object}})
+	more, err := yaml.Marshal(doc)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(w.home, "more.yaml"), more, 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	w.run("install", "-f", "more.yaml", "-n", w.ns, "--yes", "--timeout", limit.String()).succeeds(w.t)
+}
+
+// archive is where the PostgreSQL cluster archives to.
+func (w *backupWorld) archive(ns string) string {
+	w.t.Helper()
+	spec := w.spec(pgClusters, ns, "pg").(map[string]any)
+	name, _, _ := unstructured.NestedString(spec, "backup", "barmanObjectStore", "serverName")
+	return name
 }
 
 // restored checks that the claims come from the snapshots of a backup, and that web is a new one of
