@@ -60,7 +60,7 @@ test('the map of the example', () => browsing(async (browser) => {
     await line.nth(i).dispatchEvent('mouseleave')
     await tip.waitFor({ state: 'detached' })
   }
-  assert.ok(said.some((text) => /Moodle\/moodle-1 needs Service\/cluster1-mysql-masterspec\.mySQLServiceName = "cluster1-mysql-master"port mysql 3306said by the spec/.test(text)), said.join('\n'))
+  assert.ok(said.some((text) => /Moodle\/moodle-1 needs Service\/cluster1-mysql-masterspec\.mySQLServiceName = "cluster1-mysql-master"port mysql 3306 and 1 moresaid by the spec/.test(text)), said.join('\n'))
   assert.equal(said.filter((text) => /inferred/.test(text)).length, 3)
 
   // No card stands on another one, or out of the sheet.
