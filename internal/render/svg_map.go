@@ -15,13 +15,13 @@ import (
 // mapStyle has the colours of the page (ui/src/base.css, map.css).
 const mapStyle = `text{font:12px system-ui,sans-serif;fill:#182130}
 .ground{fill:#f7f8fa}.region{fill:#eef1f5;stroke:#dce2ea}.card{fill:#fff;stroke:#cbd3de}.part{fill:#f0eff8;stroke:#867fb8}.broken{stroke:#d9483b;stroke-width:1.5}
-.name{font-size:16px;font-weight:650}.long{font-size:12px}.title{font-size:18px;font-weight:600}.strong{font-weight:650}.faint{fill:#556173}.small{font-size:11px}
+.name{font-size:16px;font-weight:650}.long{font-size:12px}.title{font-size:18px;font-weight:600}.strong{font-weight:650}.faint{fill:#556173}.small{font-size:11px}.port{font-size:10px;paint-order:stroke;stroke:#eef1f5;stroke-width:4}
 .line{fill:none;stroke:#7a879a;stroke-width:1.5}.halo{fill:none;stroke:#eef1f5;stroke-width:5}.inferred{stroke-dasharray:6 4}.arrow{fill:#7a879a}
 .cause{fill:#fcecea}.good{fill:#39684e}.info{fill:#1f5aa6}.bad{fill:#b42318}.none{fill:#556173}
 .dot{fill:none;stroke:#5f9177;stroke-width:8;stroke-linecap:round}.ill{fill:none;stroke:#d9483b;stroke-width:7;stroke-linecap:square}.own{fill:#5f7391}.share{fill:#b9c5d6}.toned{fill:#fff}.edge{fill:#cbd3de}
 @media (prefers-color-scheme:dark){text{fill:#e5eaf1}
 .ground{fill:#0f141b}.region{fill:#151c26;stroke:#253040}.card{fill:#1b232e;stroke:#344153}.part{fill:#22233b;stroke:#7f7ab8}.broken{stroke:#e5675b}
-.faint,.none{fill:#a3afbf}.line{stroke:#75849a}.halo{stroke:#151c26}.arrow{fill:#75849a}
+.faint,.none{fill:#a3afbf}.line{stroke:#75849a}.halo,.port{stroke:#151c26}.arrow{fill:#75849a}
 .cause{fill:#301c20}.good{fill:#8dbfa2}.info{fill:#8ab8f5}.bad{fill:#ff9388}.dot{stroke:#6c9f83}.ill{stroke:#e5675b}.own{fill:#8497b3}.share{fill:#435370}.toned{fill:#1b232e}.edge{fill:#344153}}`
 
 const (
@@ -147,7 +147,7 @@ func (m *svgMap) line(l *stackmap.Line, p stackmap.Path) {
 		anchor = "start"
 	}
 	if port := l.Port(); port != "" {
-		fmt.Fprintf(m, `<text class="small faint" x="%g" y="%g" text-anchor="%s">%s</text>`+"\n", p.X-1.5*tip, p.Y-4, anchor, svgCut(port, 14))
+		fmt.Fprintf(m, `<text class="port faint" x="%g" y="%g" text-anchor="%s">%s</text>`+"\n", p.X-1.5*tip, p.Y-4, anchor, svgText(port))
 	}
 }
 

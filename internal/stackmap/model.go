@@ -6,6 +6,7 @@ package stackmap
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/uistate"
 )
@@ -47,11 +48,12 @@ type Line struct {
 	Inferred, Optional bool
 }
 
-// Port is the port that a line is about: of the first evidence that has one; empty for none.
+// Port is the number of the port that a line is about: of the first evidence that has one; empty for none.
+// The name does not fit between two cards.
 func (l *Line) Port() string {
 	for _, e := range l.Evidence {
-		if e.Edge.Port != "" {
-			return e.Edge.Port
+		if first, _, _ := strings.Cut(e.Edge.Port, " and "); first != "" {
+			return first[strings.LastIndexByte(first, ' ')+1:]
 		}
 	}
 	return ""

@@ -60,7 +60,7 @@ export const isBroken = (health: number) => health >= 5
 
 const owns = 1, needs = 2, serves = 3
 /** The port that a line is about: of the first evidence that has one. */
-export const portOf = (line: Line): string => line.evidence.find(({ edge }) => edge.p)?.edge.p ?? ''
+export const portOf = (line: Line): string => line.evidence.find(({ edge }) => edge.p)?.edge.p?.match(/\d+(?= and |$)/)?.[0] ?? ''
 
 /** Of Edge.f: no stack follows the edge, such as the one of a NetworkPolicy to those it admits. */
 const aside = 1
