@@ -3,6 +3,7 @@
 # make test-fast what changed since the last commit, linted, and all tests without a cluster; make test-busy
 #                make test beside four busy loops, three times
 # make fuzz      a little fuzzing of each grammar; FUZZTIME=60s for more, as each night
+# make chaos     backups, restores and rehearsals killed after each of their writes, as each night
 # make release   what is published of VERSION=v0.1.0, into dist/; make krew: its manifests
 # make apidiff   what a change breaks and adds for programs that import pkg/; BASE=v0.1.0, FAIL=1
 # make ui        the page: internal/page/assets from ui/, which needs node; make ui-check compares
@@ -39,7 +40,7 @@ RACE = CGO_ENABLED=1 $(TEST) -race
 FUZZTIME ?= 10s
 FUZZ := pkg/annotations:FuzzParse internal/catalog:FuzzCSV internal/catalog:FuzzEntry pkg/check:FuzzWaivers pkg/cost:FuzzBook pkg/declare:FuzzParse internal/fetch:FuzzUnpack pkg/field:FuzzPath pkg/health:FuzzJudge pkg/health:FuzzParseRules internal/infer:FuzzWalk internal/manual:FuzzSchema internal/page:FuzzFile pkg/regulate:FuzzPlan internal/render:FuzzFindings internal/render:FuzzSheet internal/render:FuzzSVG internal/solve:FuzzRange pkg/system:FuzzSystem
 
-.PHONY: ui ui-check build demo test test-fast test-busy platforms lint unit size fuzz cluster-test cluster-build cluster-test-plugin cluster-test-others cluster-test-rest cluster-test-ui vuln cross skew sandbox sandbox-down bench catalog-drift install tidy-check apidiff release release-verify licences krew
+.PHONY: ui ui-check build demo test test-fast test-busy platforms lint unit size fuzz chaos cluster-test cluster-build cluster-test-plugin cluster-test-others cluster-test-rest cluster-test-ui vuln cross skew sandbox sandbox-down bench catalog-drift install tidy-check apidiff release release-verify licences krew
 
 build:
 	@$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/kubectl-sysop
@@ -148,6 +149,10 @@ size: build
 fuzz:
 	@printf '%s\n' $(FUZZ) | xargs -P 2 -I {} $(SHELL) -c 'target={}; \
 		$(GO) test -run "^$$" -fuzz "^$${target#*:}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x -parallel 1 ./$${target%:*}'
+
+# Backups, restores and rehearsals are killed after each of their writes; make test kills them after a few.
+chaos:
+	SYSOP_CHAOS=every $(GO) test -vet=off -v -timeout 2h -run '^TestBackupChaos$$' ./test/e2e
 
 # Two rings at a time, since tests on a control plane wait as much as they work: that of the plugin,
 # and everything else. The plugin is raced, the tests are not: what they call in their own process

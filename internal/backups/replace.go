@@ -21,8 +21,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/permission"
 )
 
-// besideHint is the way to restore where nothing may be deleted.
-const besideHint = "--namespace-map restores beside what exists"
+// elsewhereHint is the way to restore where nothing may be deleted.
+const elsewhereHint = "--namespace-map restores beside what exists"
 
 // refusals are why nothing is deleted, with the ways out.
 type refusals struct {
@@ -53,7 +53,7 @@ func (c cluster) planReplace(ctx context.Context, r *backup.Restore, req *Restor
 		return hint.With(fmt.Errorf("--replace %s: the backup %s is of the System %s", req.Replace, r.Backup, r.Name), "--replace "+r.Name+" deletes what exists of it, with its data, and restores it")
 	}
 	if len(p.Parts) > 0 && p.Parts[0].Method == backup.ByVelero {
-		return hint.With(fmt.Errorf("--replace: Velero restores the backup %s, and leaves what exists", r.Backup), besideHint)
+		return hint.With(fmt.Errorf("--replace: Velero restores the backup %s, and leaves what exists", r.Backup), elsewhereHint)
 	}
 	if continued, err := c.installed(ctx, r, r.Unstamped(req.Options.Time)); err != nil || continued {
 		return err
@@ -79,11 +79,11 @@ func (c cluster) planReplace(ctx context.Context, r *backup.Restore, req *Restor
 		case isCopy(p, ref) && !restored && !p.Live:
 			no.add(fmt.Sprintf("kubectl sysop restore run %s -n %s --replace %s restores from the record in the cluster, and leaves its copies", p.Name, p.Namespace, r.Name), "%s exists and has the data of the backup: it is not replaced", ref)
 		case isCopy(p, ref) && !restored:
-			no.add(besideHint, "%s exists and has the data of the backup: it is not replaced", ref)
+			no.add(elsewhereHint, "%s exists and has the data of the backup: it is not replaced", ref)
 		case ref.Namespace == "" && !restored:
 			no.add("delete it, or --only-missing leaves it", "%s exists and has no namespace: others may use it, and it is not replaced", ref)
 		case manager.By == "argocd" || manager.By == "flux":
-			no.add("take it out of what manages it first; "+besideHint, "%s is managed by %s, which would create it again before it is restored", ref, manager)
+			no.add("take it out of what manages it first; "+elsewhereHint, "%s is managed by %s, which would create it again before it is restored", ref, manager)
 		default:
 			r.Replaced = append(r.Replaced, backup.ReplacedObject{Ref: ref, UID: o.GetUID()})
 		}
@@ -92,7 +92,7 @@ func (c cluster) planReplace(ctx context.Context, r *backup.Restore, req *Restor
 		return no.err()
 	}
 	for _, u := range r.Unrestored {
-		no.add(besideHint, "%s would be deleted, and its data is not restored: %s", u.Object, u.Reason)
+		no.add(elsewhereHint, "%s would be deleted, and its data is not restored: %s", u.Object, u.Reason)
 	}
 	if err := c.refuseOwned(ctx, p, no); err != nil {
 		return err
@@ -121,17 +121,17 @@ func (c cluster) installed(ctx context.Context, r *backup.Restore, unstamped str
 	return false, nil
 }
 
-// refuseDoubts refuses a file whose data is not known to exist: what is deleted would be lost for it.
+// refuseDoubts refuses a file whose data may be gone: what is deleted would be lost for it.
 func (c cluster) refuseDoubts(ctx context.Context, p *backup.Plan, no *refusals) error {
-	const way = besideHint + ", which shows whether the data is there; --replace is not needed where nothing exists"
+	const way = elsewhereHint + ", which shows whether the data is there; --replace is not needed where nothing exists"
 	if p.Live {
 		return nil
 	}
-	if !c.made(ctx, p) {
-		no.add(way, "--replace: the file is not known to be of this cluster, so whether its data still exists is unknown, and what exists would be deleted for it")
+	if !c.ofCluster(ctx, p) {
+		no.add(way, "--replace: the file does not say that it is of this cluster, so whether its data still exists is unknown, and what exists would be deleted for it")
 		return nil
 	}
-	_, doubts, err := c.lost(ctx, p)
+	_, doubts, err := c.missingCopies(ctx, p)
 	for _, text := range doubts {
 		no.add(way, "--replace: %s, and what exists would be deleted for it", text)
 	}

@@ -71,10 +71,10 @@ func TestReplace(t *testing.T) {
 		change          func(*backup.Restore, *backup.Plan)
 	}{
 		{"web", "--replace web: the backup shop-backup-20260901-030000 is of the System shop", "--replace shop deletes", func(*backup.Restore, *backup.Plan) {}},
-		{"shop", "ConfigMap/shop/lost would be deleted, and its data is not restored: by hand", besideHint, func(r *backup.Restore, _ *backup.Plan) {
+		{"shop", "ConfigMap/shop/lost would be deleted, and its data is not restored: by hand", elsewhereHint, func(r *backup.Restore, _ *backup.Plan) {
 			r.Unrestored = []backup.Unsaved{{Object: object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: "lost"}, Reason: "by hand"}}
 		}},
-		{"shop", "ConfigMap/shop/copy exists and has the data of the backup: it is not replaced", besideHint, func(r *backup.Restore, _ *backup.Plan) {
+		{"shop", "ConfigMap/shop/copy exists and has the data of the backup: it is not replaced", elsewhereHint, func(r *backup.Restore, _ *backup.Plan) {
 			r.SecretObjects = []*unstructured.Unstructured{configMap("copy")}
 		}},
 		{"shop", "ConfigMap/shop/copy exists and has the data of the backup: it is not replaced", "kubectl sysop restore run shop-backup-20260901-030000 -n shop --replace shop", func(r *backup.Restore, p *backup.Plan) {
@@ -87,14 +87,14 @@ func TestReplace(t *testing.T) {
 		{"shop", "ConfigMap/shop/synced is managed by Flux's Kustomization shop in flux-system, which would create it again", "take it out of what manages it", func(r *backup.Restore, _ *backup.Plan) {
 			r.SecretObjects = []*unstructured.Unstructured{configMap("synced")}
 		}},
-		{"shop", "Velero restores the backup", besideHint, func(_ *backup.Restore, p *backup.Plan) { p.Parts[0].Method = backup.ByVelero }},
+		{"shop", "Velero restores the backup", elsewhereHint, func(_ *backup.Restore, p *backup.Plan) { p.Parts[0].Method = backup.ByVelero }},
 		{"shop", "ConfigMap/shop/owned is owned by ConfigMap settings, and is deleted with it: there would be no copy", "--namespace-map", func(_ *backup.Restore, p *backup.Plan) { p.Parts[0].Backup.Name = "owned" }},
-		{"shop", "the file is not known to be of this cluster, so whether its data still exists is unknown" + unknown, besideHint, func(_ *backup.Restore, p *backup.Plan) { p.Live, p.Cluster = false, "another" }},
-		{"shop", "the file is not known to be of this cluster", besideHint, func(_ *backup.Restore, p *backup.Plan) { p.Live = false }},
-		{"shop", "ConfigMap/shop/none was deleted: whether the data of ConfigMap/shop/lost is still at s3://b shows when it is restored" + unknown, besideHint, func(_ *backup.Restore, p *backup.Plan) {
+		{"shop", "the file does not say that it is of this cluster, so whether its data still exists is unknown" + unknown, elsewhereHint, func(_ *backup.Restore, p *backup.Plan) { p.Live, p.Cluster = false, "another" }},
+		{"shop", "the file does not say that it is of this cluster", elsewhereHint, func(_ *backup.Restore, p *backup.Plan) { p.Live = false }},
+		{"shop", "ConfigMap/shop/none was deleted: whether the data of ConfigMap/shop/lost is still at s3://b shows when it is restored" + unknown, elsewhereHint, func(_ *backup.Restore, p *backup.Plan) {
 			p.Live, p.Cluster, p.Parts[0].Backup.Name, p.Parts[0].Handle = false, cluster, "none", "s3://b"
 		}},
-		{"shop", "whether the data of ConfigMap/shop/lost is still at s3://b is unknown" + unknown, besideHint, func(_ *backup.Restore, p *backup.Plan) {
+		{"shop", "whether the data of ConfigMap/shop/lost is still at s3://b is unknown" + unknown, elsewhereHint, func(_ *backup.Restore, p *backup.Plan) {
 			p.Live, p.Cluster, p.Parts[0].Backup, p.Parts[0].Handle = false, cluster, object.Ref{}, "s3://b"
 		}},
 	} {

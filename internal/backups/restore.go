@@ -117,10 +117,10 @@ func stampOf(j *install.Journal, unstamped string) (at time.Time, done bool) {
 // checkCopies returns an error if the data of a backup is gone. That is known of a file in the cluster
 // that it was made in: elsewhere, the storage alone knows.
 func (c cluster) checkCopies(ctx context.Context, r *backup.Restore, p *backup.Plan) error {
-	if p.Live || !c.made(ctx, p) {
+	if p.Live || !c.ofCluster(ctx, p) {
 		return nil
 	}
-	gone, doubts, err := c.lost(ctx, p)
+	gone, doubts, err := c.missingCopies(ctx, p)
 	r.Notes = append(r.Notes, doubts...)
 	if err != nil || len(gone) == 0 {
 		return err
@@ -128,24 +128,24 @@ func (c cluster) checkCopies(ctx context.Context, r *backup.Restore, p *backup.P
 	return hint.With(&hint.Lines{Lines: gone}, "restore another backup; a class with deletionPolicy: Retain keeps the data of snapshots that are deleted")
 }
 
-// made says whether a backup is known to be of this cluster.
-func (c cluster) made(ctx context.Context, p *backup.Plan) bool {
+// ofCluster says whether a backup is of this cluster, as far as it says.
+func (c cluster) ofCluster(ctx context.Context, p *backup.Plan) bool {
 	return p.Cluster != "" && p.Cluster == c.id(ctx)
 }
 
-// lost says which data of a backup that was made in this cluster is gone, and which may be.
-func (c cluster) lost(ctx context.Context, p *backup.Plan) (gone, doubts []string, wrong error) {
+// missingCopies are the copies of a backup of this cluster that are gone, and the doubts about others.
+func (c cluster) missingCopies(ctx context.Context, p *backup.Plan) (gone, doubts []string, wrong error) {
 	for i := range p.Parts {
-		is, maybe := p.Parts[i].Lost(func(ref object.Ref) bool {
+		missing, doubt := p.Parts[i].Lost(func(ref object.Ref) bool {
 			o, err := c.at(ctx, ref)
 			wrong = errors.Join(wrong, err)
 			return o != nil
 		})
-		if is != "" {
-			gone = append(gone, is)
+		if missing != "" {
+			gone = append(gone, missing)
 		}
-		if maybe != "" {
-			doubts = append(doubts, maybe)
+		if doubt != "" {
+			doubts = append(doubts, doubt)
 		}
 	}
 	return gone, doubts, wrong

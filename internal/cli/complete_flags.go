@@ -35,7 +35,7 @@ func plainFlags() map[string]string {
 		"request-timeout": duration, "timeout": duration, "stabilization": duration, "lock-lease": duration, "interval": duration, "since": duration, "keep-for": duration, "pause-at-most": duration, "since-time": "a time",
 		"depth": number, "top": number, "budget": number, "replicas": number, "max-streams": number, "share-overhead": number, "keep": number, "v": number,
 		"set": text, "set-string": text, "name": text, "kubernetes": "a version of Kubernetes", "prometheus-matchers": text, "prometheus-header": text,
-		"provider": text, "billing-account": text, "billing-account-name": text, "delete-data": "the user has to type it",
+		"provider": text, "billing-account": text, "billing-account-name": text, "delete-data": "the user has to type it", "replace": "the user has to type it",
 		"recipient": "a public key", "schedule": text, "time-zone": text, "namespace-map": text, "storage-class-map": text,
 	}
 }

@@ -43,7 +43,7 @@ func TestQuantile(t *testing.T) {
 		{
 			QuantileQuery{Counter: "nginx_ingress_controller_requests", Matchers: []string{`ingress="web"`}, Quantile: 0.95},
 			250, true,
-			`quantile_over_time(0.95, sum(1000 * rate(nginx_ingress_controller_requests{ingress="web",cluster="eu"}[5m]))[604799999ms:5m])`,
+			`quantile_over_time(0.95, sum(1000 * rate(nginx_ingress_controller_requests{ingress="web",cluster="eu"}[5m]))[6d23h59m59s999ms:5m])`,
 		},
 	} {
 		value, known, err := h.Quantile(t.Context(), c.query)
