@@ -40,7 +40,9 @@ type Run struct {
 	Undoing bool `json:"undoing,omitempty"`
 	// Committed means that all steps are done: the run is not undone any more, only its
 	// before-images are deleted.
-	Committed   bool   `json:"committed,omitempty"`
+	Committed bool `json:"committed,omitempty"`
+	// Manifest is the text of the System that a committed run installed: another command may close it.
+	Manifest    string `json:"manifest,omitempty"`
 	Why         string `json:"why,omitempty"`
 	Fingerprint string `json:"fingerprint"`
 	// To is the revision of the history that a rollback returns to; 0 for none.

@@ -172,7 +172,7 @@ func (x *run) do(ctx, undoing context.Context) error {
 			return x.fail(undoing, x.p.Steps[i].ID, err)
 		}
 	}
-	j.Run.Committed = true
+	j.Run.Committed, j.Run.Manifest = true, x.o.Manifest
 	if err := x.save(ctx); err != nil {
 		j.Run.Committed = false
 		return x.fail(undoing, "", err)

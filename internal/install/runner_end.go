@@ -42,8 +42,8 @@ func (x *run) end(ctx context.Context, result string) error {
 		x.j.Runs = x.j.Runs[old:]
 	}
 	x.j.Run = nil
-	if result == ResultDone && x.o.Manifest != "" {
-		x.j.Manifest = x.o.Manifest
+	if result == ResultDone {
+		x.j.Manifest = cmp.Or(r.Manifest, x.o.Manifest, x.j.Manifest)
 	}
 	if result == ResultDone && past.Action == Uninstall {
 		x.j.Manifest = ""
